@@ -1,0 +1,91 @@
+"""The doors that the bot itself needs, as small Protocols; `adapters.database.stores` meets them by shape.
+
+In and out: records of `domain`. All raise `adapters.database.errors.DatabaseAway` when the database does not answer.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from domain.documents import DocumentCard, Notice, Removed
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
+from domain.people import Mode, UserState
+
+
+class PeopleStore(Protocol):
+    """Modes, dialogues and bases of people and groups."""
+
+    async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
+        """The base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet."""
+        ...
+
+    async def open_named_base(self, name: str) -> BaseId:
+        """The base of the command line with this name; made when it is not there yet."""
+        ...
+
+    async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
+        """The person's state; a new one (no mode, a fresh dialogue) is made with these values."""
+        ...
+
+    async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
+        """Upserts on `user_id` (seed 1, section 4.1.1)."""
+        ...
+
+    async def set_language(self, user: UserId, language: str) -> UserState: ...
+
+    async def new_session(self, user: UserId) -> UserState:
+        """Begin a new dialogue; the old one is kept."""
+        ...
+
+    async def clean_chat(self, user: UserId) -> Removed:
+        """Erase window, archive and summaries of this person, and begin a new dialogue."""
+        ...
+
+
+class Library(Protocol):
+    """What a base holds."""
+
+    async def documents(
+        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
+    ) -> list[DocumentCard]:
+        """Newest first; duplicates, cancelled and superseded ones are left out."""
+        ...
+
+    async def count(self, base: BaseId) -> Removed:
+        """How many documents and passages a clean-up would remove."""
+        ...
+
+    async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None: ...
+
+    async def cancel(self, base: BaseId, document: DocumentId) -> bool:
+        """Stop work on it; False when it was final already."""
+        ...
+
+    async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
+
+    async def clean_base(self, base: BaseId) -> Removed:
+        """Remove everything, also what is being read right now."""
+        ...
+
+    async def save_feedback(
+        self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int
+    ) -> None: ...
+
+    async def save_turn(
+        self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
+    ) -> None: ...
+
+
+class Notices(Protocol):
+    """The live messages of batches. They survive restarts: what was not shown is shown later."""
+
+    async def attach(self, batch: BatchId, message: MessageId) -> None:
+        """Remember which message of ours is the live one."""
+        ...
+
+    async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+        """Batches that moved on since they were shown; each is held back from others for `hold_s` seconds."""
+        ...
+
+    async def confirm(self, batch: BatchId, *, revision: int) -> None:
+        """It is shown up to this revision."""
+        ...

@@ -1,0 +1,203 @@
+"""Every setting of Baza, in one frozen object with a section per concern.
+
+In: a mapping of environment variables (`.env` is read by the caller). Out: `Settings`, or `SettingsError` with one
+sentence a line that names the variable. Nothing is read at import time. Each variable is explained in `.env.example`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from platformdirs import user_data_path
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+
+class SettingsError(Exception):
+    """A setting is wrong; each line of the message names the variable and says what it should be."""
+
+
+def _numbers(value: object) -> object:
+    """`"12, 34"` -> `["12", "34"]`."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _address(value: object) -> object:
+    """Service addresses are kept without the closing slash and must say http or https."""
+    if isinstance(value, str) and not value.startswith(("http://", "https://")):
+        raise ValueError("should begin with http:// or https://")
+    return value.rstrip("/") if isinstance(value, str) else value
+
+
+Ids = Annotated[frozenset[int], BeforeValidator(_numbers)]
+Address = Annotated[str, BeforeValidator(_address)]
+Language = Literal["ru", "en"]
+
+
+class Section(BaseModel):
+    """Fields are read by their variable's name; a variable set to nothing counts as not set."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=False)
+
+
+class TelegramSettings(Section):
+    """Where people talk to the bot, and who may."""
+
+    token: SecretStr | None = Field(None, alias="BOT_TOKEN")
+    api_url: Address | None = Field(None, alias="TELEGRAM_API_URL")
+    webhook_url: Address | None = Field(None, alias="WEBHOOK_URL")
+    webhook_secret: SecretStr | None = Field(None, alias="WEBHOOK_SECRET")
+    webhook_host: str = Field("0.0.0.0", alias="WEBHOOK_HOST")
+    webhook_port: int = Field(8080, alias="WEBHOOK_PORT", ge=1, le=65535)
+    allowed_users: Ids = Field(frozenset(), alias="ALLOWED_USERS")
+    admin_users: Ids = Field(frozenset(), alias="ADMIN_USERS")
+    messages_per_minute: int = Field(40, alias="MESSAGES_PER_MINUTE", ge=1)
+    shutdown_s: float = Field(20, alias="SHUTDOWN_SECONDS", ge=0)
+
+    @model_validator(mode="after")
+    def _webhook_is_guarded(self) -> Self:
+        if self.webhook_url and not self.webhook_secret:
+            raise ValueError("WEBHOOK_SECRET: is required with WEBHOOK_URL, so that only Telegram can call the webhook")
+        return self
+
+
+class LocalChatSettings(Section):
+    """The stand-in for Telegram on this machine; used when there is no BOT_TOKEN."""
+
+    port: int = Field(8090, alias="LOCALCHAT_PORT", ge=0, le=65535)  # 0: any free one
+
+
+class DatabaseSettings(Section):
+    """Supabase, a PostgreSQL, or (neither set) the embedded one."""
+
+    url: SecretStr | None = Field(None, alias="DATABASE_URL")
+    supabase_url: Address | None = Field(None, alias="SUPABASE_URL")
+    supabase_key: SecretStr | None = Field(None, alias="SUPABASE_SERVICE_KEY")
+    pool_size: int = Field(8, alias="DATABASE_POOL_SIZE", ge=1, le=100)
+    timeout_s: float = Field(30, alias="DATABASE_TIMEOUT_SECONDS", gt=0)
+
+    @model_validator(mode="after")
+    def _supabase_is_whole(self) -> Self:
+        if bool(self.supabase_url) != bool(self.supabase_key):
+            missing = "SUPABASE_SERVICE_KEY" if self.supabase_url else "SUPABASE_URL"
+            raise ValueError(f"{missing}: is missing; Supabase needs SUPABASE_URL and SUPABASE_SERVICE_KEY together")
+        return self
+
+
+class JinaSettings(Section):
+    """Embeddings and reranking by Jina; without a key the offline embedder serves and nothing is reranked."""
+
+    api_key: SecretStr | None = Field(None, alias="JINA_API_KEY")
+    base_url: Address = Field("https://api.jina.ai/v1", alias="JINA_BASE_URL")
+    embedding_model: str = Field("jina-embeddings-v3", alias="JINA_EMBEDDING_MODEL")
+    reranker_model: str = Field("jina-reranker-v2-base-multilingual", alias="JINA_RERANKER_MODEL")
+    concurrency: int = Field(4, alias="JINA_CONCURRENCY", ge=1, le=500)
+    timeout_s: float = Field(60, alias="JINA_TIMEOUT_SECONDS", gt=0)
+
+
+class ModelSettings(Section):
+    """The chat model: any OpenAI-compatible server."""
+
+    api_key: SecretStr | None = Field(None, alias="LLM_API_KEY")
+    base_url: Address = Field("https://openrouter.ai/api/v1", alias="LLM_BASE_URL")
+    answer_model: str = Field("openai/gpt-4.1", alias="ANSWER_MODEL")
+    answer_temperature: float = Field(0.3, alias="ANSWER_TEMPERATURE", ge=0, le=2)
+    answer_max_tokens: int = Field(1500, alias="ANSWER_MAX_TOKENS", ge=64)
+    timeout_s: float = Field(60, alias="LLM_TIMEOUT_SECONDS", gt=0)
+    configured: bool = False  # an address or a key was given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _note_configured(cls, environment: Mapping[str, Any]) -> Mapping[str, Any]:
+        given = bool(environment.get("LLM_API_KEY") or environment.get("LLM_BASE_URL"))
+        return {**environment, "configured": given}
+
+
+class AnswerSettings(Section):
+    """How a question is searched and answered."""
+
+    answer_language: Literal["ru", "en", "auto"] = Field("ru", alias="ANSWER_LANGUAGE")
+    general_knowledge: bool = Field(True, alias="GENERAL_KNOWLEDGE")
+    candidates: int = Field(30, alias="SEARCH_CANDIDATES", ge=1, le=500)
+    passages: int = Field(10, alias="SEARCH_PASSAGES", ge=1, le=50)
+    window_pairs: int = Field(15, alias="DIALOGUE_PAIRS", ge=0, le=15)
+    prompt_tokens: int = Field(12000, alias="PROMPT_TOKENS", ge=1000)
+    interface_language: Language = Field("ru", alias="DEFAULT_LANGUAGE")
+
+
+class WorkerSettings(Section):
+    """How documents are read."""
+
+    concurrency: int = Field(2, alias="WORKER_CONCURRENCY", ge=1, le=64)
+    lease_s: int = Field(60, alias="WORKER_LEASE_SECONDS", ge=2)
+    poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
+    attempts: int = Field(8, alias="WORKER_ATTEMPTS", ge=1)
+    backoff_s: float = Field(5, alias="WORKER_BACKOFF_SECONDS", gt=0)  # doubled at each try, to an hour at most
+    file_mb: int = Field(20, alias="MAX_FILE_MB", ge=1, le=2000)
+    page_mb: int = Field(10, alias="MAX_PAGE_MB", ge=1, le=200)
+    fetch_s: float = Field(30, alias="FETCH_SECONDS", gt=0)
+    parse_s: float = Field(60, alias="PARSE_SECONDS", gt=0)
+    parse_mb: int = Field(1024, alias="PARSE_MEMORY_MB", ge=128)
+    chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
+    overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
+    fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_numbers)] = Field(
+        frozenset(), alias="FETCH_ALLOW_HOSTS"
+    )  # "127.0.0.1:8000": inside addresses that the crawler may reach all the same; for tests
+
+
+class LogSettings(Section):
+    """Where the log goes."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", alias="LOG_LEVEL")
+    format: Literal["text", "json"] = Field("text", alias="LOG_FORMAT")
+    destination: Literal["file", "stderr"] = Field("file", alias="LOG_TO")
+
+
+class Settings(BaseModel):
+    """All sections. Build it with `Settings.read`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    home: Path
+    telegram: TelegramSettings
+    localchat: LocalChatSettings
+    database: DatabaseSettings
+    jina: JinaSettings
+    model: ModelSettings
+    answer: AnswerSettings
+    worker: WorkerSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Self:
+        """Check `environment` and build the settings. Raises SettingsError naming every wrong variable."""
+        given = {name: value.strip() for name, value in environment.items() if value.strip()}
+        problems: list[str] = []
+        sections: dict[str, Section] = {}
+        for name, section in _SECTIONS.items():
+            try:
+                sections[name] = section.model_validate(given)
+            except ValidationError as error:
+                problems.extend(_sentence(problem) for problem in error.errors(include_url=False))
+        if problems:
+            raise SettingsError("\n".join(problems))
+        home = Path(given["BAZA_HOME"]).expanduser() if "BAZA_HOME" in given else user_data_path("baza")
+        return cls.model_validate({"home": home.absolute(), **sections})
+
+
+_SECTIONS: dict[str, type[Section]] = {
+    "telegram": TelegramSettings,
+    "localchat": LocalChatSettings,
+    "database": DatabaseSettings,
+    "jina": JinaSettings,
+    "model": ModelSettings,
+    "answer": AnswerSettings,
+    "worker": WorkerSettings,
+    "log": LogSettings,
+}
+
+
+def _sentence(problem: Mapping[str, Any]) -> str:
+    """`{"loc": ("JINA_CONCURRENCY",), "msg": "Input should be …"}` as `JINA_CONCURRENCY: should be …`."""
+    message = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    name = problem["loc"][0] if problem["loc"] else None
+    return f"{name}: {message}" if name else message

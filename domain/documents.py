@@ -1,0 +1,94 @@
+"""What the base holds, as the library and the receipts show it.
+
+In: rows of `documents` and `batches`. Out: frozen records. It holds no text of documents and no rules of ingestion.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId
+from domain.locator import JsonValue
+
+
+class SourceType(StrEnum):
+    """Where a document came from; the citation's sign and wording follow it."""
+
+    NOTE = "note"  # text typed or pasted in База
+    FILE = "file"  # a file sent to the bot
+    LINK = "link"  # a web page
+    PATH = "path"  # a file of this machine, added by `baza add`; never made from a message
+
+
+class DocumentStatus(StrEnum):
+    """The life of a document; the worker moves it forward, readers see it only in READY."""
+
+    QUEUED = "queued"
+    FETCHING = "fetching"
+    PARSING = "parsing"
+    EMBEDDING = "embedding"
+    READY = "ready"
+    FAILED = "failed"
+    DUPLICATE = "duplicate"  # the base holds the same content already; error_params says where
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"  # a newer version took its place
+
+    @property
+    def is_final(self) -> bool:
+        """True when no worker will touch the document again."""
+        return self not in _IN_WORK
+
+
+_IN_WORK = frozenset({DocumentStatus.QUEUED, DocumentStatus.FETCHING, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCard:
+    """One document of a base, without its text."""
+
+    id: DocumentId
+    base_id: BaseId
+    batch_id: BatchId | None
+    source_type: SourceType
+    source_identifier: str  # file name, URL, path or the note's title
+    title: str
+    status: DocumentStatus
+    progress_done: int  # units of the current stage: pages while parsing, passages while embedding
+    progress_total: int  # 0 while unknown
+    attempts: int
+    waits_for_service: bool  # queued again because a service was away; the person was promised a message
+    error_code: str | None  # a key of the locales, see ingestion.errors
+    error_params: Mapping[str, JsonValue] = field(default_factory=dict)
+    language: str | None  # ISO 639-1
+    pages: int | None
+    pages_without_text: tuple[int, ...] = ()
+    chunks: int  # passages; 0 until ready
+    seconds: float | None  # from the first claim to ready
+    created_at: datetime
+    chat_id: ChatId | None = None
+    message_id: MessageId | None = None  # the person's own message that brought it
+    file_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """A batch whose live message is behind what its documents have reached."""
+
+    batch_id: BatchId
+    chat_id: ChatId
+    thread_id: ThreadId | None
+    reply_to: MessageId | None
+    message_id: MessageId | None  # the live message; None when it has not been sent yet
+    language: str
+    revision: int  # to be confirmed once shown
+    documents: tuple[DocumentCard, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """What a clean-up took away."""
+
+    documents: int = 0
+    chunks: int = 0
+    messages: int = 0

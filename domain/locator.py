@@ -1,0 +1,53 @@
+"""Where in a document a piece of text stands: page, seconds of audio, heading path.
+
+In: what a parser knows. Out: a frozen record and its JSON form (the `locator` column and `baza ask --json`).
+It does not format itself for people; `bot.replies.citations` does, in their language.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Locator:
+    """A place in a document; every part is optional because every format knows something else."""
+
+    page: int | None = None  # first page, counted from 1
+    page_end: int | None = None  # last page, when the text runs over a page break
+    start_s: float | None = None  # seconds from the beginning of a recording
+    end_s: float | None = None
+    headings: tuple[str, ...] = ()  # outermost first
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The parts that are known, as JSON; an empty dict when none is."""
+        parts: dict[str, JsonValue] = {
+            "page": self.page,
+            "page_end": self.page_end,
+            "start_s": self.start_s,
+            "end_s": self.end_s,
+            "headings": list(self.headings) or None,
+        }
+        return {name: value for name, value in parts.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, parts: Mapping[str, JsonValue]) -> Self:
+        """The inverse of `to_json`; unknown keys are left out, so that older code reads newer rows."""
+        headings = parts.get("headings")
+        return cls(
+            page=_integer(parts.get("page")),
+            page_end=_integer(parts.get("page_end")),
+            start_s=_number(parts.get("start_s")),
+            end_s=_number(parts.get("end_s")),
+            headings=tuple(str(heading) for heading in headings) if isinstance(headings, list) else (),
+        )
+
+
+def _integer(value: JsonValue) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _number(value: JsonValue) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

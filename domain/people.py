@@ -1,0 +1,27 @@
+"""Who is talking and in which mode: the row of `user_state`.
+
+In: rows of `user_state`. Out: a frozen record. It does not know Telegram.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.ids import BaseId, SessionId, UserId
+
+
+class Mode(StrEnum):
+    """The two modes of seed 1, §4.1; the values are the ones its `user_state.current_mode` holds."""
+
+    CHAT = "chat"
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserState:
+    """The state of one person, or of one group (then `user_id` is the group's chat id)."""
+
+    user_id: UserId
+    mode: Mode | None  # None until a mode was chosen, and after a reset
+    session_id: SessionId  # the current dialogue
+    base_id: BaseId  # the active base
+    language: str  # ru or en: the language of the interface

@@ -1,0 +1,76 @@
+"""Why a source cannot be read: errors that carry a locale key, and whether trying again helps.
+
+In: nothing. Out: exceptions. `code` is a key of `bot/locales` (`error-<code>`), `params` are its values.
+The texts themselves are in the locales.
+"""
+
+from enum import StrEnum
+
+from domain.locator import JsonValue
+from ingestion.records import Failure
+
+
+class FailureCode(StrEnum):
+    """Every reason a person can be shown; each has a sentence `error-<value>` in both locales (tested)."""
+
+    FILE_TOO_LARGE = "file-too-large"  # name, limit_mb
+    FILE_EMPTY = "file-empty"  # name
+    FILE_ENCRYPTED = "file-encrypted"  # name
+    FILE_DAMAGED = "file-damaged"  # name
+    FILE_UNSUPPORTED = "file-unsupported"  # name
+    FILE_WITHOUT_TEXT = "file-without-text"  # name (scans only)
+    FILE_GONE = "file-gone"  # name (Telegram or the disk no longer has it)
+    FILE_TOO_SLOW = "file-too-slow"  # name, seconds
+    FILE_TOO_HEAVY = "file-too-heavy"  # name (memory or output limit)
+    PAGE_ADDRESS_FORBIDDEN = "page-address-forbidden"  # host
+    PAGE_ADDRESS_INVALID = "page-address-invalid"  # url
+    PAGE_NOT_FOUND_HOST = "page-not-found-host"  # host
+    PAGE_UNREACHABLE = "page-unreachable"  # host
+    PAGE_STATUS = "page-status"  # host, status
+    PAGE_TOO_LARGE = "page-too-large"  # host, limit_mb
+    PAGE_TOO_SLOW = "page-too-slow"  # host, seconds
+    PAGE_TOO_MANY_REDIRECTS = "page-too-many-redirects"  # host
+    PAGE_TYPE = "page-type"  # host, media_type
+    PAGE_WITHOUT_TEXT = "page-without-text"  # host
+    DUPLICATE = "duplicate"  # document_id, title, created_at
+    CANCELLED = "cancelled"
+    SERVICE_REFUSED = "service-refused"  # service: a key that is wrong or a balance that is spent
+    SERVICE_AWAY = "service-away"  # service: given up after all attempts
+    INTERNAL = "internal"  # our own mistake; the log has the trace
+
+
+class IngestionError(Exception):
+    """The source could not be read."""
+
+    def __init__(self, code: FailureCode, *, detail: str = "", **params: JsonValue) -> None:
+        super().__init__(f"{code}: {detail}" if detail else str(code))
+        self.code = code
+        self.params = params
+        self.detail = detail
+
+    @property
+    def failure(self) -> Failure:
+        """The same as a record for the database."""
+        return Failure(code=self.code.value, params=dict(self.params), detail=self.detail)
+
+
+class SourceError(IngestionError):
+    """The source itself is at fault: trying again without the person's doing brings nothing."""
+
+
+class ServiceError(IngestionError):
+    """A service on the way is away or refuses: the document is kept and tried again."""
+
+    def __init__(
+        self, code: FailureCode, *, retry_after_s: float | None = None, detail: str = "", **params: JsonValue
+    ) -> None:
+        super().__init__(code, detail=detail, **params)
+        self.retry_after_s = retry_after_s
+
+
+class WindowTooLarge(Exception):
+    """The embedder refused a window for its length; the pipeline splits it and asks again."""
+
+
+class LeaseLost(Exception):
+    """Another worker holds this document now, or it was cancelled or deleted; stop without a trace."""

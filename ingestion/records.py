@@ -1,0 +1,176 @@
+"""The records that go from stage to stage of ingestion.
+
+In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from domain.documents import SourceType
+from domain.ids import BaseId, ChatId, DocumentId, LeaseId, MessageId, ThreadId, UserId
+from domain.locator import JsonValue, Locator
+
+Vector = list[float]
+"""An embedding of `Embedder.dimensions` numbers, L2-normalised; stores pad it with zeros to 1024."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One thing to read, as it was sent: what is needed to fetch it again after a crash."""
+
+    type: SourceType
+    identifier: str  # file name, URL, absolute path, or the note's title
+    title: str | None = None
+    text: str | None = None  # the words of a note
+    file_id: str | None = None  # Telegram's handle of the file
+    size_bytes: int | None = None
+    media_type: str | None = None  # as the sender claims; the content decides
+    author: str | None = None
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """What came in one message: its sources share one live message and one receipt."""
+
+    base_id: BaseId
+    user_id: UserId
+    language: str = "ru"  # of the interface
+    chat_id: ChatId | None = None  # None: nobody waits for a notice (command line)
+    thread_id: ThreadId | None = None
+    message_id: MessageId | None = None
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimedDocument:
+    """A document that this worker holds until its lease runs out."""
+
+    id: DocumentId
+    base_id: BaseId
+    lease: LeaseId
+    attempt: int  # 1 the first time
+    source: Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchedFile:
+    """Bytes on disk, hashed and within the size limit. The caller deletes the file."""
+
+    path: Path
+    name: str  # with its ending when known, for choosing a parser
+    media_type: str | None  # declared by the server or sender
+    size_bytes: int
+    sha256: str  # hex
+    url: str | None = None  # where it finally came from, after redirects
+
+
+class BlockKind(StrEnum):
+    """What a block is; the chunker never cuts inside a table row or a code block that fits."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    CODE = "code"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A piece of a document that belongs together. Tables are Markdown rows, code keeps its line breaks."""
+
+    kind: BlockKind
+    text: str
+    locator: Locator = field(default_factory=Locator)
+    level: int | None = None  # of a heading, 1 the outermost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A parsed source: its blocks in reading order."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    pages: int | None = None
+    pages_without_text: tuple[int, ...] = ()
+    language: str | None = None  # ISO 639-1 of most of the text
+    author: str | None = None
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Characters [start, end) of the document's text: its blocks joined by BLOCK_SEPARATOR."""
+
+    start: int
+    end: int
+
+
+BLOCK_SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """A passage: what is searched, quoted and cited."""
+
+    ordinal: int  # from 0, in reading order
+    text: str
+    span: Span
+    locator: Locator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Neighbouring chunks of one document that are embedded together (late chunking).
+
+    `chunks[own_start:own_end]` get their vectors here; the ones around them are context, and get theirs next door.
+    """
+
+    chunks: tuple[Chunk, ...]
+    own_start: int
+    own_end: int
+
+    @property
+    def own(self) -> tuple[Chunk, ...]:
+        """The chunks whose vectors this window yields."""
+        return self.chunks[self.own_start : self.own_end]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexedChunk:
+    """A chunk with all that search needs."""
+
+    chunk: Chunk
+    terms: Mapping[str, int]  # lexical term -> how often
+    length: int  # of the chunk in terms, for BM25
+    vector: Vector
+    model: str  # that made the vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedDocument:
+    """What publishing says: ready, or a duplicate of a document that was there first."""
+
+    duplicate_of: DocumentId | None
+    chunks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a document could not be read, as a key of the locales and its values."""
+
+    code: str
+    params: Mapping[str, JsonValue] = field(default_factory=dict)
+    detail: str = ""  # for the log and the database, never shown to the person
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnqueuedDocument:
+    """The answer of the queue to one source."""
+
+    id: DocumentId
+    source: Source
+    created: bool  # False: this very message and source had been enqueued before (a redelivery)

@@ -1,0 +1,20 @@
+"""What can go wrong on the way to an answer, by what is done about it.
+
+In: nothing. Out: exceptions that adapters raise and `rag.conversation` turns into a degraded answer.
+"""
+
+
+class ModelError(Exception):
+    """A model service did not do its work."""
+
+
+class ModelAway(ModelError):
+    """It did not answer, or answered 429 or 5xx, also after the retries that the adapter makes."""
+
+
+class ModelRefused(ModelError):
+    """It refuses this key or account (401, 402, 403): trying again brings nothing until somebody pays or mends it."""
+
+
+class ModelNonsense(ModelError):
+    """It answered, but not in the shape that was asked for, also after being asked again."""

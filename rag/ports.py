@@ -1,0 +1,93 @@
+"""The doors that a turn needs, as small Protocols; `adapters` meets them by shape.
+
+In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stores raise
+`adapters.database.errors.DatabaseAway` when the database does not answer.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from domain.ids import BaseId, ChunkId, SessionId, UserId
+from rag.records import Candidate, ChatMessage, Exchange, Passage, SearchQuery
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+class PassageSearch(Protocol):
+    """Finds candidates in one base."""
+
+    async def search(self, query: SearchQuery) -> list[Candidate]:
+        """Up to `query.limit` candidates of each leg, each passage once, in one call of the database."""
+        ...
+
+    async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
+        """One passage of this base, for the source button; None when the base does not hold it (any more)."""
+        ...
+
+    async def holds_documents(self, base: BaseId) -> bool:
+        """Whether anything in the base can be found."""
+        ...
+
+
+class DialogueStore(Protocol):
+    """Remembers what was said."""
+
+    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
+        """The last exchanges of the dialogue, oldest first."""
+        ...
+
+    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
+        """`insert_and_trim_pairs`: keep the last `keep` messages, move what leaves to the archive, at once."""
+        ...
+
+
+class QueryEmbedder(Protocol):
+    """Turns a question into a vector that passages of the same model can be compared with."""
+
+    @property
+    def model(self) -> str:
+        """The same name as the passages' embedder has."""
+        ...
+
+    async def embed_query(self, text: str) -> list[float]:
+        """One L2-normalised vector. Raises ModelError."""
+        ...
+
+
+class TermAnalyzer(Protocol):
+    """Turns text into the terms of the lexical index; the same one that documents went through."""
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """Terms in order of appearance, repeated as often as they occur."""
+        ...
+
+
+class Reranker(Protocol):
+    """Orders passages by how well they answer the question."""
+
+    async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
+        """(index into `passages`, relevance) of the best, best first. Raises ModelError."""
+        ...
+
+
+class ChatModel(Protocol):
+    """A chat model behind any OpenAI-compatible server."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, for records and logs."""
+        ...
+
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
+        """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
+        ...
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        """The whole answer. Raises ModelError."""
+        ...
+
+    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+        """An answer that fits `schema`, by whatever means the server offers. Raises ModelError."""
+        ...

@@ -1,0 +1,140 @@
+"""The records that go from stage to stage of a turn.
+
+In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from domain.documents import SourceType
+from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
+from domain.locator import Locator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What was asked, by whom, of which base, in which dialogue."""
+
+    text: str
+    user_id: UserId
+    session_id: SessionId
+    base_id: BaseId
+    language: str = "ru"  # of the interface; the answer's language is a setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One question of the dialogue and the answer it got."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A piece of the person's own material."""
+
+    chunk_id: ChunkId
+    document_id: DocumentId
+    ordinal: int
+    title: str
+    source_type: SourceType
+    source_identifier: str
+    text: str
+    locator: Locator
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A passage as the database found it; a leg that did not find it says None."""
+
+    passage: Passage
+    similarity: float | None  # cosine, -1 to 1
+    bm25: float | None  # > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedPassage:
+    """A passage with the score by which it is ordered (fusion's or the reranker's; higher is better)."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchQuery:
+    """A query as the database takes it. A leg with nothing to search by is left out."""
+
+    base_id: BaseId
+    vector: list[float] | None
+    model: str | None  # that made the vector; only chunks of the same model are compared
+    terms: tuple[str, ...]
+    limit: int  # candidates of each leg
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """A source that the answer really used."""
+
+    document_id: DocumentId
+    chunk_id: ChunkId
+    title: str
+    source_type: SourceType
+    source_identifier: str
+    locator: Locator
+    quote: str  # the passage's own words, for the source button
+
+
+class AnswerKind(StrEnum):
+    """What the answer stands on."""
+
+    FROM_BASE = "from_base"
+    GENERAL = "general"  # the model's own knowledge; labelled, without sources
+    CONVERSATION = "conversation"  # a greeting, thanks, a question back: no sources needed
+    QUOTES = "quotes"  # no model: the best passages themselves
+    NOTHING = "nothing"  # nothing found and general knowledge is off, or there is no model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The finished turn."""
+
+    kind: AnswerKind
+    text: str  # Markdown, marks stripped, without the label and the source block (the bot adds them)
+    citations: tuple[Citation, ...]
+    model: str | None
+    seconds: float
+    cut: bool = False  # the model went away in mid-answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchStarted:
+    """The base is being searched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextGrew:
+    """The answer so far (whole, not the difference)."""
+
+    kind: AnswerKind
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """The last event of a turn."""
+
+    answer: Answer
+
+
+TurnEvent = SearchStarted | TextGrew | Answered
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatMessage:
+    """A message to or from a chat model."""
+
+    role: str  # system, user or assistant
+    content: str

@@ -1,0 +1,225 @@
+-- The tables of Baza. In: nothing. Out: tables, indexes, row-level security.
+-- The interface is the functions of the migrations that follow; code never touches a table.
+-- Applies to a Supabase project (`supabase db push`), to any PostgreSQL >= 15 with pgvector >= 0.8, and to the embedded one.
+
+create schema if not exists extensions;
+create extension if not exists vector with schema extensions;
+set search_path = public, extensions;
+-- pgvector's library must be loaded before a non-superuser may create functions with `set hnsw.*`.
+select '[1]'::vector;
+
+create table bases (
+  id          uuid primary key default gen_random_uuid(),
+  kind        text not null check (kind in ('private', 'group', 'named')),
+  chat_id     bigint,                      -- private: the person; group: the group
+  thread_id   bigint not null default 0,   -- a topic of a group has a base of its own; 0 is none
+  name        text,                        -- named bases belong to the command line
+  created_at  timestamptz not null default now(),
+  check ((kind = 'named') = (name is not null)),
+  check ((kind = 'named') = (chat_id is null))
+);
+create unique index bases_chat on bases (chat_id, thread_id) where chat_id is not null;
+create unique index bases_name on bases (name) where name is not null;
+comment on table bases is 'A knowledge base: of a private chat, of a group or one of its topics, or a named one of the command line.';
+
+create table base_members (
+  base_id   uuid not null references bases on delete cascade,
+  user_id   bigint not null,
+  may_write boolean not null default true,
+  primary key (base_id, user_id)
+);
+comment on table base_members is 'Who may read a base, and who may also write it.';
+
+create table user_state (
+  user_id      bigint primary key,         -- a person, or a group by its (negative) chat id
+  current_mode text check (current_mode in ('chat', 'documents')),
+  session_id   uuid not null default gen_random_uuid(),
+  base_id      uuid not null references bases on delete cascade,
+  language     text not null default 'ru',
+  updated_at   timestamptz not null default now()
+);
+comment on table user_state is 'Mode, dialogue and active base of a person (seed 1, section 4.1).';
+
+create table batches (
+  id                uuid primary key default gen_random_uuid(),
+  base_id           uuid not null references bases on delete cascade,
+  chat_id           bigint,                -- null: nobody waits for a notice
+  thread_id         bigint,
+  message_id        bigint,                -- the person's message
+  language          text not null default 'ru',
+  notice_message_id bigint,                -- our live message
+  revision          bigint not null default 1,
+  shown_revision    bigint not null default 0,
+  notice_due_at     timestamptz not null default now(),
+  created_at        timestamptz not null default now()
+);
+create unique index batches_message on batches (base_id, chat_id, message_id) where message_id is not null;
+create index batches_base on batches (base_id);
+create index batches_behind on batches (notice_due_at) where chat_id is not null and shown_revision < revision;
+comment on table batches is 'What came in one message; its documents share one live message, edited until it is the receipt.';
+
+create table documents (
+  id                  uuid primary key default gen_random_uuid(),
+  base_id             uuid not null references bases on delete cascade,
+  batch_id            uuid not null references batches on delete cascade,
+  position            int not null,        -- within the batch
+  user_id             bigint not null,     -- who sent it
+  source_type         text not null check (source_type in ('note', 'file', 'link', 'path')),
+  source_identifier   text not null,
+  title               text not null,
+  author              text,
+  published_at        timestamptz,
+  source_text         text,                -- a note's own words
+  media_type          text,
+  size_bytes          bigint,
+  chat_id             bigint,              -- of the original message
+  message_id          bigint,
+  file_id             text,
+  content_hash        text,
+  version             int not null default 1,
+  language            text,
+  pages               int,
+  pages_without_text  int[] not null default '{}',
+  chunks              int not null default 0,
+  status              text not null default 'queued' check (status in
+                        ('queued', 'fetching', 'parsing', 'embedding', 'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
+  progress_done       int not null default 0,
+  progress_total      int not null default 0,
+  attempts            int not null default 0,
+  waits_for_service   boolean not null default false,
+  run_after           timestamptz not null default now(),
+  lease               uuid,
+  lease_until         timestamptz,
+  worker              text,
+  error_code          text,
+  error_params        jsonb not null default '{}',
+  error_detail        text,
+  meta                jsonb not null default '{}',
+  created_at          timestamptz not null default now(),
+  started_at          timestamptz,
+  finished_at         timestamptz,
+  unique (batch_id, position)
+);
+create index documents_base on documents (base_id, created_at desc, id);
+create index documents_turn on documents (run_after, created_at) where status in ('queued', 'fetching', 'parsing', 'embedding');
+create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
+comment on table documents is 'A source and what has become of it; its chunks can be found only while it is ready.';
+
+create table document_blocks (
+  document_id uuid not null references documents on delete cascade,
+  ordinal     int not null,
+  kind        text not null,
+  level       int,
+  text        text not null,
+  locator     jsonb not null default '{}',
+  primary key (document_id, ordinal)
+);
+comment on table document_blocks is 'The parsed text in reading order, without overlap: for reading, showing and chunking anew.';
+
+create table documents_chunks (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  document_id uuid not null references documents on delete cascade,
+  ordinal     int not null,
+  text        text not null,
+  span_start  int not null,
+  span_end    int not null,
+  locator     jsonb not null default '{}',
+  length      int not null,                -- in lexical terms
+  model       text not null,               -- that made the embedding
+  embedding   halfvec(1024) not null,
+  unique (document_id, ordinal)
+);
+create index documents_chunks_base on documents_chunks (base_id, model);
+comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
+
+create table chunk_terms (
+  base_id     uuid not null,
+  term        text not null,
+  chunk_id    bigint not null references documents_chunks on delete cascade,
+  frequency   int not null,
+  primary key (base_id, term, chunk_id) include (frequency)
+);
+create index chunk_terms_chunk on chunk_terms (chunk_id);
+comment on table chunk_terms is 'The postings of the lexical index: which term stands in which chunk, how often.';
+
+create table chat_messages (
+  id          bigint generated always as identity primary key,
+  user_id     bigint not null,
+  session_id  uuid not null,
+  base_id     uuid references bases on delete set null,
+  role        text not null check (role in ('user', 'assistant')),
+  content     text not null,
+  created_at  timestamptz not null default now()
+);
+create index chat_messages_session on chat_messages (user_id, session_id, id);
+comment on table chat_messages is 'The window of a dialogue: at most 30 messages, older ones are in chat_archive.';
+
+create table chat_archive (
+  id          bigint primary key,          -- as it was in chat_messages
+  user_id     bigint not null,
+  session_id  uuid not null,
+  base_id     uuid references bases on delete set null,
+  role        text not null,
+  content     text not null,
+  created_at  timestamptz not null
+);
+create index chat_archive_session on chat_archive (user_id, session_id, id);
+comment on table chat_archive is 'What has left the window.';
+
+create table chat_session_summary (
+  user_id     bigint not null,
+  session_id  uuid not null,
+  summary     text not null,
+  up_to       bigint not null,             -- the last message that the summary covers
+  updated_at  timestamptz not null default now(),
+  primary key (user_id, session_id)
+);
+comment on table chat_session_summary is 'The running summary of what has left the window.';
+
+create table answer_feedback (
+  id          bigint generated always as identity primary key,
+  user_id     bigint not null,
+  base_id     uuid references bases on delete cascade,
+  chat_id     bigint not null,
+  message_id  bigint not null,             -- our answer
+  rating      smallint not null check (rating in (-1, 1)),
+  created_at  timestamptz not null default now(),
+  unique (user_id, chat_id, message_id)
+);
+comment on table answer_feedback is 'Thumbs up and down under answers.';
+
+create table turn_metrics (
+  id          bigint generated always as identity primary key,
+  user_id     bigint not null,
+  base_id     uuid references bases on delete cascade,
+  kind        text not null,
+  model       text,
+  seconds     real not null,
+  passages    int not null default 0,
+  created_at  timestamptz not null default now()
+);
+comment on table turn_metrics is 'What each turn cost; no texts.';
+
+-- Row-level security everywhere, and no policy: neither `anon` nor `authenticated` sees or changes a row.
+do $$
+declare
+  name text;
+  role text;
+begin
+  foreach name in array array['bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks',
+    'documents_chunks', 'chunk_terms', 'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback',
+    'turn_metrics']
+  loop
+    execute format('alter table public.%I enable row level security', name);
+    execute format('revoke all on public.%I from public', name);
+    foreach role in array array['anon', 'authenticated'] loop
+      if exists (select from pg_roles where rolname = role) then
+        execute format('revoke all on public.%I from %I', name, role);
+      end if;
+    end loop;
+    if exists (select from pg_roles where rolname = 'service_role') then
+      execute format('grant all on public.%I to service_role', name);
+    end if;
+  end loop;
+end $$;
