@@ -1,0 +1,4 @@
+"""The database's doors: two transports that call its SQL functions by name, and stores that speak in records.
+
+In: calls of the ports. Out: records. No SQL is built in Python; the functions are in `supabase/migrations`.
+"""

@@ -1,0 +1,17 @@
+"""What a call of the database can end with, whichever transport made it.
+
+In: driver errors, translated by the transports. Out: exceptions that callers decide by.
+"""
+
+
+class DatabaseError(Exception):
+    """The database refused a call; the message says which function and why, never the arguments."""
+
+    def __init__(self, function: str, *, code: str, message: str) -> None:
+        super().__init__(f"{function}: {code} {message}")
+        self.function = function
+        self.code = code  # SQLSTATE, or PostgREST's PGRST…
+
+
+class DatabaseAway(Exception):
+    """The database did not answer, or not in time; the call may be made again later."""

@@ -1,0 +1,30 @@
+"""How the stores reach the database: call a public SQL function by name.
+
+In: a function's name and its arguments. Out: its rows as JSON values, the same from every transport: UUIDs and
+timestamps are text, vectors are never returned. It knows no function in particular.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from domain.locator import JsonValue
+
+Argument = str | int | float | bool | None | list[str] | list[int] | list[float]
+"""JSON and vectors travel as text and are cast inside the function (PostgREST casts neither from lists)."""
+
+Row = Mapping[str, JsonValue]
+
+LEASE_LOST = "BZ001"
+"""SQLSTATE that functions raise when the lease they were called under is no longer held."""
+
+
+class Transport(Protocol):
+    """One way to the database: psycopg or PostgREST."""
+
+    async def call(self, function: str, **arguments: Argument) -> list[Row]:
+        """The rows of `select * from public.<function>(name => value, …)`.
+
+        Every public function `returns setof` a composite or `table (…)`. Raises DatabaseError when it refuses,
+        DatabaseAway when it does not answer.
+        """
+        ...
