@@ -1,6 +1,6 @@
 """The doors that ingestion needs, as small Protocols; `adapters` meets them by shape.
 
-In and out: records of `ingestion.records`. Store calls raise `adapters.database.errors.DatabaseAway` when the
+In and out: records of `ingestion.records`. Store calls raise `domain.errors.DatabaseAway` when the
 database does not answer; calls under a lease raise `ingestion.errors.LeaseLost` when it is no longer ours.
 """
 

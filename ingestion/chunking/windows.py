@@ -1,0 +1,75 @@
+"""Groups neighbouring passages of one document into windows that are embedded together (late chunking).
+
+In: the chunks of one document. Out: windows up to a budget; every chunk gets its vector in exactly one of them, the
+chunks around it lend context. It calls no embedder: what a service refuses for its length goes through `split_window`.
+"""
+
+from collections.abc import Sequence
+
+from ingestion.chunking.tokens import estimate_tokens
+from ingestion.errors import WindowTooLarge
+from ingestion.records import Chunk, Window
+
+CONTEXT_CHUNKS = 2
+"""Neighbours on each side that are embedded again for context, where they fit."""
+
+
+def split_into_windows(
+    chunks: Sequence[Chunk], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
+) -> tuple[Window, ...]:
+    """Windows in order, each at most `window_tokens` (estimated); a single chunk above that stands alone."""
+    costs = [estimate_tokens(chunk.text) for chunk in chunks]
+    windows: list[Window] = []
+    own = 0
+    while own < len(chunks):
+        start = _reach_back(costs, own, own + 1, budget=window_tokens, context=context_chunks)
+        end = _fill(costs, start, own, budget=window_tokens, context=context_chunks)
+        reach = _reach_forward(costs, start, end, budget=window_tokens, context=context_chunks)
+        windows.append(Window(chunks=tuple(chunks[start:reach]), own_start=own - start, own_end=end - start))
+        own = end
+    return tuple(windows)
+
+
+def split_window(window: Window) -> tuple[Window, ...]:
+    """The same own chunks in smaller windows: two halves, or the only own chunk without its context.
+
+    Raises WindowTooLarge when one chunk is all that is left.
+    """
+    chunks = window.chunks
+    if len(window.own) > 1:
+        middle = (window.own_start + window.own_end) // 2
+        left = Window(chunks=chunks[:middle], own_start=window.own_start, own_end=middle)
+        right = Window(chunks=chunks[middle:], own_start=0, own_end=window.own_end - middle)
+        return left, right
+    if len(chunks) > 1:
+        return (Window(chunks=window.own, own_start=0, own_end=1),)
+    message = f"chunk {chunks[0].ordinal} is refused even alone"
+    raise WindowTooLarge(message)
+
+
+def _fill(costs: Sequence[int], start: int, own: int, *, budget: int, context: int) -> int:
+    """Where the own chunks end: at least one, then as many as leave room for the context after them."""
+    end = own + 1
+    used = sum(costs[start:end])
+    while end < len(costs) and used + sum(costs[end : end + 1 + context]) <= budget:
+        used += costs[end]
+        end += 1
+    return end
+
+
+def _reach_back(costs: Sequence[int], own: int, end: int, *, budget: int, context: int) -> int:
+    """The first chunk of the context before, given that the chunks up to `end` must fit."""
+    start, used = own, sum(costs[own:end])
+    while start > max(0, own - context) and used + costs[start - 1] <= budget:
+        start -= 1
+        used += costs[start]
+    return start
+
+
+def _reach_forward(costs: Sequence[int], start: int, end: int, *, budget: int, context: int) -> int:
+    """The end of the context after."""
+    reach, used = end, sum(costs[start:end])
+    while reach < min(len(costs), end + context) and used + costs[reach] <= budget:
+        used += costs[reach]
+        reach += 1
+    return reach

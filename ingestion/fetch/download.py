@@ -1,0 +1,175 @@
+"""One page or file from the web: redirects followed under the guard, limits kept, bytes on disk.
+
+In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where trying again
+is useless, ServiceError where the other side may heal. Redirects from https to http are followed as browsers do:
+nothing secret is sent, and the person sees the final address. It does not look into what it wrote.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import httpcore
+import httpx
+
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
+from ingestion.fetch.files import HashedFile, Oversize, megabytes
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.media import HEAD_BYTES, is_wanted
+
+REDIRECTS = 5
+CONNECT_S = 10.0
+READ_S = 15.0  # between two pieces; the deadline holds for the whole
+HEADERS = {
+    "User-Agent": "Mozilla/5.0 (compatible; Baza/0.1; reads pages that its user has sent to it)",
+    "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",
+    "Accept-Language": "ru,en;q=0.8,*;q=0.5",
+    "Accept-Encoding": ACCEPTED,
+}
+
+_REDIRECTING = frozenset({301, 302, 303, 307, 308})
+_HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DownloadLimits:
+    """What one page may cost."""
+
+    total_s: float
+    size_bytes: int  # after decompression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """A body on disk, and what the server said of it."""
+
+    path: Path
+    url: httpx.URL  # after redirects
+    media_type: str  # lower case, without parameters; "" when the server did not say
+    charset: str | None
+    disposition: str
+    head: bytes  # the first HEAD_BYTES
+    size_bytes: int
+    sha256: str
+
+
+class Downloader:
+    """Downloads over a transport that has no way round the guard."""
+
+    def __init__(self, guard: AddressGuard, transport: httpx.AsyncBaseTransport, *, limits: DownloadLimits) -> None:
+        self._guard = guard
+        self._transport = transport
+        self._limits = limits
+
+    async def download(self, address: str, target: Path) -> Download:
+        """Write what is behind `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
+        url = self._guard.check_url(address)
+        with _as_page_errors(url.host, self._limits):
+            async with asyncio.timeout(self._limits.total_s), self._open(url) as response:
+                return await self._save(response, target)
+
+    @asynccontextmanager
+    async def _open(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
+        """The response at the end of the redirects."""
+        for _ in range(REDIRECTS + 1):
+            response = await self._ask(url)
+            try:
+                if response.status_code not in _REDIRECTING or "location" not in response.headers:
+                    yield response
+                    return
+                url = self._guard.check_url(_join(url, response.headers["location"]))
+            finally:
+                await response.aclose()
+        raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=url.host)
+
+    async def _ask(self, url: httpx.URL) -> httpx.Response:
+        timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
+        request = httpx.Request("GET", url, headers=HEADERS, extensions={"timeout": timeout.as_dict()})
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        return response
+
+    async def _save(self, response: httpx.Response, target: Path) -> Download:
+        _refuse_status(response)
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not is_wanted(media_type):
+            raise SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100])
+        _refuse_announced_size(response, self._limits.size_bytes)
+        head = b""
+        with HashedFile(target, limit_bytes=self._limits.size_bytes) as file:
+            encoding = response.headers.get("content-encoding", "")
+            async for piece in decode_body(response.aiter_raw(), content_encoding=encoding):
+                file.write(piece)
+                head = head if len(head) >= HEAD_BYTES else (head + piece)[:HEAD_BYTES]
+        return Download(
+            path=target,
+            url=response.url,
+            media_type=media_type,
+            charset=response.charset_encoding,
+            disposition=response.headers.get("content-disposition", ""),
+            head=head,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
+        )
+
+
+def retry_after_s(value: str | None, *, now: datetime) -> float | None:
+    """`Retry-After` in seconds from `now`: a number, or an HTTP date (RFC 9110, 10.2.3); None when unreadable."""
+    if value is None:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+
+
+def _join(url: httpx.URL, location: str) -> str:
+    try:
+        return str(url.join(location))
+    except (httpx.InvalidURL, ValueError) as error:
+        raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=location[:1000], detail=str(error)) from error
+
+
+def _refuse_status(response: httpx.Response) -> None:
+    status, host = response.status_code, response.url.host
+    if status in _HEALING:
+        wait_s = retry_after_s(response.headers.get("retry-after"), now=datetime.now(UTC))
+        raise ServiceError(FailureCode.PAGE_STATUS, retry_after_s=wait_s, host=host, status=status)
+    if not 200 <= status < 300:
+        raise SourceError(FailureCode.PAGE_STATUS, host=host, status=status)
+
+
+def _refuse_announced_size(response: httpx.Response, limit_bytes: int) -> None:
+    announced = response.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > limit_bytes:
+        raise Oversize
+
+
+@contextmanager
+def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
+    """What can go wrong on the wire, in words that people can be shown."""
+    try:
+        yield
+    except Oversize as error:
+        raise SourceError(FailureCode.PAGE_TOO_LARGE, host=host, limit_mb=megabytes(limits.size_bytes)) from error
+    except (TimeoutError, httpcore.TimeoutException) as error:
+        raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
+    except UndecodableBody as error:
+        raise SourceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=str(error)) from error
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        fate = SourceError if _is_bad_certificate(error) else ServiceError
+        raise fate(FailureCode.PAGE_UNREACHABLE, host=host, detail=f"{type(error).__name__}: {error}") from error
+
+
+def _is_bad_certificate(error: BaseException) -> bool:
+    reason = error.__cause__ or error.__context__  # httpcore's pool raises its errors again, without their cause
+    return isinstance(reason, ssl.SSLCertVerificationError)

@@ -1,0 +1,144 @@
+"""Where the crawler may connect: addresses of pages are checked as written, then as resolved.
+
+In: a URL, or a host and port to connect to. Out: the URL in the one form that is also used to connect, or the IP
+addresses to connect to; SourceError PAGE_ADDRESS_* or PAGE_NOT_FOUND_HOST otherwise. A name is resolved once, and is
+refused when ANY of its answers leads inside. It opens no connection: `ingestion.fetch.network` does.
+"""
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+
+import httpx
+
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.addresses import is_public
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""(host, port) -> its IP addresses. Raises `socket.gaierror`."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+PORTS = frozenset({80, 443, 8080, 8443})
+URL_CHARACTERS = 4096
+HOST_CHARACTERS = 253  # RFC 1035
+
+INSIDE_SUFFIXES = (  # names that no public DNS serves: RFC 6761, 6762, 8375 and what routers and clouds use
+    *(".localhost", ".local", ".localdomain", ".internal", ".intranet", ".private", ".corp", ".home", ".lan"),
+    *(".home.arpa", ".test", ".in-addr.arpa", ".ip6.arpa"),
+)
+
+_FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f\\]")  # parsers disagree about them
+_NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
+_HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+", re.IGNORECASE)
+
+
+class AddressGuard:
+    """The verdicts. `allow_hosts` are exact "host:port" strings that may lead inside; for tests only."""
+
+    def __init__(self, *, allow_hosts: frozenset[str] = frozenset(), resolve: Resolve | None = None) -> None:
+        self._allow_hosts = allow_hosts
+        self._resolve = resolve or resolve_by_system
+
+    def check_url(self, text: str) -> httpx.URL:
+        """The URL to ask for. Raises SourceError PAGE_ADDRESS_INVALID or PAGE_ADDRESS_FORBIDDEN."""
+        url = _parse(text)
+        port = url.port or DEFAULT_PORTS[url.scheme]
+        if not self._is_allowed(url.host, port):
+            _refuse_forbidden_port(url.host, port)
+            _refuse_inside_name(url.raw_host.decode("ascii"))
+        return url
+
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """The IP addresses to connect to, resolved now, all of them public.
+
+        Raises SourceError PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer.
+        """
+        if self._is_allowed(host, port):
+            return await self._answers(host, port)
+        _refuse_forbidden_port(host, port)
+        _refuse_inside_name(host)
+        if _is_literal(host):
+            return [host]
+        answers = await self._answers(host, port)
+        inside = [answer for answer in answers if not is_public(answer)]
+        if inside:
+            raise _forbidden(host, f"resolves to {', '.join(inside)}")
+        return answers
+
+    def _is_allowed(self, host: str, port: int) -> bool:
+        return f"{host}:{port}" in self._allow_hosts
+
+    async def _answers(self, host: str, port: int) -> list[str]:
+        try:
+            answers = list(dict.fromkeys(await self._resolve(host, port)))
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                raise ServiceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail=str(error)) from error
+            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail=str(error)) from error
+        except UnicodeError as error:  # the codec that getaddrinfo runs names through refuses over-long labels
+            raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=host, detail=str(error)) from error
+        if not answers:
+            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail="no addresses")
+        return answers
+
+
+async def resolve_by_system(host: str, port: int) -> list[str]:
+    """The system's resolver, in a thread of the loop's pool."""
+    answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(answer[4][0]) for answer in answers]
+
+
+def _parse(text: str) -> httpx.URL:
+    if len(text) > URL_CHARACTERS or _FORBIDDEN_CHARACTERS.search(text):
+        raise _invalid(text, "length or characters")
+    try:
+        url = httpx.URL(text)
+        host = url.host
+    except (httpx.InvalidURL, ValueError) as error:  # ValueError: idna's errors on A-labels
+        raise _invalid(text, str(error)) from error
+    if url.scheme not in DEFAULT_PORTS or not host:
+        raise _invalid(text, "scheme or host")
+    if url.userinfo:
+        raise _forbidden(host, "credentials in the address")
+    if url.port is not None and not 0 < url.port < 65536:
+        raise _invalid(text, "port")
+    return url.copy_with(host=host.removesuffix("."), fragment=None)
+
+
+def _refuse_forbidden_port(host: str, port: int) -> None:
+    if port not in PORTS:
+        raise _forbidden(host, f"port {port}")
+
+
+def _refuse_inside_name(host: str) -> None:
+    """Refuse what needs no DNS to be refused: inside literals, disguised numbers, names of inside networks."""
+    host = host.removesuffix(".").lower()
+    if _is_literal(host):
+        if not is_public(host):
+            raise _forbidden(host, "address")
+        return
+    if len(host) > HOST_CHARACTERS or not _HOST_NAME.fullmatch(host):
+        raise _forbidden(host, "not a public host name")
+    # `0x7f.1`, `127.1`, `2130706433`: inet_aton reads them as addresses, and nobody writes a page's address so.
+    if _NUMERIC_LABEL.fullmatch(host.rsplit(".", 1)[-1]):
+        raise _forbidden(host, "a number in disguise")
+    if f".{host}".endswith(INSIDE_SUFFIXES):
+        raise _forbidden(host, "a name of inside networks")
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _invalid(url: str, detail: str) -> SourceError:
+    return SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=url[:URL_CHARACTERS], detail=detail)
+
+
+def _forbidden(host: str, detail: str) -> SourceError:
+    return SourceError(FailureCode.PAGE_ADDRESS_FORBIDDEN, host=host, detail=detail)

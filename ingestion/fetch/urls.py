@@ -1,0 +1,45 @@
+"""Addresses of pages as people write them, in one form.
+
+In: an address from a message or the command line. Out: the same place as one canonical URL, so that the same page sent
+twice has one name; None for what is no web address. It resolves and connects to nothing.
+"""
+
+import re
+
+import httpx
+
+TRACKING_PARAMETERS = frozenset(
+    {"fbclid", "gclid", "dclid", "yclid", "ysclid", "msclkid", "mc_cid", "mc_eid", "igshid", "_openstat", "twclid"}
+)
+TRACKING_PREFIXES = ("utm_",)
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
+
+
+def normalise_url(text: str) -> str | None:
+    """`Example.org/a?utm_source=x#top` -> `https://example.org/a`; None when it is no http(s) address.
+
+    Telegram marks bare domains as links; they get https, as browsers do today.
+    """
+    text = text.strip()
+    if not _SCHEME.match(text) or _HOST_AND_PORT.match(text):
+        text = f"https://{text}"
+    try:
+        url = httpx.URL(text)
+        if url.scheme not in ("http", "https") or not url.host:
+            return None
+        return str(url.copy_with(query=_without_tracking(url.query), fragment=None))
+    except (httpx.InvalidURL, ValueError):  # ValueError: idna's errors on A-labels
+        return None
+
+
+def _without_tracking(query: bytes) -> bytes | None:
+    """The query's other parameters, byte for byte: re-encoding them could name another page."""
+    kept = [part for part in query.decode("ascii").split("&") if part and not _is_tracking(part)]
+    return "&".join(kept).encode("ascii") or None
+
+
+def _is_tracking(parameter: str) -> bool:
+    name = parameter.split("=", 1)[0].lower()
+    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)

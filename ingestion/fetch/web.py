@@ -1,0 +1,74 @@
+"""A link -> a file on disk: the page itself, or the document behind the address.
+
+In: a LINK source. Out: a `FetchedFile` whose name and type say which parser is meant; a page is left as HTML, because
+its extraction is parsing of hostile input and belongs into the parsers' process. Text whose charset only the header
+knows is rewritten as UTF-8 with a byte order mark, which every reader believes first.
+"""
+
+import asyncio
+import codecs
+from pathlib import Path
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.fetch.download import Download, Downloader
+from ingestion.fetch.media import MEDIA_TYPES, Content, file_name, recognise
+from ingestion.records import FetchedFile, Source
+
+BODY_NAME = "page"
+
+_TEXTS = frozenset({Content.PAGE, Content.MARKDOWN, Content.TEXT})
+_CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
+"""Beginnings of Python's names of real charsets; its registry also holds `hex`, `idna` and the like."""
+_AS_BROWSERS_READ = {"iso8859-1": "cp1252", "iso8859-9": "cp1254"}  # encoding.spec.whatwg.org
+
+
+class WebFetcher:
+    """Fetches links."""
+
+    def __init__(self, downloader: Downloader) -> None:
+        self._downloader = downloader
+
+    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+        """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes."""
+        download = await self._downloader.download(source.identifier, folder / BODY_NAME)
+        host = download.url.host
+        if not download.size_bytes:
+            raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=host, detail="empty body")
+        content = recognise(download.media_type, download.head)
+        if content is None:
+            raise SourceError(FailureCode.PAGE_TYPE, host=host, media_type=download.media_type or "?")
+        if content in _TEXTS and (charset := _foreign_charset(download)):
+            await asyncio.to_thread(_rewrite_as_utf8, download.path, charset)
+        return FetchedFile(
+            path=download.path,
+            name=file_name(download.disposition, download.url.path, host, content),
+            media_type=MEDIA_TYPES[content],
+            size_bytes=download.size_bytes,
+            sha256=download.sha256,
+            url=str(download.url),
+        )
+
+
+def _foreign_charset(download: Download) -> str | None:
+    """The declared charset, when it is a known one and not UTF-8."""
+    try:
+        name = codecs.lookup(download.charset or "utf-8").name
+    except (LookupError, ValueError):
+        return None
+    return _AS_BROWSERS_READ.get(name, name) if name.startswith(_CHARSETS) else None
+
+
+def _rewrite_as_utf8(path: Path, charset: str) -> None:
+    body = path.read_bytes()
+    if not charset.startswith("utf-16") and _is_utf8(body):
+        return  # servers declare a default that their pages do not keep to
+    text = body.decode(charset, errors="replace")
+    path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

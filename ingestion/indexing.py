@@ -1,0 +1,78 @@
+"""Windows of a document -> chunks with vectors and terms, stored batch by batch.
+
+In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls. What an earlier attempt stored with the
+same words and the same model is left alone. It publishes nothing.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from domain.documents import DocumentStatus
+from ingestion.chunking.windows import split_window
+from ingestion.errors import WindowTooLarge
+from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
+from ingestion.progress import Progress
+from ingestion.records import Chunk, ClaimedDocument, IndexedChunk, Vector, Window
+
+WINDOWS_AT_ONCE = 4  # handed to the embedder together; how many requests that makes is the embedder's affair
+CHUNKS_A_BATCH = 64  # about 0.7 MB as JSON: a vector of 1024 numbers is some 11 kB of text
+
+
+class Indexer:
+    """Embeds, analyses and stores."""
+
+    def __init__(self, *, embedder: Embedder, analyzer: TermAnalyzer, queue: WorkQueue) -> None:
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._queue = queue
+
+    async def index(self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress) -> None:
+        """Store every chunk of the windows. Raises ServiceError, LeaseLost, DatabaseAway."""
+        total = sum(len(window.own) for window in windows)
+        await progress.report(DocumentStatus.EMBEDDING, total=total)
+        stored = await self._queue.stored_chunks(document, model=self._embedder.model)
+        missing = [window for window in windows if not _is_stored(window, stored)]
+        done = total - sum(len(window.own) for window in missing)
+        for first in range(0, len(missing), WINDOWS_AT_ONCE):
+            group = missing[first : first + WINDOWS_AT_ONCE]
+            done += await self._index_group(document, group)
+            await progress.report(DocumentStatus.EMBEDDING, done=done, total=total)
+
+    async def _index_group(self, document: ClaimedDocument, windows: Sequence[Window]) -> int:
+        """How many chunks were stored."""
+        vectors = [vector for own in await self._embed(windows) for vector in own]
+        chunks = [chunk for window in windows for chunk in window.own]
+        indexed = await asyncio.to_thread(self._combine, chunks, vectors)
+        for first in range(0, len(indexed), CHUNKS_A_BATCH):
+            await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
+        return len(indexed)
+
+    async def _embed(self, windows: Sequence[Window]) -> list[list[Vector]]:
+        """For each window the vectors of its own chunks, splitting those that the embedder finds too large."""
+        try:
+            return await self._embedder.embed_windows(windows)
+        except WindowTooLarge:
+            if len(windows) > 1:
+                return [vectors for window in windows for vectors in await self._embed([window])]
+        parts = [vectors for part in split_window(windows[0]) for vectors in await self._embed([part])]
+        return [[vector for vectors in parts for vector in vectors]]
+
+    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> list[IndexedChunk]:
+        return [self._indexed(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)]
+
+    def _indexed(self, chunk: Chunk, vector: Vector) -> IndexedChunk:
+        terms = self._analyzer.terms(chunk.text)
+        return IndexedChunk(
+            chunk=chunk, terms=Counter(terms), length=len(terms), vector=vector, model=self._embedder.model
+        )
+
+
+def _is_stored(window: Window, stored: Mapping[int, str]) -> bool:
+    return all(stored.get(chunk.ordinal) == _md5(chunk.text) for chunk in window.own)
+
+
+def _md5(text: str) -> str:
+    """As PostgreSQL's `md5(text)` gives it; it tells texts apart and guards nothing."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

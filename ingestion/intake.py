@@ -1,0 +1,159 @@
+"""The seeds' Classifier: which sources a message holds.
+
+In: an `IncomingMessage`, as neutral a picture of a Telegram message as this needs. Out: `Source` records, in the order
+in which a person would name them. It is pure: it fetches nothing, and kinds it cannot read yet yield nothing.
+
+What a person expects of "send anything, it all goes into your base":
+- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph);
+- addresses with at most a few words around them are LINKs: the pages are wanted, not "look at this";
+- prose is a NOTE, word for word; addresses that the person wrote into it in full are read too, as LINKs (Telegram
+  also marks "README.md" as an address, .md being a country);
+- a forwarded post is a NOTE alone: the addresses under it are the channel's own signs, not the person's wish;
+- addresses hidden behind words ("details <here>") are kept in the note's text, and are not read.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from domain.documents import SourceType
+from ingestion.fetch.urls import normalise_url
+from ingestion.records import Source
+
+TITLE_CHARACTERS = 60
+FEW_WORDS = 3
+"""So many words beside an address are a remark ("вот, почитай на досуге"), more are a text of their own."""
+
+_WRITTEN_IN_FULL = ("http://", "https://", "www.")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageLink:
+    """A `url` or `text_link` entity. Offset and length count UTF-16 code units, as Telegram does."""
+
+    offset: int
+    length: int
+    target: str | None = None  # of a text_link; None: the text itself is the address
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedFile:
+    """A document of the message."""
+
+    file_id: str
+    name: str | None = None
+    size_bytes: int | None = None
+    media_type: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IncomingMessage:
+    """What the bot knows of a message; `text` is the caption when there is a file."""
+
+    text: str = ""
+    links: tuple[MessageLink, ...] = ()
+    file: AttachedFile | None = None
+    forwarded: bool = False
+    author: str | None = None  # of the forwarded original
+    published_at: datetime | None = None  # of the forwarded original
+    unsupported: str | None = None  # a kind that this version cannot read: "sticker", "voice" …
+
+
+def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
+    """The sources in a message, none when it holds nothing to keep."""
+    if message.file is not None:
+        return (_file_source(message.file, message),)
+    if message.unsupported is not None:
+        return ()
+    pieces = _cut(message)
+    prose = "".join(piece.shown for piece in pieces if piece.address is None or piece.hidden)
+    if len(_WORD.findall(prose)) > FEW_WORDS:
+        written = [] if message.forwarded else [piece for piece in pieces if piece.in_full]
+        return (_note(pieces, message), *_links(written, message))
+    links = _links(pieces, message)
+    if links or not _WORD.search(message.text):
+        return links
+    return (_note(pieces, message),)
+
+
+def note_title(text: str) -> str:
+    """The first line with words in it, cut at a word's end."""
+    line = next((line.strip() for line in text.splitlines() if _WORD.search(line)), text.strip())
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    head = line[:TITLE_CHARACTERS]
+    if line[TITLE_CHARACTERS].isalnum() and " " in head:
+        head = head.rsplit(" ", 1)[0]
+    return head.rstrip(" ,.;:-–—(«") + "…"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    shown: str
+    address: str | None = None
+    hidden: bool = False  # behind other words
+    in_full: bool = False  # with its scheme, to be seen
+
+
+def _cut(message: IncomingMessage) -> list[_Piece]:
+    """The text as a row of plain pieces and links."""
+    units = message.text.encode("utf-16-le")
+    pieces: list[_Piece] = []
+    position = 0
+    for link in sorted(message.links, key=lambda link: link.offset):
+        start, end = link.offset * 2, (link.offset + link.length) * 2
+        if start < position or end > len(units):
+            continue  # overlapping or beyond the text: the first one stands
+        pieces.append(_Piece(shown=_decode(units[position:start])))
+        shown = _decode(units[start:end])
+        address = normalise_url(link.target or shown)
+        hidden = link.target is not None and normalise_url(shown) != address
+        in_full = not hidden and shown.lower().startswith(_WRITTEN_IN_FULL)
+        pieces.append(_Piece(shown=shown, address=address, hidden=hidden, in_full=in_full))
+        position = end
+    return [*pieces, _Piece(shown=_decode(units[position:]))]
+
+
+def _decode(units: bytes) -> str:
+    return units.decode("utf-16-le", errors="replace")
+
+
+def _file_source(file: AttachedFile, message: IncomingMessage) -> Source:
+    caption = message.text.strip()
+    return Source(
+        type=SourceType.FILE,
+        identifier=file.name or (note_title(caption) if caption else file.file_id),
+        text=caption or None,
+        file_id=file.file_id,
+        size_bytes=file.size_bytes,
+        media_type=file.media_type,
+        author=message.author,
+        published_at=message.published_at,
+    )
+
+
+def _note(pieces: list[_Piece], message: IncomingMessage) -> Source:
+    text = "".join(f"{piece.shown} ({piece.address})" if piece.hidden else piece.shown for piece in pieces).strip()
+    title = note_title(message.text)
+    return Source(
+        type=SourceType.NOTE,
+        identifier=title,
+        title=title,
+        text=text,
+        author=message.author,
+        published_at=message.published_at,
+    )
+
+
+def _links(pieces: list[_Piece], message: IncomingMessage) -> tuple[Source, ...]:
+    addresses = [piece.address for piece in pieces if piece.address]
+    return tuple(
+        Source(
+            type=SourceType.LINK,
+            identifier=address,
+            author=message.author,
+            published_at=message.published_at,
+        )
+        for address in dict.fromkeys(addresses)
+    )

@@ -1,0 +1,105 @@
+"""Guesses the language of a text from its script and its most frequent small words.
+
+In: text. Out: an ISO 639-1 code or None. It knows the languages that Baza's people are likely to send, is meant for
+whole documents rather than single words, and loads no model.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+SAMPLE_CHARS = 20_000  # from each of the beginning, the middle and the end
+FEWEST_LETTERS = 3
+FEWEST_FREQUENT_SHARE = 0.08  # of the words; in running text it is 0.2 and more, in Latin or a list of names hardly any
+
+WORD = re.compile(r"[^\W\d_]+")
+
+SCRIPT_RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
+    "latin": ((0x41, 0x24F), (0x1E00, 0x1EFF)),
+    "cyrillic": ((0x400, 0x52F),),
+    "el": ((0x370, 0x3FF), (0x1F00, 0x1FFF)),
+    "hy": ((0x530, 0x58F),),
+    "he": ((0x590, 0x5FF),),
+    "ar": ((0x600, 0x6FF), (0x750, 0x77F)),
+    "hi": ((0x900, 0x97F),),
+    "th": ((0xE00, 0xE7F),),
+    "ka": ((0x10A0, 0x10FF),),
+    "ko": ((0x1100, 0x11FF), (0xAC00, 0xD7AF)),
+    "ja": ((0x3040, 0x30FF),),
+    "zh": ((0x4E00, 0x9FFF),),
+}
+"""Scripts; one that belongs to a single language here bears its code."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FREQUENT_WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "cyrillic": {
+        "ru": _words("и в не на что с по это как к из у за от для так но его если или только при чтобы"),
+        "uk": _words("і в не на що з та до це як у за від для але його якщо або тільки при щоб є також"),
+        "be": _words("і ў не на што з да гэта як у за ад для але яго калі або толькі пры каб ёсць таксама"),
+        "bg": _words("и в не на че с по това как към от за да се са но ако или само при който е ще"),
+        "sr": _words("и у не на да се је за од са то као али ако или само при који су што"),
+        "kk": _words("және мен бұл үшін бір да де осы болып бар емес қазақ деп ол қалай"),
+    },
+    "latin": {
+        "en": _words("the of and to in is that it for as with was on are be this by from not or you"),
+        "de": _words("der die und das in zu den ist nicht von mit sich auf für im ein eine dem des als"),
+        "fr": _words("le la les de des et est en un une que qui dans pour pas sur au par ce il"),
+        "es": _words("el la los las de y que en un una es por con no para del se su al lo"),
+        "it": _words("il la le di e che in un una è per con non del della si da al dei gli"),
+        "pt": _words("o a os as de e que em um uma é por com não para do da se no na"),
+        "pl": _words("i w nie na to się z do jest że jak o za od dla ale jego czy lub tylko"),
+        "tr": _words("ve bir bu da de için ile olarak çok daha gibi ne o ama en var kadar"),
+    },
+}
+
+OWN_LETTERS: Mapping[str, str] = {"ru": "ыэъё", "uk": "їєґі", "be": "ўі", "kk": "қңғүұһө", "sr": "јљњћђџ"}
+"""Letters that hardly occur outside the language among its neighbours: enough where a text is short."""
+
+SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
+"""A text without any frequent word (a list of names): the language that it most probably is in for our people."""
+
+
+def detect_language(text: str) -> str | None:
+    """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
+    words = [word.lower() for word in WORD.findall(_sample(text))]
+    scripts = Counter(script for word in words for script in map(_script_of, word) if script)
+    if scripts.total() < FEWEST_LETTERS:
+        return None
+    script = scripts.most_common(1)[0][0]
+    if script == "zh" and scripts["ja"] > 0:
+        return "ja"
+    if script not in FREQUENT_WORDS:
+        return script
+    return _by_words(words, script) or SCRIPT_DEFAULT.get(script)
+
+
+def _sample(text: str) -> str:
+    if len(text) <= 3 * SAMPLE_CHARS:
+        return text
+    middle = len(text) // 2
+    return " ".join((text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:]))
+
+
+def _script_of(letter: str) -> str | None:
+    code = ord(letter)
+    for script, ranges in SCRIPT_RANGES.items():
+        for start, end in ranges:
+            if start <= code <= end:
+                return script
+    return None
+
+
+def _by_words(words: list[str], script: str) -> str | None:
+    counts = Counter(words)
+    letters = Counter("".join(words))
+    scores = {
+        language: sum(counts[word] for word in frequent)
+        + sum(letters[letter] for letter in OWN_LETTERS.get(language, ""))
+        for language, frequent in FREQUENT_WORDS[script].items()
+    }
+    best = max(scores, key=lambda language: scores[language])
+    return best if scores[best] >= max(1, len(words) * FEWEST_FREQUENT_SHARE) else None

@@ -1,0 +1,134 @@
+"""From the bytes of a text file to its characters, old Russian encodings included.
+
+In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL holds none). It does
+not decide whether bytes are text; `kinds` does.
+"""
+
+import codecs
+import re
+from collections.abc import Mapping
+
+from ingestion.language import detect_language
+
+SAMPLE_BYTES = 200_000
+WIDE_SAMPLE_BYTES = 4_096
+
+BOMS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the same two bytes
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+WIDE_ENCODINGS: Mapping[str, int] = {"utf-32-le": 4, "utf-32-be": 4, "utf-16-le": 2, "utf-16-be": 2}
+"""Encoding -> bytes of a character."""
+WIDE_PLAIN_SHARE = 0.9
+"""Of the characters, in the scripts below: the wrong byte order yields ideographs and unassigned places."""
+WIDE_PLAIN_END = 0x700  # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic
+PUNCTUATION_PLACES = range(0x2000, 0x2122)
+
+CYRILLIC_ENCODINGS = ("cp1251", "koi8-r", "cp866", "mac-cyrillic", "iso8859-5")
+"""In the order in which equals win."""
+FREQUENT_PAIRS_TEXT = (
+    "ст но то на ен ов ни ра во ко по ро ре го не ли от ер ет ос ть ва ло ка ны ан он ел да ал ри ве ль та ла ор те ил "
+    "пр ат ом ол де ес за од ог ми ки ем мо об ит ис ин сь ам их вс ле св ма ме со ий ый ог ей ия бы ся же"
+)
+FREQUENT_PAIRS = frozenset(FREQUENT_PAIRS_TEXT.split())
+"""Pairs of letters that make up about half of Russian text; in a wrongly decoded one they are chance hits."""
+FEWEST_FREQUENT_PAIRS = 0.25
+FEWEST_CYRILLIC = 0.7  # of what lies above ASCII
+UTF8_VALID_FOR_EACH_BROKEN = 10
+LAST_RESORT = "cp1252"
+WESTERN_LANGUAGES = frozenset({"en", "de", "fr", "es", "it", "pt"})  # that cp1252 was made for
+
+_PAIR = re.compile(r"(?=([а-яё]{2}))")
+_ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
+_CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
+_CASE_JUMP = re.compile(r"[а-яё][А-ЯЁ]")
+_STRANGE = re.compile(r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў\u00a0«»„“”‘’–—…№§°•]")
+_UNWANTED = dict.fromkeys([0, 0xFEFF])
+
+
+def decode_text(data: bytes) -> str:
+    """The characters of `data`. Never raises: bytes that are wrong in the encoding become U+FFFD."""
+    text = data.decode(_guess_encoding(data), errors="replace")
+    return text.translate(_UNWANTED).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def guess_wide_encoding(data: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark, by how sensible the text is when read so; None when it is neither."""
+    sample = data[:WIDE_SAMPLE_BYTES]
+    if b"\0" not in sample:
+        return None
+    for encoding, width in WIDE_ENCODINGS.items():
+        text = _decode_strictly(sample[: len(sample) // width * width], encoding)
+        if text and _plain_share(text) >= WIDE_PLAIN_SHARE:
+            return encoding
+    return None
+
+
+def _guess_encoding(data: bytes) -> str:
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            return encoding
+    wide = guess_wide_encoding(data)
+    if wide is not None:
+        return wide
+    if _is_utf8(data):
+        return "utf-8"
+    sample = data[:SAMPLE_BYTES]
+    return _guess_cyrillic(sample) or _guess_by_statistics(sample) or LAST_RESORT
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Also with a few broken bytes, as when a file was cut in the middle of a character."""
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    return broken == 0 or len(_ABOVE_ASCII.findall(text)) > broken * (1 + UTF8_VALID_FOR_EACH_BROKEN)
+
+
+def _guess_cyrillic(sample: bytes) -> str | None:
+    scores = {encoding: _russian_score(sample.decode(encoding, errors="replace")) for encoding in CYRILLIC_ENCODINGS}
+    best = max(scores, key=lambda encoding: scores[encoding])
+    return best if scores[best] >= FEWEST_FREQUENT_PAIRS else None
+
+
+def _russian_score(text: str) -> float:
+    """Share of letter pairs that are frequent in Russian, less what does not occur there; 0 for another script."""
+    above = len(_ABOVE_ASCII.findall(text))
+    cyrillic = len(_CYRILLIC.findall(text))
+    pairs: list[str] = _PAIR.findall(text.lower())
+    if not pairs or cyrillic < above * FEWEST_CYRILLIC:
+        return 0.0
+    hits = sum(pair in FREQUENT_PAIRS for pair in pairs)
+    strange = len(_CASE_JUMP.findall(text)) + len(_STRANGE.findall(text))
+    return (hits - strange) / len(pairs)
+
+
+def _guess_by_statistics(sample: bytes) -> str | None:
+    # Imported here: it takes 50 ms, and most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
+        return LAST_RESORT  # its small words are ASCII; the statistics below take French for Baltic
+    best = from_bytes(sample).best()
+    return best.encoding if best is not None else None
+
+
+def _decode_strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _plain_share(text: str) -> float:
+    plain = sum(_is_plain(character) for character in text)
+    return plain / len(text)
+
+
+def _is_plain(character: str) -> bool:
+    code = ord(character)
+    if code < 0x20:
+        return character in "\t\n\r\f"
+    return code < WIDE_PLAIN_END or code in PUNCTUATION_PLACES

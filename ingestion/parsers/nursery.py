@@ -1,0 +1,111 @@
+"""The process that parsing processes are forked from: it has imported the parsers once, so that a fork costs little.
+
+In: over a Unix socket as file descriptor 0, one byte and one socket for each file to parse. Out: a forked child a
+file (`child`) that speaks over that socket; after its end the line {"exit": status}. It kills a child whose socket
+is closed at the other end, and all of them when its own socket is closed. It never touches a document itself.
+
+Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
+hands results over as pickles.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
+
+from ingestion.parsers.child import serve_request
+
+READY = b"!"
+STREAM_SOCKET = 0  # file descriptors of a child: its socket, then /dev/null, /dev/null and the life line
+LIFE_LINE = 3
+MOST_DESCRIPTORS = 4096
+
+
+@dataclass(kw_only=True)
+class _Child:
+    pid: int
+    connection: socket.socket
+    life: int  # reading end of a pipe that only the child holds open: it hangs up when the child ends
+
+
+@dataclass(kw_only=True)
+class _Nursery:
+    control: socket.socket
+    poll: select.poll = field(default_factory=select.poll)
+    children: dict[int, _Child] = field(default_factory=dict)  # by either of their descriptors
+
+    def run(self) -> None:
+        """Say that it is ready, then serve until the other end of the control socket is closed."""
+        self.control.sendall(READY)
+        self.poll.register(self.control, select.POLLIN)
+        while self._serve([descriptor for descriptor, _ in self.poll.poll()]):
+            pass
+        while self.children:
+            self._bury(next(iter(self.children.values())))
+
+    def _serve(self, ready: list[int]) -> bool:
+        """False at the end. The dead go first: a new child may get a descriptor that `ready` names for a dead one."""
+        for descriptor in ready:
+            if descriptor in self.children:
+                self._bury(self.children[descriptor])
+        return self.control.fileno() not in ready or self._accept()
+
+    def _accept(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+        for descriptor in descriptors:
+            self._fork(socket.socket(fileno=descriptor))
+        return bool(data)
+
+    def _fork(self, connection: socket.socket) -> None:
+        life, life_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _live(connection.fileno(), life_end)
+        os.close(life_end)
+        child = _Child(pid=pid, connection=connection, life=life)
+        for descriptor in (connection.fileno(), life):
+            self.children[descriptor] = child
+            self.poll.register(descriptor, 0)  # 0: tell of hang-ups only
+
+    def _bury(self, child: _Child) -> None:
+        """End a child that has ended by itself or is no longer waited for; its pid cannot be another's yet."""
+        for descriptor in (child.connection.fileno(), child.life):
+            self.poll.unregister(descriptor)
+            del self.children[descriptor]
+        os.kill(child.pid, signal.SIGKILL)
+        _, status = os.waitpid(child.pid, 0)
+        with contextlib.suppress(OSError):  # the other end may be gone
+            child.connection.setblocking(False)
+            child.connection.sendall(b"\n" + json.dumps({"exit": os.waitstatus_to_exitcode(status)}).encode() + b"\n")
+        child.connection.close()
+        os.close(child.life)
+
+
+def _live(connection: int, life_end: int) -> NoReturn:
+    """The forked child, from here to its end: it keeps its own descriptors only, so that no other file is held up."""
+    status = 1
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        kept = [os.dup(descriptor) for descriptor in (connection, nothing, nothing, life_end)]
+        for target, descriptor in enumerate(kept):
+            os.dup2(descriptor, target)
+        os.closerange(LIFE_LINE + 1, MOST_DESCRIPTORS)
+        serve_request(socket.socket(fileno=STREAM_SOCKET))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def main() -> None:
+    """Run with the control socket as standard input (see `process`)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
+    gc.freeze()  # children share these objects' pages with the nursery
+    _Nursery(control=socket.socket(fileno=os.dup(sys.stdin.fileno()))).run()

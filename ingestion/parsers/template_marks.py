@@ -1,0 +1,28 @@
+"""Marks of documentation generators that stand in Markdown files but are no Markdown.
+
+In: Markdown as people store it in documentation repositories. Out: the same without the marks, their words kept.
+"""
+
+import re
+
+RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\{(?:linkto|link)\([^()\n]*\)\[[^\]\n]*?text=([^\]\n]+)\]\}", r"\1"),  # {linkto(#id)[text=words]}
+        (r"(?m)^\{cut\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}$", r"###### \1"),
+        (r"\{(?:heading|cut|tab)\(([^\n{}]*?)\)(?:\[[^\]\n]*\])?\}", r"\1"),  # {heading(Words)[id=x]}
+        (r"\{(?:include|ifdef|ifndef|note|caption|counter)\([^\n{}]*?\)(?:\[[^\]\n]*\])?\}", ""),
+        (r"\{/(?:cut|ifdef|ifndef|note|tab|tabs|caption)\}|\{(?:tabs|note)\}", ""),
+        (r"\{\{#(?:rustdoc_include|include|playground)[^}\n]*\}\}", ""),  # mdBook: the text is in another file
+    )
+)
+"""What is deleted or unwrapped, in order. `{var(name)}` stays: its name says something, its value is elsewhere."""
+
+
+def unwrap_template_marks(text: str) -> str:
+    """Leaves a text without such marks as it is."""
+    if "{" not in text:
+        return text
+    for pattern, replacement in RULES:
+        text = pattern.sub(replacement, text)
+    return text

@@ -1,0 +1,39 @@
+"""How far a document is, told to the queue about once a second.
+
+In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. Progress is for people's eyes: when the
+database does not answer it is dropped, and the work goes on; a lost lease stops the work.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+
+import structlog
+
+from domain.documents import DocumentStatus
+from domain.errors import DatabaseAway
+from ingestion.ports import WorkQueue
+from ingestion.records import ClaimedDocument
+
+REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a second
+
+
+class Progress:
+    """Reports one document's way through its stages."""
+
+    def __init__(self, queue: WorkQueue, document: ClaimedDocument, *, clock: Callable[[], float] = monotonic) -> None:
+        self._queue = queue
+        self._document = document
+        self._clock = clock
+        self._status: DocumentStatus | None = None
+        self._reported_at = 0.0
+
+    async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
+        """Tell a new stage at once, and progress in it once a second. Raises LeaseLost."""
+        now = self._clock()
+        if status is self._status and now - self._reported_at < REPORT_EVERY_S:
+            return
+        self._status, self._reported_at = status, now
+        try:
+            await self._queue.report(self._document, status=status, done=done, total=total)
+        except DatabaseAway as error:
+            structlog.get_logger().warning("progress_lost", document=self._document.id, reason=str(error))

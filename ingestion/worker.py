@@ -1,0 +1,202 @@
+"""Claims documents, works them to their end, and decides what becomes of failures.
+
+In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a later try. A worker
+may be killed at any moment: its documents are claimed again when their leases run out. It knows no stage.
+"""
+
+import asyncio
+import random
+from time import monotonic
+from typing import Protocol
+
+import structlog
+
+from domain.errors import DatabaseAway
+from domain.ids import DocumentId
+from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
+from ingestion.lease import work_under_lease
+from ingestion.patience import next_attempt_in_s
+from ingestion.ports import WorkQueue
+from ingestion.records import ClaimedDocument, Failure
+
+UNEXPECTED_TRIES = 3  # of one claim: the first and two more
+UNEXPECTED_PAUSE_S = 0.5
+GRACE_S = 10.0
+
+log = structlog.get_logger()
+
+
+class Pipeline(Protocol):
+    """`ingestion.pipeline.IngestionPipeline`."""
+
+    async def run(self, document: ClaimedDocument) -> None:
+        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway."""
+        ...
+
+
+class Worker:
+    """Works documents, at most `concurrency` at once."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        pipeline: Pipeline,
+        *,
+        name: str,
+        concurrency: int,
+        lease_s: int,
+        poll_s: float,
+        attempts: int,
+        backoff_s: float,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        self._queue = queue
+        self._pipeline = pipeline
+        self._name = name
+        self._concurrency = concurrency
+        self._lease_s = lease_s
+        self._poll_s = poll_s
+        self._attempts = attempts
+        self._backoff_s = backoff_s
+        self._grace_s = grace_s
+        self._awake = asyncio.Event()
+        self._running: set[asyncio.Task[float | None]] = set()
+
+    def wake(self) -> None:
+        """Look at the queue now: something was enqueued in this process."""
+        self._awake.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`; then finish what can be finished in `grace_s`, and give the rest back at once."""
+        stopping = asyncio.create_task(stop.wait())
+        stopping.add_done_callback(lambda _: self._awake.set())
+        try:
+            while not stop.is_set():
+                self._awake.clear()
+                if not await self._take_one():
+                    await self._pause()
+            await asyncio.wait({*self._running, stopping}, timeout=self._grace_s)
+        finally:
+            stopping.cancel()
+            await self._give_all_back()
+
+    async def run_one(self, document_id: DocumentId) -> None:
+        """Work this document to its end, waiting between tries; nothing when another worker holds it, or it is final.
+
+        Raises DatabaseAway when it cannot even be claimed.
+        """
+        while True:
+            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s, only=document_id)
+            if document is None:
+                return
+            delay_s = await self._work(document)
+            if delay_s is None:
+                return
+            await asyncio.sleep(delay_s)
+
+    async def _take_one(self) -> bool:
+        """Begin the next document; False when there is none, or no room for it."""
+        if len(self._running) >= self._concurrency:
+            return False
+        try:
+            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s)
+        except DatabaseAway as error:
+            log.warning("claim_failed", worker=self._name, reason=str(error))
+            return False
+        if document is None:
+            return False
+        task = asyncio.create_task(self._work(document))
+        self._running.add(task)
+        task.add_done_callback(self._end)
+        return True
+
+    def _end(self, task: asyncio.Task[float | None]) -> None:
+        self._running.discard(task)
+        self._awake.set()
+        if not task.cancelled() and (error := task.exception()):
+            log.error("outcome_not_stored", worker=self._name, exc_info=error)  # claimed anew when the lease runs out
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._poll_s):
+                await self._awake.wait()
+        except TimeoutError:
+            pass
+
+    async def _give_all_back(self) -> None:
+        running = set(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _work(self, document: ClaimedDocument) -> float | None:
+        """Seconds until the document's next try, None when this worker has nothing more to do with it."""
+        started = monotonic()
+        with structlog.contextvars.bound_contextvars(document=document.id, attempt=document.attempt):
+            try:
+                delay_s = await self._try(document)
+            except LeaseLost as error:
+                log.info("lease_lost", reason=str(error))
+                return None
+            except DatabaseAway as error:
+                log.warning("database_away", reason=str(error))
+                return self._lease_s + 1.0  # when the lease has run out, the document can be claimed anew
+            except asyncio.CancelledError:
+                await self._give_back(document)
+                raise
+            log.info("document_worked", seconds=round(monotonic() - started, 2), again_in_s=delay_s)
+            return delay_s
+
+    async def _try(self, document: ClaimedDocument) -> float | None:
+        if document.attempt > self._attempts:
+            # Each try ended with the death of its worker: this document may be what kills them.
+            await self._fail(document, Failure(code=FailureCode.INTERNAL.value, detail="no attempt came to an end"))
+            return None
+        try:
+            await self._run_pipeline(document)
+        except SourceError as error:
+            await self._fail(document, error.failure)
+        except ServiceError as error:
+            return await self._postpone(document, error)
+        return None
+
+    async def _run_pipeline(self, document: ClaimedDocument) -> None:
+        """The pipeline under the lease; a mistake of ours is tried again, and then fails the document alone."""
+        for trial in range(1, UNEXPECTED_TRIES + 1):
+            try:
+                work = self._pipeline.run(document)
+                return await work_under_lease(work, self._queue, document, lease_s=self._lease_s)
+            except (SourceError, ServiceError, LeaseLost, DatabaseAway):
+                raise
+            except Exception as error:  # the top of a document's work: one mistake must not stop the others
+                log.exception("document_broke", trial=trial)
+                cause = f"{type(error).__name__}: {error}"
+            await asyncio.sleep(UNEXPECTED_PAUSE_S * trial)
+        raise SourceError(FailureCode.INTERNAL, detail=cause)
+
+    async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
+        log.info("document_failed", code=failure.code, detail=failure.detail)
+        await self._queue.fail(document, failure=failure)
+
+    async def _postpone(self, document: ClaimedDocument, error: ServiceError) -> float | None:
+        delay_s = next_attempt_in_s(
+            error,
+            attempt=document.attempt,
+            attempts=self._attempts,
+            backoff_s=self._backoff_s,
+            chance=random.random(),  # noqa: S311 - spreads load, guards nothing
+        )
+        if delay_s is None:
+            await self._fail(document, error.failure)
+            return None
+        tell = log.error if error.code is FailureCode.SERVICE_REFUSED else log.warning
+        tell("document_postponed", code=error.code, delay_s=round(delay_s, 1), params=error.params, detail=error.detail)
+        await self._queue.postpone(document, failure=error.failure, delay_s=delay_s)
+        return delay_s
+
+    async def _give_back(self, document: ClaimedDocument) -> None:
+        """A lease of no seconds: the next worker may claim it at once, and nobody is told of trouble."""
+        try:
+            await self._queue.renew(document, lease_s=0)
+        except (LeaseLost, DatabaseAway) as error:
+            log.info("not_given_back", reason=str(error))

@@ -1,0 +1,246 @@
+"""Doubles for ingestion: a resolver, connectors, and the ports of the pipeline and the worker.
+
+In: scripts. Out: what was asked of them, as plain lists. The queue is in `tests.fakes.stores` where a contract counts;
+here is the smallest one that shows what a worker did.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import httpcore
+
+from domain.documents import DocumentStatus, SourceType
+from domain.ids import BaseId, DocumentId, LeaseId
+from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from ingestion.records import (
+    Block,
+    BlockKind,
+    ClaimedDocument,
+    Document,
+    Failure,
+    FetchedFile,
+    IndexedChunk,
+    PublishedDocument,
+    Source,
+    Vector,
+    Window,
+)
+
+
+class FakeResolver:
+    """Answers names from a table, turn by turn, the last turn for ever."""
+
+    def __init__(self, answers: Mapping[str, list[list[str]]], *, otherwise: list[str] | None = None) -> None:
+        self._answers = {host: list(turns) for host, turns in answers.items()}
+        self._otherwise = otherwise or []
+        self.asked: list[str] = []
+
+    def answer(self, host: str, *turns: list[str]) -> None:
+        """Script a host."""
+        self._answers[host] = list(turns)
+
+    async def __call__(self, host: str, port: int) -> list[str]:
+        """The next answer for this host."""
+        self.asked.append(host)
+        turns = self._answers.get(host)
+        if not turns:
+            return self._otherwise
+        return turns.pop(0) if len(turns) > 1 else turns[0]
+
+
+class UnreachableConnector(httpcore.AsyncNetworkBackend):
+    """Fails the test when anything tries to connect."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Never right."""
+        raise AssertionError(f"a connection to {host}:{port} was asked for")
+
+
+class LoopbackConnector(httpcore.AsyncNetworkBackend):
+    """Leads every connection to one port of this machine, and remembers where it was meant to go."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._real = httpcore.AnyIOBackend()
+        self.connected: list[str] = []
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the scripted server instead."""
+        self.connected.append(f"{host}:{port}")
+        return await self._real.connect_tcp("127.0.0.1", self._port, timeout, local_address, socket_options)
+
+
+def claimed(source: Source, *, attempt: int = 1, document: str = "d1") -> ClaimedDocument:
+    """A document as the queue hands it out."""
+    return ClaimedDocument(
+        id=DocumentId(document), base_id=BaseId("b1"), lease=LeaseId("l1"), attempt=attempt, source=source
+    )
+
+
+def note(text: str = "Слова заметки.", *, title: str = "Заметка") -> Source:
+    """A note, the source that needs nothing from outside."""
+    return Source(type=SourceType.NOTE, identifier=title, title=title, text=text)
+
+
+class FakeQueue:
+    """A queue in memory for one worker: what is waiting, and what was done with it."""
+
+    def __init__(self, *waiting: ClaimedDocument) -> None:
+        self.waiting = list(waiting)
+        self.trouble: list[Exception] = []  # raised by the next calls of `claim` and `renew`, one each
+        self.renewals: list[int] = []
+        self.reported: list[tuple[DocumentStatus, int, int]] = []
+        self.known_hashes: dict[str, DocumentId] = {}
+        self.hashes: list[str] = []
+        self.parsed: Document | None = None
+        self.chunks: dict[int, IndexedChunk] = {}
+        self.batches: list[int] = []
+        self.published: list[int] = []
+        self.postponed: list[tuple[str, float]] = []
+        self.failed: list[Failure] = []
+
+    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
+        """The next one, or the one asked for; a postponed document waits at the end."""
+        self._stumble()
+        match = next((document for document in self.waiting if only in (None, document.id)), None)
+        if match is not None:
+            self.waiting.remove(match)
+        return match
+
+    async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
+        """A lease of no seconds gives the document back."""
+        self._stumble()
+        self.renewals.append(lease_s)
+        if lease_s == 0:
+            self.waiting.append(document)
+
+    def _stumble(self) -> None:
+        if self.trouble:
+            raise self.trouble.pop(0)
+
+    async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
+        """Remembered."""
+        self.reported.append((status, done, total))
+
+    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
+        """A duplicate when the hash is known."""
+        self.hashes.append(content_hash)
+        first = self.known_hashes.get(content_hash)
+        return None if first is None else PublishedDocument(duplicate_of=first, chunks=1)
+
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
+        """Remembered."""
+        self.parsed = parsed
+
+    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
+        """As PostgreSQL's md5."""
+        return {
+            ordinal: hashlib.md5(indexed.chunk.text.encode()).hexdigest()
+            for ordinal, indexed in self.chunks.items()
+            if indexed.model == model
+        }
+
+    async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
+        """The same ordinal again replaces."""
+        self.batches.append(len(chunks))
+        self.chunks |= {indexed.chunk.ordinal: indexed for indexed in chunks}
+
+    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
+        """Refuses when a chunk is missing, as the database does."""
+        if not all(ordinal in self.chunks for ordinal in range(chunks)):
+            raise AssertionError("published with chunks missing")
+        self.published.append(chunks)
+        return PublishedDocument(duplicate_of=None, chunks=chunks)
+
+    async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
+        """Back to the end of the queue, one attempt older."""
+        self.postponed.append((failure.code, delay_s))
+        self.waiting.append(replace(document, attempt=document.attempt + 1))
+
+    async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
+        """Remembered."""
+        self.failed.append(failure)
+
+
+class FakeEmbedder:
+    """A vector for each chunk that says its ordinal; windows of more than `most_chunks` are refused."""
+
+    model = "fake"
+
+    def __init__(self, *, window_tokens: int = 1000, most_chunks: int = 1000) -> None:
+        self.window_tokens = window_tokens
+        self._most_chunks = most_chunks
+        self.windows: list[Window] = []
+        self.trouble: list[Exception] = []  # raised by the next calls, one each
+        self.after_windows: int | None = None  # go away after so many
+
+    async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
+        """In order."""
+        if self.trouble:
+            raise self.trouble.pop(0)
+        if any(len(window.chunks) > self._most_chunks for window in windows):
+            raise WindowTooLarge
+        if self.after_windows is not None and len(self.windows) >= self.after_windows:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="fake")
+        self.windows.extend(windows)
+        return [[[float(chunk.ordinal)] for chunk in window.own] for window in windows]
+
+
+class WordAnalyzer:
+    """Words in small letters."""
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """Split at white space."""
+        return tuple(text.lower().split())
+
+
+class PlainParser:
+    """Paragraphs of a UTF-8 file, or the error it was given."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+        self.files: list[FetchedFile] = []
+
+    async def parse(self, file: FetchedFile) -> Document:
+        """One block a paragraph."""
+        self.files.append(file)
+        if self._error is not None:
+            raise self._error
+        paragraphs = file.path.read_text(encoding="utf-8").split("\n\n")
+        blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=text) for text in paragraphs if text.strip())
+        return Document(title=file.name, blocks=blocks)
+
+
+class ScriptedPipeline:
+    """Ends each run as scripted, the last way for ever: an error is raised, an event waited for, None is success."""
+
+    def __init__(self, *outcomes: Exception | asyncio.Event | None) -> None:
+        self._outcomes = list(outcomes)
+        self.begun: list[ClaimedDocument] = []
+        self.done: list[DocumentId] = []
+
+    async def run(self, document: ClaimedDocument) -> None:
+        """One run."""
+        self.begun.append(document)
+        outcome = self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        if outcome is not None:
+            await outcome.wait()
+        self.done.append(document.id)

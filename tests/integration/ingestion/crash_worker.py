@@ -1,0 +1,126 @@
+"""The worker process that the crash test kills: everything is real but the embedder, and it can be told to hang.
+
+Run as `python -m tests.integration.ingestion.crash_worker URL FOLDER STAGE`. Reaching STAGE it writes FOLDER/reached
+and waits for its end; with STAGE `none` it works until SIGTERM. What it embeds it adds to FOLDER/embedded.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.work import WorkStore
+from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.parsers.process import ParseProcess
+from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.records import ClaimedDocument, Document, FetchedFile, PublishedDocument, Vector, Window
+from ingestion.worker import Worker
+from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
+
+LEASE_S = 1
+WINDOW_TOKENS = 1000
+CHUNKS = ChunkLimits(chunk_tokens=100, overlap_tokens=20)
+FETCHING, PARSING, EMBEDDING, PUBLISHING, NONE = "fetching", "parsing", "embedding", "publishing", "none"
+
+
+class Fault:
+    """Hangs for ever at one stage."""
+
+    def __init__(self, stage: str, folder: Path) -> None:
+        self._stage = stage
+        self._reached = folder / "reached"
+
+    async def at(self, stage: str) -> None:
+        """Say that the stage is reached, and wait to be killed."""
+        if stage == self._stage:
+            self._reached.touch()
+            await asyncio.Event().wait()
+
+
+class HangingFetchers:
+    """Hangs when the file is on disk."""
+
+    def __init__(self, fetchers: Fetchers, fault: Fault) -> None:
+        self._fetchers = fetchers
+        self._fault = fault
+
+    async def fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile:
+        """As the real ones."""
+        file = await self._fetchers.fetch(document, folder)
+        await self._fault.at(FETCHING)
+        return file
+
+
+class HangingParser:
+    """Hangs when the document is parsed."""
+
+    def __init__(self, parser: ParseProcess, fault: Fault) -> None:
+        self._parser = parser
+        self._fault = fault
+
+    async def parse(self, file: FetchedFile) -> Document:
+        """As the real one."""
+        document = await self._parser.parse(file)
+        await self._fault.at(PARSING)
+        return document
+
+
+class HangingEmbedder(FakeEmbedder):
+    """Hangs between batches: the first call is answered, the second is not."""
+
+    def __init__(self, fault: Fault, journal: Path) -> None:
+        super().__init__(window_tokens=WINDOW_TOKENS)
+        self._fault = fault
+        self._journal = journal
+
+    async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
+        """Notes the ordinals that were paid for."""
+        if self.windows:
+            await self._fault.at(EMBEDDING)
+        vectors = await super().embed_windows(windows)
+        ordinals = [str(chunk.ordinal) for window in windows for chunk in window.own]
+        with self._journal.open("a") as journal:
+            journal.write("\n".join(ordinals) + "\n")
+        return vectors
+
+
+class HangingQueue(WorkStore):
+    """Hangs before the document is published."""
+
+    fault: Fault
+
+    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
+        """As the real one."""
+        await self.fault.at(PUBLISHING)
+        return await super().publish(document, chunks=chunks)
+
+
+async def work(url: str, folder: Path, stage: str) -> None:
+    """Compose a worker as the application does, and run it until SIGTERM."""
+    fault = Fault(stage, folder)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with AsyncExitStack() as stack:
+        queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
+        queue.fault = fault
+        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=10)
+        pipeline = IngestionPipeline(
+            fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
+            parser=HangingParser(await stack.enter_async_context(ParseProcess(timeout_s=30, memory_mb=1024)), fault),
+            embedder=HangingEmbedder(fault, folder / "embedded"),
+            analyzer=WordAnalyzer(),
+            queue=queue,
+            limits=CHUNKS,
+            scratch=folder / "scratch",
+        )
+        worker = Worker(
+            queue, pipeline, name=stage, concurrency=1, lease_s=LEASE_S, poll_s=0.1, attempts=8, backoff_s=1
+        )
+        await worker.run(stop)
+
+
+if __name__ == "__main__":
+    asyncio.run(work(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))

@@ -1,0 +1,244 @@
+"""The parsing process on real files and under attack: limits hold, only the file at fault is lost, nothing is left.
+
+In: files made here, and those of `../shared/data` where they are. Out: assertions about documents, reasons and
+processes. Linux: children are looked for in /proc.
+"""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.process import ParseProcess
+from ingestion.records import BlockKind, Document, FetchedFile
+from tests.unit.ingestion.parsers.files import p, write_docx
+
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not on this machine")
+
+
+@pytest.fixture
+async def parser() -> AsyncIterator[ParseProcess]:
+    async with ParseProcess(timeout_s=30, memory_mb=1024) as process:
+        yield process
+
+
+@pytest.fixture
+def slow_file(tmp_path: Path) -> FetchedFile:
+    path = tmp_path / "slow.md"
+    path.write_text("- *слово* [ссылка](x)\n" * (LARGE_MARKDOWN_CHARS // 22))
+    return _fetched(path)
+
+
+def _fetched(path: Path, name: str | None = None) -> FetchedFile:
+    return FetchedFile(path=path, name=name or path.name, media_type=None, size_bytes=path.stat().st_size, sha256="")
+
+
+def _small(folder: Path) -> FetchedFile:
+    path = folder / "small.md"
+    path.write_text("# Заголовок\n\nТекст абзаца.")
+    return _fetched(path)
+
+
+async def _code(parsing: Awaitable[Document]) -> FailureCode:
+    with pytest.raises(SourceError) as caught:
+        await parsing
+    return caught.value.code
+
+
+def _children(pid: int) -> list[int]:
+    """Of the main thread of a process; none of a process that is gone."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def _is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def _environment(pid: int) -> str:
+    return Path(f"/proc/{pid}/environ").read_text()
+
+
+def _parsing_children() -> list[int]:
+    return [child for nursery in _children(os.getpid()) for child in _children(nursery)]
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def _parse_and_signal(parser: ParseProcess, file: FetchedFile, number: signal.Signals) -> FailureCode:
+    parsing = asyncio.create_task(parser.parse(file))
+    await _until(lambda: bool(_parsing_children()))
+    os.kill(_parsing_children()[0], number)
+    return await _code(parsing)
+
+
+async def test_a_document_comes_back(parser: ParseProcess, tmp_path: Path) -> None:
+    document = await parser.parse(_small(tmp_path))
+    assert (document.title, document.language) == ("Заголовок", "ru")
+    assert [block.kind for block in document.blocks] == [BlockKind.HEADING, BlockKind.PARAGRAPH]
+
+
+async def test_a_parsers_reason_comes_back_with_its_values(parser: ParseProcess, tmp_path: Path) -> None:
+    path = tmp_path / "пусто.txt"
+    path.touch()
+    with pytest.raises(SourceError) as caught:
+        await parser.parse(_fetched(path))
+    assert (caught.value.code, caught.value.params) == (FailureCode.FILE_EMPTY, {"name": "пусто.txt"})
+
+
+async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Path) -> None:
+    documents = await asyncio.gather(*(parser.parse(_small(tmp_path)) for _ in range(12)))
+    assert {document.title for document in documents} == {"Заголовок"}
+    await _until(lambda: not _parsing_children())
+
+
+async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:
+    async with ParseProcess(timeout_s=1, memory_mb=4096) as parser:
+        assert await _code(parser.parse(slow_file)) is FailureCode.FILE_TOO_SLOW
+        await _until(lambda: not _parsing_children())
+
+
+async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
+    heavy = write_docx(tmp_path / "heavy.docx", p("x") * 500_000)
+    async with ParseProcess(timeout_s=30, memory_mb=300) as parser:
+        assert await _code(parser.parse(_fetched(heavy))) is FailureCode.FILE_TOO_HEAVY
+        assert (await parser.parse(_small(tmp_path))).title == "Заголовок"
+
+
+async def test_a_part_of_an_archive_that_explodes_is_refused_before_it_does(
+    parser: ParseProcess, tmp_path: Path
+) -> None:
+    bomb = write_docx(tmp_path / "bomb.docx", p("x" * 70_000_000))
+    assert bomb.stat().st_size < 1_000_000
+    assert await _code(parser.parse(_fetched(bomb))) is FailureCode.FILE_TOO_HEAVY
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGSEGV, FailureCode.FILE_DAMAGED), (signal.SIGKILL, FailureCode.FILE_TOO_HEAVY)],
+)
+async def test_a_crash_is_a_reason(
+    parser: ParseProcess, slow_file: FetchedFile, number: signal.Signals, code: FailureCode
+) -> None:
+    assert await _parse_and_signal(parser, slow_file, number) is code
+
+
+async def test_cancelling_kills_the_process(parser: ParseProcess, slow_file: FetchedFile) -> None:
+    parsing = asyncio.create_task(parser.parse(slow_file))
+    await _until(lambda: bool(_parsing_children()))
+    parsing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await parsing
+    await _until(lambda: not _parsing_children())
+
+
+async def test_closing_leaves_no_process(slow_file: FetchedFile) -> None:
+    async with ParseProcess(timeout_s=30, memory_mb=4096) as parser:
+        parsing = asyncio.create_task(parser.parse(slow_file))
+        await _until(lambda: bool(_parsing_children()))
+        family = _children(os.getpid()) + _parsing_children()
+    assert not any(map(_is_there, family))
+    assert await _code(parsing) in {FailureCode.FILE_TOO_HEAVY, FailureCode.FILE_DAMAGED}
+
+
+async def test_a_nursery_that_died_is_started_anew(parser: ParseProcess, tmp_path: Path) -> None:
+    await parser.parse(_small(tmp_path))
+    (nursery,) = _children(os.getpid())
+    os.kill(nursery, signal.SIGKILL)
+    assert (await parser.parse(_small(tmp_path))).title == "Заголовок"
+
+
+async def test_no_secret_of_the_environment_reaches_the_parsers(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT_TOKEN", "1:secret")
+    await parser.parse(_small(tmp_path))
+    (nursery,) = _children(os.getpid())
+    environment = _environment(nursery)
+    assert "PATH=" in environment
+    assert "secret" not in environment
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("file", "beginning"),
+    [
+        ("docs_mixed/tika/russian.cp866.txt", "Однажды, в студеную зимнюю пору"),
+        ("docs_mixed/unstructured/fake-text-utf-16.txt", "This is a test document to use for unit tests."),
+        ("docs_mixed/unstructured/fake-text-utf-32.txt", "This is a test document to use for unit tests."),
+        ("docs_mixed/mammoth_docx/strict-format.docx", "Test"),
+        ("docs_mixed/markitdown/test.docx", "AutoGen: Enabling Next-Gen LLM Applications"),
+        ("pdf/pypdf_resources/crazyones.pdf", "The Crazy Ones"),
+    ],
+)
+async def test_real_files_begin_as_they_should(parser: ParseProcess, file: str, beginning: str) -> None:
+    document = await parser.parse(_fetched(DATA / file))
+    assert document.blocks[0].text.startswith(beginning)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("docs_mixed/unstructured/empty.txt", FailureCode.FILE_EMPTY),
+        ("docs_mixed/unstructured/password.pdf", FailureCode.FILE_ENCRYPTED),
+        ("docs_mixed/tika/testWORD_protected_passtika.docx", FailureCode.FILE_ENCRYPTED),
+        ("docs_mixed/tika/testWORD_truncated.docx", FailureCode.FILE_DAMAGED),
+        ("docs_mixed/markitdown/random.bin", FailureCode.FILE_UNSUPPORTED),
+        ("pdf/py-pdf_sample-files/grayscale-image.pdf", FailureCode.FILE_WITHOUT_TEXT),
+        ("malicious/tika/quine.gz", FailureCode.FILE_UNSUPPORTED),
+    ],
+)
+async def test_real_files_are_refused_for_the_right_reason(parser: ParseProcess, file: str, code: FailureCode) -> None:
+    assert await _code(parser.parse(_fetched(DATA / file))) is code
+
+
+@needs_data
+async def test_hostile_files_end_in_a_document_or_a_reason(parser: ParseProcess) -> None:
+    outcomes = {path.name: await _outcome(parser, path) for path in sorted((DATA / "malicious").rglob("*.pdf"))}
+    assert set(outcomes.values()) <= {"read", FailureCode.FILE_DAMAGED, FailureCode.FILE_WITHOUT_TEXT}, outcomes
+
+
+async def _outcome(parser: ParseProcess, path: Path) -> str:
+    try:
+        await parser.parse(_fetched(path))
+    except SourceError as error:
+        return error.code
+    return "read"
+
+
+@needs_data
+async def test_most_words_of_the_gold_texts_are_found_in_order(parser: ParseProcess) -> None:
+    shares = []
+    for gold in sorted((DATA / "docs_mixed" / "docling_docx_gold").glob("*.docx.md")):
+        source = gold.with_suffix("")
+        words = re.findall(r"\w+", gold.read_text().replace("<!-- image -->", ""))
+        if source.exists() and words:
+            document = await parser.parse(_fetched(source))
+            found = re.findall(r"\w+", " ".join(block.text for block in document.blocks))
+            shares.append(_share_in_order(words, found))
+    assert sum(shares) / len(shares) > 0.9  # 0.93 when written; formulas and repeated merged cells are what is missing
+
+
+def _share_in_order(gold: list[str], found: list[str]) -> float:
+    """Of the gold words, those in the longest common subsequence with what was found."""
+    row = [0] * (len(found) + 1)
+    for word in gold:
+        diagonal = 0
+        for index, other in enumerate(found, start=1):
+            diagonal, row[index] = row[index], diagonal + 1 if word == other else max(row[index], row[index - 1])
+    return row[-1] / len(gold)

@@ -1,0 +1,137 @@
+"""kill -9 of the worker in each stage, then another worker: the document becomes ready once, as if nothing had been."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from adapters.database.postgres import PostgresTransport
+from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.search import SearchStore
+from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.ids import BaseId, DocumentId, UserId
+from ingestion.records import Batch, Source
+from rag.records import SearchQuery
+from tests.integration.ingestion.crash_worker import EMBEDDING, FETCHING, NONE, PARSING, PUBLISHING
+
+PATIENCE_S = 30.0
+PARAGRAPHS = 120
+TEXT = "\n\n".join(
+    f"Пункт {number}. Арендатор вносит плату не позднее пятого числа каждого месяца; за просрочку начисляется пеня "
+    f"в размере {number} рублей за каждый день, если стороны не договорились об ином письменно."
+    for number in range(PARAGRAPHS)
+)
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """A base with one document to read, and the processes that read it."""
+
+    url: str
+    folder: Path
+    transport: PostgresTransport
+    base: BaseId
+    document: DocumentId
+
+    async def card(self) -> DocumentCard:
+        """The document as the library shows it."""
+        card = await LibraryStore(self.transport).card(self.base, self.document)
+        assert card is not None
+        return card
+
+    async def found(self) -> int:
+        """How many passages a search finds."""
+        query = SearchQuery(base_id=self.base, vector=None, model=None, terms=("арендатор",), limit=1000)
+        return len(await SearchStore(self.transport).search(query))
+
+    def embedded(self) -> list[int]:
+        """Ordinals in the order in which they were embedded, by all workers."""
+        return [int(line) for line in (self.folder / "embedded").read_text().split()]
+
+    def left_behind(self) -> list[str]:
+        """Files of documents that are still on disk."""
+        return [path.name for path in (self.folder / "scratch").iterdir() if path.name != "gate.lock"]
+
+    @asynccontextmanager
+    async def worker(self, stage: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A worker process that hangs at `stage`; killed at the end if it still runs."""
+        script = "tests.integration.ingestion.crash_worker"
+        command = (sys.executable, "-m", script, self.url, str(self.folder), stage)
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+
+@pytest.fixture
+async def scene(database_url: str, postgres_transport: PostgresTransport, tmp_path: Path) -> Scene:
+    """A text file, enqueued."""
+    file = tmp_path / "Договор.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    base = await PeopleStore(postgres_transport).open_named_base("crash")
+    source = Source(type=SourceType.PATH, identifier=str(file))
+    batch = Batch(base_id=base, user_id=UserId(1), sources=(source,))
+    (enqueued,) = await IntakeStore(postgres_transport).enqueue(batch)
+    return Scene(url=database_url, folder=tmp_path, transport=postgres_transport, base=base, document=enqueued.id)
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
+async def _finish(scene: Scene) -> DocumentCard:
+    """A worker that nothing disturbs, stopped when the document is final."""
+    async with scene.worker(NONE) as process, asyncio.timeout(PATIENCE_S):
+        while not (await scene.card()).status.is_final:
+            await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+    return await scene.card()
+
+
+async def _kill_at(scene: Scene, stage: str) -> None:
+    async with scene.worker(stage) as process:
+        await _until((scene.folder / "reached").exists)
+        process.kill()
+
+
+async def test_an_undisturbed_document_is_ready_after_one_attempt(scene: Scene) -> None:
+    card = await _finish(scene)
+    assert (card.status, card.attempts, card.title) == (DocumentStatus.READY, 1, "Договор")
+    assert scene.embedded() == list(range(card.chunks))
+    assert await scene.found() == card.chunks
+
+
+@pytest.mark.parametrize("stage", [FETCHING, PARSING, EMBEDDING, PUBLISHING])
+async def test_the_next_worker_makes_the_document_ready_once(scene: Scene, stage: str) -> None:
+    await _kill_at(scene, stage)
+    assert await scene.found() == 0
+    card = await _finish(scene)
+    assert (card.status, card.attempts) == (DocumentStatus.READY, 2)
+    # Each passage was embedded once, whoever did it, and found once: as in the undisturbed run.
+    assert sorted(scene.embedded()) == list(range(card.chunks))
+    assert await scene.found() == card.chunks
+    assert scene.left_behind() == []
+
+
+async def test_a_worker_killed_in_every_stage_in_turn_changes_nothing(scene: Scene) -> None:
+    for stage in (FETCHING, PARSING, EMBEDDING, PUBLISHING):
+        await _kill_at(scene, stage)
+        (scene.folder / "reached").unlink()
+        assert await scene.found() == 0
+    card = await _finish(scene)
+    assert (card.status, card.attempts) == (DocumentStatus.READY, 5)
+    assert sorted(scene.embedded()) == list(range(card.chunks))
+    assert scene.left_behind() == []

@@ -1,0 +1,55 @@
+"""Documents for the tests of chunking: a short way to write them, and hypothesis strategies that invent them.
+
+In: nothing. Out: `Document`s. The texts are any Unicode that a parser may hand on, NUL and lone marks included.
+"""
+
+from hypothesis import strategies as st
+
+from domain.locator import Locator
+from ingestion.records import Block, BlockKind, Document
+
+WORDS = st.text(min_size=1, max_size=12)
+HARD_PIECES = st.sampled_from(
+    [
+        "Привет!",
+        "г.",
+        "2024",
+        "А. С. Пушкин",
+        "👩‍👩‍👧",
+        "e\u0301",
+        "שלום",
+        "\x00",
+        "\u00a0",
+        "| a | b |",
+        "```",
+        "x" * 70,
+        "。",
+    ]
+)
+TEXTS = st.lists(st.one_of(WORDS, HARD_PIECES, st.sampled_from([" ", "\n", "\n\n", ". ", "! "])), max_size=60).map(
+    "".join
+)
+
+
+def document_of(*texts: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Document:
+    """Blocks of one kind, one after another."""
+    return Document(title="t", blocks=tuple(Block(kind=kind, text=text) for text in texts))
+
+
+def heading(text: str, *path: str, level: int = 1) -> Block:
+    """A heading that stands under `path`."""
+    return Block(kind=BlockKind.HEADING, text=text, level=level, locator=Locator(headings=path))
+
+
+def paragraph(text: str, *path: str, page: int | None = None) -> Block:
+    """A paragraph that stands under `path`."""
+    return Block(kind=BlockKind.PARAGRAPH, text=text, locator=Locator(headings=path, page=page))
+
+
+BLOCKS = st.builds(
+    Block,
+    kind=st.sampled_from(BlockKind),
+    text=TEXTS,
+    locator=st.builds(Locator, page=st.none() | st.integers(1, 9), headings=st.sampled_from([(), ("А",), ("А", "Б")])),
+)
+DOCUMENTS = st.builds(Document, title=st.just("t"), blocks=st.lists(BLOCKS, max_size=12).map(tuple))

@@ -1,0 +1,120 @@
+"""Passages: their size, their borders, what they repeat and where they say they stand."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.locator import Locator
+from ingestion.chunking.chunker import chunk_document
+from ingestion.chunking.pieces import document_text
+from ingestion.chunking.tokens import estimate_tokens
+from ingestion.records import Block, BlockKind, Document
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, heading, paragraph
+
+SENTENCE = "Это предложение стоит примерно десять знаков токена. "  # about 16 tokens
+BUDGETS = st.tuples(st.integers(16, 80), st.integers(0, 15))
+
+
+def _chunk_texts(document: Document, chunk: int, overlap: int = 0) -> list[str]:
+    return [passage.text for passage in chunk_document(document, chunk_tokens=chunk, overlap_tokens=overlap)]
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_nothing_but_whitespace_is_lost(document: Document, budgets: tuple[int, int]) -> None:
+    text, covered = document_text(document), 0
+    for chunk in chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1]):
+        assert not text[covered : max(covered, chunk.span.start)].strip()
+        assert chunk.span.end > covered
+        covered = chunk.span.end
+    assert not text[covered:].strip()
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_a_chunk_is_what_its_span_points_at(document: Document, budgets: tuple[int, int]) -> None:
+    text = document_text(document)
+    chunks = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+    assert all(chunk.text == text[chunk.span.start : chunk.span.end] for chunk in chunks)
+    assert all(left.span.start < right.span.start for left, right in pairwise(chunks))
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_no_chunk_is_over_the_budget(document: Document, budgets: tuple[int, int]) -> None:
+    chunks = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    assert all(estimate_tokens(chunk.text) <= budgets[0] for chunk in chunks)
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_overlap_stays_within_its_budget(document: Document, budgets: tuple[int, int]) -> None:
+    text = document_text(document)
+    chunks = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    for left, right in pairwise(chunks):
+        assert estimate_tokens(text[right.span.start : left.span.end]) <= budgets[1]
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_the_same_document_gives_the_same_chunks(document: Document, budgets: tuple[int, int]) -> None:
+    first = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    assert first == chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+
+
+def test_short_paragraphs_share_a_chunk() -> None:
+    assert _chunk_texts(document_of("Раз.", "Два."), 40) == ["Раз.\n\nДва."]
+
+
+def test_overlap_repeats_whole_sentences() -> None:
+    chunks = chunk_document(document_of(SENTENCE * 6), chunk_tokens=50, overlap_tokens=20)
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("Это") and chunk.text.endswith(".") for chunk in chunks)
+    assert chunks[1].span.start < chunks[0].span.end
+
+
+def test_a_heading_opens_the_passage_of_its_text() -> None:
+    document = Document(title="t", blocks=(paragraph(SENTENCE * 3), heading("Глава"), paragraph(SENTENCE, "Глава")))
+    assert _chunk_texts(document, 64)[-1] == f"Глава\n\n{SENTENCE.strip()}"
+
+
+def test_a_heading_never_ends_a_passage() -> None:
+    blocks = (paragraph("Начало."), heading("Глава"), paragraph(SENTENCE, "Глава"))
+    assert _chunk_texts(Document(title="t", blocks=blocks), 20) == ["Начало.", f"Глава\n\n{SENTENCE.strip()}"]
+
+
+def test_a_passage_stands_under_its_heading() -> None:
+    document = Document(title="t", blocks=(heading("А"), heading("Б", "А", level=2), paragraph("Текст.", "А", "Б")))
+    (chunk,) = chunk_document(document, chunk_tokens=40, overlap_tokens=0)
+    assert chunk.locator.headings == ("А",)
+
+
+def test_short_sections_in_one_passage_name_what_they_share() -> None:
+    blocks = (heading("Б", "А"), paragraph("Раз.", "А", "Б"), heading("В", "А"), paragraph("Два.", "А", "В"))
+    (chunk,) = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=80, overlap_tokens=0)
+    assert chunk.locator.headings == ("А",)
+
+
+def test_pages_run_from_the_first_piece_to_the_last() -> None:
+    document = Document(title="t", blocks=(paragraph("Раз.", page=3), paragraph("Два.", page=4)))
+    (chunk,) = chunk_document(document, chunk_tokens=40, overlap_tokens=0)
+    assert (chunk.locator.page, chunk.locator.page_end) == (3, 4)
+
+
+def test_seconds_run_from_the_first_piece_to_the_last() -> None:
+    blocks = tuple(
+        Block(kind=BlockKind.PARAGRAPH, text=f"Фраза {n}.", locator=Locator(start_s=n * 2.0, end_s=n * 2.0 + 2))
+        for n in range(3)
+    )
+    (chunk,) = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=60, overlap_tokens=0)
+    assert (chunk.locator.start_s, chunk.locator.end_s) == (0.0, 6.0)
+
+
+def test_table_rows_stay_whole() -> None:
+    rows = [f"| строка {number} | значение |" for number in range(12)]
+    chunks = _chunk_texts(document_of("\n".join(rows), kind=BlockKind.TABLE), 40)
+    assert [row for chunk in chunks for row in chunk.split("\n")] == rows
+
+
+@pytest.mark.parametrize(("chunk", "overlap"), [(15, 0), (100, 100), (100, -1)])
+def test_senseless_budgets_are_refused(chunk: int, overlap: int) -> None:
+    with pytest.raises(ValueError, match="chunk_tokens"):
+        chunk_document(document_of("Раз."), chunk_tokens=chunk, overlap_tokens=overlap)

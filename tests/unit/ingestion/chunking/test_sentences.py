@@ -1,0 +1,54 @@
+"""Where sentences end; the texts mark each end with `| |`."""
+
+import time
+
+import pytest
+from hypothesis import given
+
+from ingestion.chunking.sentences import STRETCH_CHARS, split_sentences
+from tests.unit.ingestion.chunking.documents import TEXTS
+
+MARK = "| |"
+MARKED = [
+    "Привет!| |Как дела?",
+    "Поэт А. С. Пушкин родился в 1799 г. в Москве.| |Он писал стихи.",
+    "Это было в 2024 г.| |Она уехала.",  # razdel alone does not end the sentence here
+    "Договор от 2023 г.| |«Ромашка» его подписала.",
+    "Цена 3.5 тыс. руб. за шт. с НДС.| |См. рис. 2 на стр. 15.",
+    "He paid 3.5 dollars.| |Then he left.",
+    "«Куда ты?» — спросил он.| |Она молчала.",
+]
+
+
+@pytest.mark.parametrize("marked", MARKED)
+def test_sentences_end_where_a_reader_ends_them(marked: str) -> None:
+    text = marked.replace(MARK, " ")
+    assert [text[start:end] for start, end in split_sentences(text)] == marked.split(MARK)
+
+
+@given(TEXTS)
+def test_spans_are_in_order_and_leave_out_only_whitespace(text: str) -> None:
+    position = 0
+    for start, end in split_sentences(text):
+        assert position <= start < end
+        assert not text[position:start].strip()
+        position = end
+    assert not text[position:].strip()
+
+
+def test_a_sentence_across_two_stretches_stays_whole() -> None:
+    filler = "Слово за словом. " * (STRETCH_CHARS // 17)
+    text = filler + "Эта фраза пересекает границу отрезка и остаётся целой."
+    start, end = split_sentences(text)[-1]
+    assert text[start:end] == "Эта фраза пересекает границу отрезка и остаётся целой."
+
+
+def test_an_endless_sentence_is_ended_between_words() -> None:
+    text = "слово " * STRETCH_CHARS
+    assert {text[start:end].split()[-1] for start, end in split_sentences(text)} == {"слово"}
+
+
+def test_shortened_words_without_end_take_linear_time() -> None:
+    started = time.perf_counter()
+    split_sentences("т. е. и т. д. " * 7_000)  # 100,000 characters; quadratic cost takes half a minute
+    assert time.perf_counter() - started < 10

@@ -1,0 +1,78 @@
+"""Windows: every chunk is one window's own, context lies around it, the budget holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.locator import Locator
+from ingestion.chunking.tokens import estimate_tokens
+from ingestion.chunking.windows import split_into_windows, split_window
+from ingestion.errors import WindowTooLarge
+from ingestion.records import Chunk, Span, Window
+
+
+def _chunks(sizes: list[int]) -> tuple[Chunk, ...]:
+    """Chunks of the given numbers of ideographs, which cost one token each."""
+    return tuple(
+        Chunk(ordinal=ordinal, text="上" * size, span=Span(start=0, end=size), locator=Locator())
+        for ordinal, size in enumerate(sizes)
+    )
+
+
+SIZES = st.lists(st.integers(1, 30), max_size=40)
+BUDGETS = st.integers(1, 100)
+CONTEXTS = st.integers(0, 3)
+
+
+@given(SIZES, BUDGETS, CONTEXTS)
+def test_every_chunk_is_own_once_and_in_order(sizes: list[int], budget: int, context: int) -> None:
+    chunks = _chunks(sizes)
+    windows = split_into_windows(chunks, window_tokens=budget, context_chunks=context)
+    assert tuple(chunk for window in windows for chunk in window.own) == chunks
+
+
+@given(SIZES, BUDGETS, CONTEXTS)
+def test_a_window_holds_its_budget_or_a_single_chunk(sizes: list[int], budget: int, context: int) -> None:
+    for window in split_into_windows(_chunks(sizes), window_tokens=budget, context_chunks=context):
+        cost = sum(estimate_tokens(chunk.text) for chunk in window.chunks)
+        assert cost <= budget or len(window.chunks) == 1
+
+
+@given(SIZES, BUDGETS, CONTEXTS)
+def test_context_is_what_stands_next_to_the_own_chunks(sizes: list[int], budget: int, context: int) -> None:
+    for window in split_into_windows(_chunks(sizes), window_tokens=budget, context_chunks=context):
+        ordinals = [chunk.ordinal for chunk in window.chunks]
+        assert ordinals == list(range(ordinals[0], ordinals[-1] + 1))
+        assert window.own_start <= context
+        assert len(window.chunks) - window.own_end <= context
+
+
+def test_windows_overlap_on_both_sides_where_there_is_room() -> None:
+    windows = split_into_windows(_chunks([10] * 9), window_tokens=50, context_chunks=1)
+    middle = windows[1]
+    assert (middle.own_start, len(middle.chunks) - middle.own_end) == (1, 1)
+
+
+def test_a_document_that_fits_is_one_window() -> None:
+    assert len(split_into_windows(_chunks([10] * 5), window_tokens=50)) == 1
+
+
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=20), BUDGETS)
+def test_halves_are_smaller_and_share_out_the_own_chunks(sizes: list[int], budget: int) -> None:
+    for window in split_into_windows(_chunks(sizes), window_tokens=budget):
+        if len(window.chunks) > 1:
+            parts = split_window(window)
+            assert tuple(chunk for part in parts for chunk in part.own) == window.own
+            assert all(len(part.chunks) < len(window.chunks) and part.own for part in parts)
+
+
+def test_a_single_own_chunk_loses_its_context_first() -> None:
+    chunks = _chunks([1, 2, 3])
+    assert split_window(Window(chunks=chunks, own_start=1, own_end=2)) == (
+        Window(chunks=chunks[1:2], own_start=0, own_end=1),
+    )
+
+
+def test_a_chunk_alone_cannot_be_split() -> None:
+    with pytest.raises(WindowTooLarge):
+        split_window(Window(chunks=_chunks([5]), own_start=0, own_end=1))

@@ -1,0 +1,108 @@
+"""Files of this machine, files from Telegram, and notes."""
+
+import asyncio
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from domain.documents import SourceType
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.fetchers import Fetchers
+from ingestion.fetch.local import LocalFetcher
+from ingestion.fetch.note import NoteFetcher, hash_words
+from ingestion.fetch.telegram import TelegramFetcher
+from ingestion.records import Source
+from tests.fakes.ingestion import claimed, note
+
+UPLOAD = Source(type=SourceType.FILE, identifier="a.pdf", file_id="F1", size_bytes=3, media_type="application/pdf")
+
+
+class ScriptedFiles:
+    """Telegram with one file."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.asked: list[str] = []
+
+    async def download(self, file_id: str, target: Path, *, limit_bytes: int) -> None:
+        self.asked.append(file_id)
+        await asyncio.to_thread(target.write_bytes, self._content)
+
+
+def _path(path: Path) -> Source:
+    return Source(type=SourceType.PATH, identifier=str(path))
+
+
+async def test_a_local_file_is_copied_with_its_hash(tmp_path: Path) -> None:
+    original = tmp_path / "Отчёт.txt"
+    original.write_bytes(b"words")
+    file = await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path)
+    assert (file.name, file.size_bytes, file.sha256) == ("Отчёт.txt", 5, hashlib.sha256(b"words").hexdigest())
+    assert file.path != original
+    assert file.path.read_bytes() == b"words"
+
+
+async def test_a_local_file_over_the_limit_is_refused(tmp_path: Path) -> None:
+    original = tmp_path / "big"
+    original.write_bytes(b"123456")
+    with pytest.raises(SourceError) as caught:
+        await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path)
+    assert caught.value.code is FailureCode.FILE_TOO_LARGE
+
+
+@pytest.mark.parametrize("name", ["absent.txt", "zero\0byte", "x" * 300])
+async def test_a_path_to_nothing_is_a_file_that_is_gone(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / name), tmp_path)
+    assert caught.value.code is FailureCode.FILE_GONE
+
+
+async def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceError) as caught:
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "pipe"), tmp_path)
+    assert caught.value.code is FailureCode.FILE_UNSUPPORTED
+
+
+async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
+    files = ScriptedFiles(b"abc")
+    file = await TelegramFetcher(files, limit_bytes=5).fetch(UPLOAD, tmp_path)
+    assert (files.asked, file.name, file.media_type) == (["F1"], "a.pdf", "application/pdf")
+    assert file.sha256 == hashlib.sha256(b"abc").hexdigest()
+
+
+async def test_an_announced_size_over_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
+    files = ScriptedFiles(b"abc")
+    with pytest.raises(SourceError) as caught:
+        await TelegramFetcher(files, limit_bytes=2).fetch(UPLOAD, tmp_path)
+    assert (caught.value.code, files.asked) == (FailureCode.FILE_TOO_LARGE, [])
+
+
+async def test_a_worker_without_telegram_leaves_files_to_others(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await TelegramFetcher(None, limit_bytes=5).fetch(UPLOAD, tmp_path)
+    assert caught.value.code is FailureCode.SERVICE_AWAY
+
+
+async def test_a_note_becomes_a_text_file_word_for_word(tmp_path: Path) -> None:
+    file = await NoteFetcher().fetch(note("#1\n  *не разметка*"), tmp_path)
+    assert file.path.read_text(encoding="utf-8") == "#1\n  *не разметка*"
+    assert file.name.endswith(".txt")
+
+
+async def test_a_note_without_words_is_empty(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        await NoteFetcher().fetch(note(" \n"), tmp_path)
+    assert caught.value.code is FailureCode.FILE_EMPTY
+
+
+def test_the_hash_of_words_knows_no_spacing_and_no_composition() -> None:
+    assert hash_words("Ёлка  и\nшар ") == hash_words("Е\u0308лка и шар")
+    assert hash_words("а б") != hash_words("аб")
+
+
+async def test_the_type_of_the_source_chooses_the_fetcher(tmp_path: Path) -> None:
+    fetchers = Fetchers({SourceType.NOTE: NoteFetcher(), SourceType.PATH: LocalFetcher(limit_bytes=5)})
+    assert (await fetchers.fetch(claimed(note("Слова")), tmp_path)).size_bytes == 10

@@ -1,0 +1,157 @@
+"""Addresses as written, and as resolved."""
+
+import ssl
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.network import GuardedTransport
+from tests.fakes.ingestion import FakeResolver, UnreachableConnector
+
+PAYLOADS = Path(__file__).parents[5] / "shared/data/ssrf/payload_urls.txt"
+PUBLIC = ["93.184.216.34"]
+NEEDS_DNS = {  # payloads that name a host of the public internet: only its answers or its redirects can be at fault
+    "307.r3dir.me",
+    "62epax5fhvj3zzmzigyoe5ipkbn7fysllvges3a.302.r3dir.me",
+    "example.com",
+    "nicob.net",
+    "google.com",
+    "help.redacted.com",
+    "developers.digitalocean.com",
+    "metadata.packet.net",
+    "docs.microsoft.com",
+}
+REFUSED = {FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID}
+
+
+@pytest.fixture(scope="module")
+def payloads() -> list[str]:
+    """The 103 addresses."""
+    if not PAYLOADS.exists():
+        pytest.skip(f"{PAYLOADS} is not there")
+    return PAYLOADS.read_text().splitlines()
+
+
+async def _download(address: str, resolver: FakeResolver, folder: Path) -> SourceError:
+    guard = AddressGuard(resolve=resolver)
+    limits = DownloadLimits(total_s=5, size_bytes=1000)
+    no_roots = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # loading the system's takes 50 ms each time
+    async with GuardedTransport(guard, connector=UnreachableConnector(), ssl_context=no_roots) as transport:
+        with pytest.raises(SourceError) as caught:
+            await Downloader(guard, transport, limits=limits).download(address, folder / "page")
+    return caught.value
+
+
+async def test_no_known_payload_reaches_a_connection_when_names_lead_inside(
+    payloads: list[str], tmp_path: Path
+) -> None:
+    assert len(payloads) == 103
+    for address in payloads:
+        error = await _download(address, FakeResolver({}, otherwise=["169.254.169.254"]), tmp_path)
+        assert error.code in REFUSED, address
+
+
+async def test_payloads_that_name_no_public_host_are_refused_before_dns_is_asked(
+    payloads: list[str], tmp_path: Path
+) -> None:
+    for address in payloads:
+        resolver = FakeResolver({}, otherwise=["10.0.0.1"])
+        await _download(address, resolver, tmp_path)
+        assert set(resolver.asked) <= NEEDS_DNS, address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://example.org/",
+        "file:///etc/passwd",
+        "http://",
+        "//example.org",
+        "http://exa mple.org/",
+        "http://example.org\\@127.0.0.1/",
+        "http://example.org/\r\nX: y",
+        "http://xn--0/",  # no valid A-label
+        "http://example.org:99999/",
+        "https://example.org/" + "a" * 5000,
+    ],
+)
+def test_what_is_no_clean_web_address_is_invalid(address: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        AddressGuard().check_url(address)
+    assert caught.value.code is FailureCode.PAGE_ADDRESS_INVALID
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:secret@example.org/",  # credentials
+        "http://example.org:22/",  # ports of other services
+        "http://example.org:6379/",
+        "http://127.0.0.1./",  # trailing dot
+        "http://127.1/",  # short
+        "http://0x7f.0.0.1/",
+        "http://127。0。0。1/",  # IDNA dots
+        "http://%31%32%37.0.0.1/",  # percent-encoding
+        "http://[::1]/",
+        "http://[fe80::1%25eth0]/",  # zone id
+        "http://printer/",
+        "http://router.lan/",
+        "http://LOCALHOST/",
+        "http://app.localhost./",
+        "http://db.internal/",
+    ],
+)
+def test_an_address_that_leads_inside_is_forbidden_as_written(address: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        AddressGuard().check_url(address)
+    assert caught.value.code is FailureCode.PAGE_ADDRESS_FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://example.org/a?b=c", "example.org"),
+        ("http://EXAMPLE.org:8080/", "example.org"),
+        ("https://президент.рф/", "xn--d1abbgf6aiiy.xn--p1ai"),
+        ("https://example.org./", "example.org"),
+        ("https://8.8.8.8/", "8.8.8.8"),
+        ("https://[2606:4700:4700::1111]/", "2606:4700:4700::1111"),
+    ],
+)
+def test_a_public_address_is_admitted_in_one_form(address: str, host: str) -> None:
+    assert AddressGuard().check_url(address).raw_host == host.encode()
+
+
+def test_the_fragment_is_not_sent() -> None:
+    assert AddressGuard().check_url("https://example.org/a#b") == httpx.URL("https://example.org/a")
+
+
+async def test_one_inside_answer_among_public_ones_refuses_the_host() -> None:
+    guard = AddressGuard(resolve=FakeResolver({"example.org": [[*PUBLIC, "10.0.0.7"]]}))
+    with pytest.raises(SourceError) as caught:
+        await guard.addresses("example.org", 443)
+    assert caught.value.code is FailureCode.PAGE_ADDRESS_FORBIDDEN
+
+
+async def test_a_host_without_addresses_is_not_found() -> None:
+    with pytest.raises(SourceError) as caught:
+        await AddressGuard(resolve=FakeResolver({})).addresses("example.org", 443)
+    assert caught.value.code is FailureCode.PAGE_NOT_FOUND_HOST
+
+
+async def test_an_allowed_host_may_lead_inside() -> None:
+    guard = AddressGuard(
+        allow_hosts=frozenset({"127.0.0.1:8123"}), resolve=FakeResolver({"127.0.0.1": [["127.0.0.1"]]})
+    )
+    guard.check_url("http://127.0.0.1:8123/page")
+    assert await guard.addresses("127.0.0.1", 8123) == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8124/", "http://127.0.0.1/", "http://localhost:8123/"])
+def test_the_allowed_host_is_exact(address: str) -> None:
+    with pytest.raises(SourceError):
+        AddressGuard(allow_hosts=frozenset({"127.0.0.1:8123"})).check_url(address)

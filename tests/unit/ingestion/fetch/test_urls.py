@@ -1,0 +1,37 @@
+"""Addresses in one form."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.fetch.urls import normalise_url
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("https://example.org", "https://example.org"),
+        ("  HTTP://Example.ORG/A  ", "http://example.org/A"),  # a path has its case
+        ("example.org/a", "https://example.org/a"),
+        ("example.org:8443/x", "https://example.org:8443/x"),
+        ("http://example.org:80/", "http://example.org/"),  # the scheme's own port
+        ("https://президент.рф/", "https://xn--d1abbgf6aiiy.xn--p1ai/"),
+        ("https://e.org/?q=%D0%B0+b&utm_source=x&UTM_Medium=y", "https://e.org/?q=%D0%B0+b"),
+        ("https://e.org/a?yclid=1#b", "https://e.org/a"),
+    ],
+)
+def test_a_web_address_takes_one_form(written: str, address: str) -> None:
+    assert normalise_url(written) == address
+
+
+@pytest.mark.parametrize(
+    "written", ["", "tg://resolve?domain=x", "mailto:a@example.org", "file:///etc", "https://", "http://[::"]
+)
+def test_what_is_no_web_address_is_none(written: str) -> None:
+    assert normalise_url(written) is None
+
+
+@given(st.text())
+def test_the_form_of_a_form_is_the_same(written: str) -> None:
+    address = normalise_url(written)
+    assert address is None or normalise_url(address) == address

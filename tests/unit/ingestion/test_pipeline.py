@@ -1,0 +1,151 @@
+"""The stages in a row, with everything outside scripted."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from domain.documents import DocumentStatus, SourceType
+from domain.ids import DocumentId
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.fetchers import Fetchers, SourceFetcher
+from ingestion.fetch.note import NoteFetcher, hash_words
+from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.records import FetchedFile, Source
+from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainParser, WordAnalyzer, claimed, note
+
+PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
+LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
+
+
+class PageFetcher:
+    """A page whose words are the source's text."""
+
+    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+        path = folder / "page"
+        path.write_text(source.text or "", encoding="utf-8")
+        return FetchedFile(
+            path=path,
+            name="page.html",
+            media_type="text/html",
+            size_bytes=1,
+            sha256="f" * 64,
+            url="https://site.example/a",
+        )
+
+
+FETCHERS: Mapping[SourceType, SourceFetcher] = {
+    SourceType.NOTE: NoteFetcher(),
+    SourceType.LINK: PageFetcher(),
+    SourceType.FILE: NoteFetcher(),
+}
+
+
+def _pipeline(
+    queue: FakeQueue, scratch: Path, *, embedder: FakeEmbedder | None = None, parser: PlainParser | None = None
+) -> IngestionPipeline:
+    return IngestionPipeline(
+        fetchers=Fetchers(FETCHERS),
+        parser=parser or PlainParser(),
+        embedder=embedder or FakeEmbedder(),
+        analyzer=WordAnalyzer(),
+        queue=queue,
+        limits=ChunkLimits(chunk_tokens=60, overlap_tokens=0),
+        scratch=scratch,
+    )
+
+
+def _link(text: str) -> Source:
+    return Source(type=SourceType.LINK, identifier="https://site.example/a", text=text)
+
+
+async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник")))
+    indexed = queue.chunks[0]
+    assert queue.published == [1]
+    assert (indexed.terms["вторник"], indexed.terms["во"], indexed.length) == (1, 2, 5)
+    assert (indexed.vector, indexed.model) == ([0.0], "fake")
+
+
+async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note(title="Про встречу")))
+    assert queue.parsed is not None
+    assert queue.parsed.title == "Про встречу"
+
+
+async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    source = Source(type=SourceType.FILE, identifier="a.txt", title="a.txt", text="Черновик договора")
+    await _pipeline(queue, tmp_path).run(claimed(source))
+    assert queue.parsed is not None
+    assert queue.parsed.blocks[0].text == "Черновик договора"
+
+
+async def test_stages_are_reported_in_order(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note()))
+    assert [status for status, _, _ in queue.reported] == [
+        DocumentStatus.FETCHING,
+        DocumentStatus.PARSING,
+        DocumentStatus.EMBEDDING,
+    ]
+
+
+async def test_known_content_is_neither_parsed_nor_published(tmp_path: Path) -> None:
+    queue, parser = FakeQueue(), PlainParser()
+    queue.known_hashes[hash_words("Слова заметки.")] = DocumentId("first")
+    await _pipeline(queue, tmp_path, parser=parser).run(claimed(note("Слова   заметки.\n")))
+    assert (parser.files, queue.published) == ([], [])
+
+
+async def test_pages_are_compared_by_their_words_and_not_by_their_markup(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(_link("Слова страницы")))
+    assert queue.hashes == [hash_words("Слова страницы")]
+
+
+async def test_a_page_without_words_is_called_a_page(tmp_path: Path) -> None:
+    parser = PlainParser(SourceError(FailureCode.FILE_WITHOUT_TEXT, name="page.html"))
+    with pytest.raises(SourceError) as caught:
+        await _pipeline(FakeQueue(), tmp_path, parser=parser).run(claimed(_link("")))
+    assert caught.value.code is FailureCode.PAGE_WITHOUT_TEXT
+    assert caught.value.params == {"host": "site.example"}
+
+
+async def test_every_chunk_gets_its_own_vector_in_batches_of_64(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
+    assert queue.published == [len(queue.chunks)]
+    assert len(queue.chunks) > 64
+    assert max(queue.batches) <= 64
+    assert all(indexed.vector == [float(ordinal)] for ordinal, indexed in queue.chunks.items())
+
+
+async def test_a_window_that_is_refused_for_its_length_is_split(tmp_path: Path) -> None:
+    queue, embedder = FakeQueue(), FakeEmbedder(most_chunks=3)
+    await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
+    assert queue.published == [len(queue.chunks)]
+    assert all(indexed.vector == [float(ordinal)] for ordinal, indexed in queue.chunks.items())
+
+
+async def test_a_later_attempt_pays_for_no_vector_twice(tmp_path: Path) -> None:
+    queue, embedder = FakeQueue(), FakeEmbedder()
+    embedder.after_windows = 4
+    with pytest.raises(ServiceError):
+        await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
+    embedder.after_windows = None
+    await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT), attempt=2))
+    embedded = [chunk.ordinal for window in embedder.windows for chunk in window.own]
+    assert embedded == list(range(len(queue.chunks)))
+    assert queue.published == [len(queue.chunks)]
+
+
+@pytest.mark.parametrize("error", [None, SourceError(FailureCode.FILE_DAMAGED, name="x"), ValueError("a bug")])
+async def test_no_file_is_left_behind(tmp_path: Path, error: Exception | None) -> None:
+    with suppress(SourceError, ValueError):
+        await _pipeline(FakeQueue(), tmp_path, parser=PlainParser(error)).run(claimed(note()))
+    assert os.listdir(tmp_path) == ["gate.lock"]

@@ -1,0 +1,189 @@
+"""What becomes of documents, whatever their pipeline ends with."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from domain.errors import DatabaseAway
+from domain.ids import DocumentId
+from ingestion import worker as worker_module
+from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
+from ingestion.worker import Worker
+from tests.fakes.ingestion import FakeQueue, ScriptedPipeline, claimed, note
+
+AWAY = ServiceError(FailureCode.SERVICE_AWAY, service="jina")
+SOON_S = 2.0
+
+
+def _worker(
+    queue: FakeQueue, pipeline: ScriptedPipeline, *, lease_s: int = 60, poll_s: float = 0.01, grace_s: float = 0
+) -> Worker:
+    return Worker(
+        queue,
+        pipeline,
+        name="w",
+        concurrency=2,
+        lease_s=lease_s,
+        poll_s=poll_s,
+        attempts=4,
+        backoff_s=0.01,
+        grace_s=grace_s,
+    )
+
+
+@asynccontextmanager
+async def _running(worker: Worker) -> AsyncIterator[asyncio.Event]:
+    stop = asyncio.Event()
+    task = asyncio.create_task(worker.run(stop))
+    try:
+        yield stop
+    finally:
+        stop.set()
+        async with asyncio.timeout(SOON_S):
+            await task
+
+
+async def _until(condition: object) -> None:
+    assert callable(condition)
+    async with asyncio.timeout(SOON_S):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "UNEXPECTED_PAUSE_S", 0.0)
+
+
+async def test_waiting_documents_are_worked() -> None:
+    queue = FakeQueue(claimed(note(), document="a"), claimed(note(), document="b"), claimed(note(), document="c"))
+    pipeline = ScriptedPipeline(None)
+    async with _running(_worker(queue, pipeline)):
+        await _until(lambda: len(pipeline.done) == 3)
+    assert (queue.failed, queue.postponed) == ([], [])
+
+
+async def test_no_more_than_the_agreed_number_is_worked_at_once() -> None:
+    gate = asyncio.Event()
+    queue = FakeQueue(*(claimed(note(), document=str(number)) for number in range(5)))
+    pipeline = ScriptedPipeline(gate)
+    async with _running(_worker(queue, pipeline)):
+        await asyncio.sleep(0.1)
+        assert len(pipeline.begun) == 2
+        gate.set()
+        await _until(lambda: len(pipeline.done) == 5)
+
+
+async def test_a_fault_of_the_source_fails_the_document() -> None:
+    queue = FakeQueue(claimed(note()))
+    error = SourceError(FailureCode.FILE_DAMAGED, name="x")
+    await _worker(queue, ScriptedPipeline(error)).run_one(DocumentId("d1"))
+    assert queue.failed == [error.failure]
+
+
+async def test_a_service_that_is_away_is_waited_for() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(AWAY, AWAY, None)
+    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    assert [code for code, _ in queue.postponed] == ["service-away", "service-away"]
+    assert pipeline.done == ["d1"]
+
+
+async def test_a_service_that_stays_away_fails_the_document_at_the_last_attempt() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(AWAY)
+    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    assert (len(pipeline.begun), len(queue.postponed)) == (4, 3)
+    assert [failure.code for failure in queue.failed] == ["service-away"]
+
+
+async def test_a_mistake_of_ours_is_tried_twice_more_and_then_fails_that_document_alone() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(ZeroDivisionError("oops"))
+    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    assert len(pipeline.begun) == 3
+    assert [failure.code for failure in queue.failed] == ["internal"]
+    assert "oops" in queue.failed[0].detail
+
+
+async def test_a_document_that_killed_every_worker_is_given_up_unread() -> None:
+    queue, pipeline = FakeQueue(claimed(note(), attempt=5)), ScriptedPipeline(None)
+    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    assert pipeline.begun == []
+    assert [failure.code for failure in queue.failed] == ["internal"]
+
+
+async def test_a_lost_lease_stops_the_work_without_a_trace() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(asyncio.Event())
+    worker = _worker(queue, pipeline, lease_s=1)
+    working = asyncio.create_task(worker.run_one(DocumentId("d1")))
+    await _until(lambda: pipeline.begun)
+    queue.trouble = [LeaseLost("cancelled")]
+    async with asyncio.timeout(SOON_S):
+        await working
+    assert (pipeline.done, queue.failed, queue.postponed, queue.waiting) == ([], [], [], [])
+
+
+async def test_leases_are_renewed_while_the_work_goes_on() -> None:
+    gate = asyncio.Event()
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(gate)
+    async with _running(_worker(queue, pipeline, lease_s=1)):
+        await _until(lambda: queue.renewals == [1, 1])
+        gate.set()
+        await _until(lambda: pipeline.done)
+
+
+async def test_a_renewal_that_finds_the_database_away_is_borne() -> None:
+    gate = asyncio.Event()
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(gate)
+    async with _running(_worker(queue, pipeline, lease_s=1)):
+        await _until(lambda: pipeline.begun)
+        queue.trouble = [DatabaseAway("restarting")]
+        await _until(lambda: queue.renewals)
+        gate.set()
+        await _until(lambda: pipeline.done)
+
+
+async def test_a_lease_that_could_not_be_renewed_in_time_counts_as_lost() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(asyncio.Event())
+    working = asyncio.create_task(_worker(queue, pipeline, lease_s=1).run_one(DocumentId("d1")))
+    await _until(lambda: pipeline.begun)
+    queue.trouble = [DatabaseAway("down")] * 10
+    async with asyncio.timeout(SOON_S):
+        await working
+    assert (pipeline.done, queue.failed, queue.postponed) == ([], [], [])
+
+
+async def test_an_absent_database_does_not_stop_the_worker() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(None)
+    queue.trouble = [DatabaseAway("down"), DatabaseAway("down")]
+    async with _running(_worker(queue, pipeline)):
+        await _until(lambda: pipeline.done)
+
+
+async def test_a_wake_up_spares_the_wait_for_the_next_look() -> None:
+    queue, pipeline = FakeQueue(), ScriptedPipeline(None)
+    worker = _worker(queue, pipeline, poll_s=60)
+    async with _running(worker):
+        await asyncio.sleep(0.05)
+        queue.waiting.append(claimed(note()))
+        worker.wake()
+        await _until(lambda: pipeline.done)
+
+
+async def test_at_the_stop_work_is_finished_within_the_grace_time() -> None:
+    gate = asyncio.Event()
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(gate)
+    async with _running(_worker(queue, pipeline, grace_s=1)) as stop:
+        await _until(lambda: pipeline.begun)
+        stop.set()
+        await asyncio.sleep(0.05)
+        gate.set()
+    assert pipeline.done == ["d1"]
+
+
+async def test_after_the_grace_time_documents_are_given_back_at_once_and_without_blame() -> None:
+    queue, pipeline = FakeQueue(claimed(note())), ScriptedPipeline(asyncio.Event())
+    async with _running(_worker(queue, pipeline)):
+        await _until(lambda: pipeline.begun)
+    assert [document.id for document in queue.waiting] == ["d1"]
+    assert (queue.renewals, queue.postponed, queue.failed) == ([0], [], [])
