@@ -3,6 +3,10 @@
 In: driver errors, translated by the transports. Out: exceptions that callers decide by.
 """
 
+from domain.errors import DatabaseAway
+
+__all__ = ["DatabaseAway", "DatabaseError"]
+
 
 class DatabaseError(Exception):
     """The database refused a call; the message says which function and why, never the arguments."""
@@ -11,7 +15,3 @@ class DatabaseError(Exception):
         super().__init__(f"{function}: {code} {message}")
         self.function = function
         self.code = code  # SQLSTATE, or PostgREST's PGRST…
-
-
-class DatabaseAway(Exception):
-    """The database did not answer, or not in time; the call may be made again later."""

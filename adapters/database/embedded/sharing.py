@@ -1,0 +1,93 @@
+"""Several processes share one server: the first starts it, the last one out stops it.
+
+In: a folder for two lock files, and what to do at the start and at the end. Out: the server's address while in use.
+The locks are flock(2): the kernel lets go of them when a process dies, however it dies.
+"""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from adapters.database.embedded.errors import EmbeddedDatabaseError
+
+_USERS = "postgres.users.lock"
+_TURN = "postgres.turn.lock"
+_TURN_S = 180
+"""The longest a start or a stop is waited for: recovery after a crash of the machine can take minutes."""
+_LOOK_S = 0.02
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def shared(folder: Path, *, start: Callable[[], str], stop: Callable[[], None]) -> AsyncIterator[str]:
+    """Yield what `start` returns; it must do nothing when the server runs. Call `stop` when nobody else is left."""
+    with _opened(folder / _USERS) as users:
+        async with _turn(folder):
+            fcntl.flock(users, fcntl.LOCK_SH)  # at once: LOCK_EX is only ever held by the one whose turn it is
+        try:
+            async with _turn(folder):
+                address = await _to_the_end(start)
+            yield address
+        finally:
+            async with _turn(folder):
+                if _locked(users, fcntl.LOCK_EX):
+                    await _to_the_end(stop)
+
+
+@asynccontextmanager
+async def _turn(folder: Path) -> AsyncIterator[None]:
+    """Starting, stopping and counting the users: one process at a time."""
+    until = time.monotonic() + _TURN_S
+    with _opened(folder / _TURN) as turn:
+        while not _locked(turn, fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                raise EmbeddedDatabaseError(f"Another process has been starting the database in {folder} for minutes.")
+            await asyncio.sleep(_LOOK_S)
+        yield
+
+
+async def _to_the_end(work: Callable[[], T]) -> T:
+    """Run blocking `work`; a cancellation waits for it, or a stop would overtake the start it belongs to."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """A lock file, open in no child of ours, and never another file that a link leads to."""
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        lock = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        lock = os.open(path, flags)
+    else:
+        _leave_to_owner(lock, path.parent)
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _leave_to_owner(lock: int, folder: Path) -> None:
+    """What root makes in a person's folder, that person may open next."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        os.fchown(lock, owner.st_uid, owner.st_gid)
+
+
+def _locked(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""How values of ours travel to the database: JSON and vectors as text (PostgREST casts neither from lists).
+
+In: records and plain values. Out: arguments of SQL functions. Text that PostgreSQL cannot hold is mended here, because
+documents come with anything in them.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from domain.locator import JsonValue
+
+DIMENSIONS = 1024
+"""Width of the embedding column; shorter vectors are padded with zeros, which changes no cosine."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # a zero character, half a surrogate
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def storable(text: str) -> str:
+    """The text with U+FFFD in place of what PostgreSQL refuses."""
+    return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> str:
+    """The value as JSON for a function that casts it; all texts in it are made storable."""
+    return json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """The vector as pgvector reads it, padded; five digits are more than a half-precision number keeps."""
+    padding = ",0" * (DIMENSIONS - len(vector))
+    return "[" + ",".join(map("{:.5g}".format, vector)) + padding + "]"
+
+
+def iso(moment: datetime | None) -> str | None:
+    """The moment as JSON carries it."""
+    return moment.isoformat() if moment else None
+
+
+def _mended(value: object) -> object:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(name): _mended(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mended(part) for part in value]
+    return value

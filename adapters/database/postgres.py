@@ -1,0 +1,108 @@
+"""The transport to a PostgreSQL: psycopg's pool.
+
+In: a connection URL. Out: a `PostgresTransport` while the context is open. Values are exactly those of PostgREST: rows
+are made into JSON by the database, and arguments travel as text for the function's own types to read.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from adapters.database.answers import BAD_TEXT, refused, whole
+from adapters.database.errors import DatabaseAway
+from adapters.database.transport import Argument, Row
+
+_RECONNECT_S = 10
+"""The pool waits ever longer between its tries to connect; after this long it begins anew at the next call."""
+
+_SESSION: Mapping[str, object] = {
+    "autocommit": True,
+    "prepare_threshold": None,  # Supabase's pooler in transaction mode knows no prepared statements
+    "application_name": "baza",
+}
+
+
+class PostgresTransport:
+    """Calls SQL functions over a pool of connections. Make it with `open_postgres`."""
+
+    def __init__(self, pool: "AsyncConnectionPool[AsyncConnection]", *, timeout_s: float) -> None:
+        self._pool = pool
+        self._timeout_s = timeout_s
+
+    async def call(self, function: str, **arguments: Argument) -> list[Row]:
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest)."""
+        values = {name: _literal(value) for name, value in arguments.items()}
+        try:
+            async with asyncio.timeout(self._timeout_s), self._pool.connection() as connection:
+                cursor = await connection.execute(_statement(function, arguments), values)
+                rows: list[Row] = [row for (row,) in await cursor.fetchall()]
+        except (TimeoutError, PoolTimeout, PoolClosed) as exc:
+            raise DatabaseAway(f"{function}: no answer in {self._timeout_s:g} s") from exc
+        except psycopg.Error as exc:
+            raise _translated(function, exc) from exc
+        except UnicodeEncodeError as exc:
+            raise refused(function, code=BAD_TEXT, message="a text is not valid Unicode") from exc
+        return whole(function, rows)
+
+
+@asynccontextmanager
+async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncIterator[PostgresTransport]:
+    """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
+
+    Each connection is tried before it is lent, so one that died with a restarted database is replaced before a
+    statement is sent; a statement that may have been sent is never sent twice.
+    """
+    await _try(url, timeout_s=timeout_s)
+    pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
+        url,
+        kwargs=dict(_SESSION),
+        min_size=1,
+        max_size=pool_size,
+        timeout=timeout_s,
+        reconnect_timeout=_RECONNECT_S,
+        check=AsyncConnectionPool.check_connection,
+        open=False,
+    )
+    async with pool:
+        yield PostgresTransport(pool, timeout_s=timeout_s)
+
+
+async def _try(url: str, *, timeout_s: float) -> None:
+    """The pool would hide why it cannot connect and only say, later, that it timed out."""
+    try:
+        async with asyncio.timeout(timeout_s), await AsyncConnection.connect(url, **_SESSION):  # type: ignore[arg-type] # a mapping of mixed values
+            return
+    except TimeoutError as exc:
+        raise DatabaseAway(f"the database did not answer in {timeout_s:g} s") from exc
+    except psycopg.Error as exc:
+        raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
+
+
+def _statement(function: str, arguments: Mapping[str, Argument]) -> sql.Composed:
+    """`row_to_json` over a subquery: PostgREST's own form, and one-column tables keep their column's name."""
+    given = sql.SQL(", ").join(
+        sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in arguments
+    )
+    name = sql.Identifier("public", function)
+    return sql.SQL("select row_to_json(r) from (select * from {}({})) as r").format(name, given)
+
+
+def _literal(value: Argument) -> str | None:
+    """An untyped literal: what it is, the function's declaration says (psycopg would pass 1.5 as double precision)."""
+    if isinstance(value, list):
+        quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
+        return "{" + ",".join(f'"{item}"' for item in quoted) + "}"
+    return None if value is None else str(value)
+
+
+def _translated(function: str, error: psycopg.Error) -> Exception:
+    message = error.diag.message_primary or str(error)
+    if error.sqlstate:
+        return refused(function, code=error.sqlstate, message=message)
+    if isinstance(error, psycopg.DataError):  # found by psycopg itself: a zero character
+        return refused(function, code=BAD_TEXT, message=message)
+    return DatabaseAway(f"{function}: {message}")

@@ -1,0 +1,207 @@
+"""Rows of SQL functions -> records.
+
+In: rows as a transport gives them (UUIDs and moments are text). Out: records of `domain`, `ingestion` and `rag`. A row
+that lacks a column or holds another type is a mistake of ours: KeyError or TypeError.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from adapters.database.transport import Row
+from domain.documents import DocumentCard, DocumentStatus, Notice, Removed, SourceType
+from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
+from domain.locator import JsonValue, Locator
+from domain.people import Mode, UserState
+from ingestion.records import Block, BlockKind, ClaimedDocument, PublishedDocument, Source
+from rag.records import Candidate, Exchange, Passage
+
+
+def text(row: Row, name: str) -> str:
+    """A text column that is never null."""
+    value = row[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is no text")
+    return value
+
+
+def text_or_none(row: Row, name: str) -> str | None:
+    """A text column."""
+    return None if row[name] is None else text(row, name)
+
+
+def integer(row: Row, name: str) -> int:
+    """A whole number that is never null."""
+    value = row[name]
+    if not isinstance(value, int):
+        raise TypeError(f"{name} is no whole number")
+    return value
+
+
+def integer_or_none(row: Row, name: str) -> int | None:
+    """A whole number."""
+    return None if row[name] is None else integer(row, name)
+
+
+def number_or_none(row: Row, name: str) -> float | None:
+    """A number."""
+    value = row[name]
+    if value is None:
+        return None
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name} is no number")
+    return float(value)
+
+
+def moment_or_none(row: Row, name: str) -> datetime | None:
+    """A timestamp with its time zone."""
+    return None if row[name] is None else datetime.fromisoformat(text(row, name))
+
+
+def parts(row: Row, name: str) -> Mapping[str, JsonValue]:
+    """A JSON object."""
+    value = row[name]
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} is no object")
+    return value
+
+
+def items(row: Row, name: str) -> list[JsonValue]:
+    """An array."""
+    value = row[name]
+    if not isinstance(value, list):
+        raise TypeError(f"{name} is no array")
+    return value
+
+
+def user_state(row: Row) -> UserState:
+    """A row of `user_state`."""
+    mode = text_or_none(row, "current_mode")
+    return UserState(
+        user_id=UserId(integer(row, "user_id")),
+        mode=Mode(mode) if mode else None,
+        session_id=SessionId(text(row, "session_id")),
+        base_id=BaseId(text(row, "base_id")),
+        language=text(row, "language"),
+    )
+
+
+def document_card(row: Row) -> DocumentCard:
+    """A row of `document_cards`."""
+    return DocumentCard(
+        id=DocumentId(text(row, "id")),
+        base_id=BaseId(text(row, "base_id")),
+        batch_id=BatchId(text(row, "batch_id")),
+        source_type=SourceType(text(row, "source_type")),
+        source_identifier=text(row, "source_identifier"),
+        title=text(row, "title"),
+        status=DocumentStatus(text(row, "status")),
+        progress_done=integer(row, "progress_done"),
+        progress_total=integer(row, "progress_total"),
+        attempts=integer(row, "attempts"),
+        waits_for_service=bool(row["waits_for_service"]),
+        error_code=text_or_none(row, "error_code"),
+        error_params=parts(row, "error_params"),
+        language=text_or_none(row, "language"),
+        pages=integer_or_none(row, "pages"),
+        pages_without_text=tuple(page for page in items(row, "pages_without_text") if isinstance(page, int)),
+        chunks=integer(row, "chunks"),
+        seconds=number_or_none(row, "seconds"),
+        created_at=datetime.fromisoformat(text(row, "created_at")),
+        chat_id=_chat(row, "chat_id"),
+        message_id=_message(row, "message_id"),
+        file_id=text_or_none(row, "file_id"),
+    )
+
+
+def notice(row: Row) -> Notice:
+    """A row of `due_notices`."""
+    thread = integer_or_none(row, "thread_id")
+    return Notice(
+        batch_id=BatchId(text(row, "batch_id")),
+        chat_id=ChatId(integer(row, "chat_id")),
+        thread_id=None if thread is None else ThreadId(thread),
+        reply_to=_message(row, "reply_to"),
+        message_id=_message(row, "message_id"),
+        language=text(row, "language"),
+        revision=integer(row, "revision"),
+        documents=tuple(document_card(card) for card in items(row, "documents") if isinstance(card, dict)),
+    )
+
+
+def claimed_document(row: Row) -> ClaimedDocument:
+    """A row of `claim_document`."""
+    return ClaimedDocument(
+        id=DocumentId(text(row, "id")),
+        base_id=BaseId(text(row, "base_id")),
+        lease=LeaseId(text(row, "lease")),
+        attempt=integer(row, "attempts"),
+        source=Source(
+            type=SourceType(text(row, "source_type")),
+            identifier=text(row, "source_identifier"),
+            title=text_or_none(row, "source_title"),
+            text=text_or_none(row, "source_text"),
+            file_id=text_or_none(row, "file_id"),
+            size_bytes=integer_or_none(row, "size_bytes"),
+            media_type=text_or_none(row, "media_type"),
+            author=text_or_none(row, "author"),
+            published_at=moment_or_none(row, "published_at"),
+        ),
+    )
+
+
+def published_document(row: Row) -> PublishedDocument:
+    """A row of `publish_document` or `record_content`."""
+    twin = text_or_none(row, "duplicate_of")
+    return PublishedDocument(duplicate_of=DocumentId(twin) if twin else None, chunks=integer(row, "chunks"))
+
+
+def block(row: Row) -> Block:
+    """A row of `read_blocks`."""
+    return Block(
+        kind=BlockKind(text(row, "kind")),
+        text=text(row, "text"),
+        locator=Locator.from_json(parts(row, "locator")),
+        level=integer_or_none(row, "level"),
+    )
+
+
+def passage(row: Row) -> Passage:
+    """A row of `passages`."""
+    return Passage(
+        chunk_id=ChunkId(integer(row, "chunk_id")),
+        document_id=DocumentId(text(row, "document_id")),
+        ordinal=integer(row, "ordinal"),
+        title=text(row, "title"),
+        source_type=SourceType(text(row, "source_type")),
+        source_identifier=text(row, "source_identifier"),
+        text=text(row, "text"),
+        locator=Locator.from_json(parts(row, "locator")),
+        published_at=moment_or_none(row, "published_at"),
+    )
+
+
+def candidate(row: Row) -> Candidate:
+    """A row of `search`."""
+    return Candidate(
+        passage=passage(row), similarity=number_or_none(row, "similarity"), bm25=number_or_none(row, "bm25")
+    )
+
+
+def exchange(row: Row) -> Exchange:
+    """A row of `dialogue_window`."""
+    return Exchange(question=text(row, "question"), answer=text(row, "answer"))
+
+
+def removed(row: Row) -> Removed:
+    """A row of `count_base` or `clean_base`."""
+    return Removed(documents=integer(row, "documents"), chunks=integer(row, "chunks"))
+
+
+def _chat(row: Row, name: str) -> ChatId | None:
+    value = integer_or_none(row, name)
+    return None if value is None else ChatId(value)
+
+
+def _message(row: Row, name: str) -> MessageId | None:
+    value = integer_or_none(row, name)
+    return None if value is None else MessageId(value)

@@ -1,0 +1,35 @@
+"""The inbox of updates: what was acknowledged to Telegram and not handled yet.
+
+In: updates as JSON. Out: those that a process which died left behind. It does not look into them.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.database.transport import Transport
+
+ATTEMPTS = 3  # an update that killed the process so often is not tried again
+
+
+class InboxStore:
+    """Meets `bot.ports.InboxKeeper`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
+        """Keep it; False when it is here already."""
+        rows = await self._transport.call(
+            "receive_update", p_bot=bot_id, p_update=update_id, p_payload=json.dumps(payload, ensure_ascii=False)
+        )
+        return bool(rows[0]["is_new"])
+
+    async def finish(self, bot_id: int, update_id: int) -> None:
+        """It was handled; its body is dropped."""
+        await self._transport.call("finish_update", p_bot=bot_id, p_update=update_id)
+
+    async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
+        """What an earlier process left, oldest first."""
+        rows = await self._transport.call("unfinished_updates", p_bot=bot_id, p_attempts=ATTEMPTS)
+        return [payload for row in rows if isinstance(payload := row["payload"], dict)]

@@ -1,0 +1,57 @@
+"""The queue as the bot sees it: what was sent is stored before the handler returns.
+
+In: batches of sources. Out: the documents that were made of them. Reading them is the worker's work.
+"""
+
+from adapters.database import rows
+from adapters.database.payloads import iso, json_text
+from adapters.database.transport import Transport
+from domain.ids import DocumentId
+from domain.locator import JsonValue
+from ingestion.records import Batch, EnqueuedDocument, Source
+
+
+class IntakeStore:
+    """Meets `ingestion.ports.IntakeQueue`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
+        """Store all sources of a batch at once, in their order; a redelivered batch answers with what is there."""
+        found = await self._transport.call(
+            "enqueue_batch", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
+        )
+        return [
+            EnqueuedDocument(
+                id=DocumentId(rows.text(row, "id")),
+                source=batch.sources[rows.integer(row, "position")],
+                created=bool(row["created"]),
+            )
+            for row in found
+        ]
+
+
+def _batch_json(batch: Batch) -> dict[str, JsonValue]:
+    return {
+        "user_id": batch.user_id,
+        "language": batch.language,
+        "chat_id": batch.chat_id,
+        "thread_id": batch.thread_id,
+        "message_id": batch.message_id,
+        "sources": [_source_json(source) for source in batch.sources],
+    }
+
+
+def _source_json(source: Source) -> dict[str, JsonValue]:
+    return {
+        "type": source.type.value,
+        "identifier": source.identifier,
+        "title": source.title,
+        "text": source.text,
+        "file_id": source.file_id,
+        "size_bytes": source.size_bytes,
+        "media_type": source.media_type,
+        "author": source.author,
+        "published_at": iso(source.published_at),
+    }

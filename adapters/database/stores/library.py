@@ -1,0 +1,79 @@
+"""What a base holds: lists, cards, removal; thumbs and figures of turns.
+
+In: a base. Out: cards of its documents, and what was removed. Documents are reached through their base only.
+"""
+
+from adapters.database import rows
+from adapters.database.payloads import storable
+from adapters.database.transport import Row, Transport
+from domain.documents import DocumentCard, Removed
+from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
+
+PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
+
+
+class LibraryStore:
+    """Meets `bot.ports.Library`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def documents(
+        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
+    ) -> list[DocumentCard]:
+        """Newest first; duplicates, cancelled and superseded ones are left out."""
+        cards: list[DocumentCard] = []
+        while len(cards) < limit:
+            wanted = min(limit - len(cards), PAGE_ROWS)
+            page = await self._page(base, limit=wanted, offset=offset + len(cards), name_contains=name_contains)
+            cards.extend(map(rows.document_card, page))
+            if len(page) < wanted:
+                break
+        return cards
+
+    async def _page(self, base: BaseId, *, limit: int, offset: int, name_contains: str | None) -> list[Row]:
+        part = None if name_contains is None else storable(name_contains)
+        return await self._transport.call(
+            "list_documents", p_base=base, p_limit=limit, p_offset=offset, p_name_contains=part
+        )
+
+    async def count(self, base: BaseId) -> Removed:
+        """How many documents and passages a clean-up would remove."""
+        return rows.removed((await self._transport.call("count_base", p_base=base))[0])
+
+    async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
+        """One document of this base, in whatever state."""
+        found = await self._transport.call("document_card", p_base=base, p_document=document)
+        return rows.document_card(found[0]) if found else None
+
+    async def cancel(self, base: BaseId, document: DocumentId) -> bool:
+        """Stop work on it; False when it was final already."""
+        return bool(await self._transport.call("cancel_document", p_base=base, p_document=document))
+
+    async def delete(self, base: BaseId, document: DocumentId) -> bool:
+        """Remove it with all that is stored of it; False when the base does not hold it."""
+        return bool(await self._transport.call("delete_document", p_base=base, p_document=document))
+
+    async def clean_base(self, base: BaseId) -> Removed:
+        """Remove everything, also what is being read right now."""
+        return rows.removed((await self._transport.call("clean_base", p_base=base))[0])
+
+    async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
+        """A thumb (1 or -1) under an answer; a later one takes its place."""
+        await self._transport.call(
+            "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
+        )
+
+    async def save_turn(
+        self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
+    ) -> None:
+        """What a turn cost."""
+        await self._transport.call(
+            "save_turn",
+            p_user=user,
+            p_base=base,
+            p_kind=kind,
+            p_model=model,
+            p_seconds=seconds,
+            p_passages=passages,
+        )

@@ -1,0 +1,53 @@
+"""Modes, dialogues and bases of people and groups.
+
+In: Telegram ids. Out: bases and states. It does not know what a mode means.
+"""
+
+from adapters.database import rows
+from adapters.database.payloads import storable
+from adapters.database.transport import Transport
+from domain.documents import Removed
+from domain.ids import BaseId, ChatId, ThreadId, UserId
+from domain.people import Mode, UserState
+
+
+class PeopleStore:
+    """Meets `bot.ports.PeopleStore`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
+        """The base of a private chat, a group or a topic; made when it is not there yet."""
+        found = await self._transport.call("open_base", p_chat=chat, p_thread=thread, p_member=member)
+        return BaseId(rows.text(found[0], "id"))
+
+    async def open_named_base(self, name: str) -> BaseId:
+        """The base of the command line with this name; made when it is not there yet."""
+        found = await self._transport.call("open_named_base", p_name=storable(name))
+        return BaseId(rows.text(found[0], "id"))
+
+    async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
+        """The person's state; a new one is made with these values."""
+        found = await self._transport.call("read_or_create_state", p_user=user, p_base=base, p_language=language)
+        return rows.user_state(found[0])
+
+    async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
+        """Upserts on `user_id`."""
+        found = await self._transport.call("set_mode", p_user=user, p_mode=mode.value if mode else None)
+        return rows.user_state(found[0])
+
+    async def set_language(self, user: UserId, language: str) -> UserState:
+        """Upserts on `user_id`."""
+        found = await self._transport.call("set_language", p_user=user, p_language=language)
+        return rows.user_state(found[0])
+
+    async def new_session(self, user: UserId) -> UserState:
+        """Begin a new dialogue; the old one is kept."""
+        found = await self._transport.call("new_session", p_user=user)
+        return rows.user_state(found[0])
+
+    async def clean_chat(self, user: UserId) -> Removed:
+        """Erase window, archive and summaries of this person, and begin a new dialogue."""
+        found = await self._transport.call("clean_chat", p_user=user)
+        return Removed(messages=rows.integer(found[0], "messages"))

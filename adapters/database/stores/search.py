@@ -1,0 +1,47 @@
+"""Search in one base.
+
+In: a query as a vector, terms or both. Out: candidates of both legs. Fusing and ordering is work of `rag.retrieval`.
+"""
+
+from adapters.database import rows
+from adapters.database.payloads import storable, vector_text
+from adapters.database.transport import Transport
+from domain.ids import BaseId, ChunkId
+from rag.records import Candidate, Passage, SearchQuery
+
+
+class SearchStore:
+    """Meets `rag.ports.PassageSearch`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def search(self, query: SearchQuery) -> list[Candidate]:
+        """Up to `query.limit` candidates of each leg, each passage once, in one call of the database."""
+        found = await self._transport.call(
+            "search",
+            p_base=query.base_id,
+            p_embedding=None if query.vector is None else vector_text(query.vector),
+            p_model=query.model,
+            p_terms=[storable(term) for term in query.terms],
+            p_limit=query.limit,
+        )
+        return [rows.candidate(row) for row in found]
+
+    async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
+        """One passage of this base; None when the base does not hold it (any more)."""
+        found = await self._transport.call("passage", p_base=base, p_chunk=chunk)
+        return rows.passage(found[0]) if found else None
+
+    async def holds_documents(self, base: BaseId) -> bool:
+        """Whether anything in the base can be found."""
+        found = await self._transport.call("holds_documents", p_base=base)
+        return any(row["holds"] for row in found)
+
+    async def ensure_index(self) -> bool:
+        """Make the index that very large bases need, once one is there; True when it was made now.
+
+        It takes minutes and holds up writing meanwhile: for maintenance (`baza migrate`), not for a turn.
+        """
+        found = await self._transport.call("ensure_vector_index")
+        return bool(found[0]["created"])

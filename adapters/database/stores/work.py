@@ -1,0 +1,122 @@
+"""The queue as a worker sees it: claim a document, say how it goes, store what was found, publish or give up.
+
+In: what ingestion made of a document. Out: its state. Every call but `claim` is made under the document's lease and
+raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from adapters.database import rows
+from adapters.database.errors import DatabaseError
+from adapters.database.payloads import iso, json_text, storable, vector_text
+from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
+from domain.documents import DocumentStatus
+from domain.ids import DocumentId
+from domain.locator import JsonValue
+from ingestion.errors import LeaseLost
+from ingestion.records import Block, ClaimedDocument, Document, Failure, IndexedChunk, PublishedDocument
+
+PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
+
+
+class WorkStore:
+    """Meets `ingestion.ports.WorkQueue`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
+        """The next document whose turn it is, or one whose worker has gone silent; None when there is none."""
+        found = await self._transport.call("claim_document", p_worker=worker, p_lease_s=lease_s, p_only=only)
+        return rows.claimed_document(found[0]) if found else None
+
+    async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
+        """Hold the document for that long from now."""
+        await self._call("renew_lease", document, p_lease_s=lease_s)
+
+    async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
+        """Say which stage it is in and how far."""
+        await self._call("report_progress", document, p_status=status.value, p_done=done, p_total=total)
+
+    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
+        """Note the content's hash; the ready document with the same content, when there is one."""
+        found = await self._call("record_content", document, p_content_hash=content_hash)
+        return rows.published_document(found[0]) if found else None
+
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
+        """Store title, language, pages and all blocks, replacing what an earlier attempt left."""
+        await self._call("store_blocks", document, p_parsed=json_text(_parsed_json(parsed)))
+
+    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
+        """Ordinal -> md5 (hex) of the text, of the chunks that an earlier attempt stored with this model."""
+        digests: dict[int, str] = {}
+        while True:
+            after = max(digests, default=-1)
+            page = await self._call("stored_chunks", document, p_model=model, p_after=after, p_limit=PAGE_ROWS)
+            digests.update((rows.integer(row, "ordinal"), rows.text(row, "digest")) for row in page)
+            if len(page) < PAGE_ROWS:
+                return digests
+
+    async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
+        """Store a batch in one call; the same ordinal again replaces."""
+        await self._call("add_chunks", document, p_chunks=json_text([_chunk_json(chunk) for chunk in chunks]))
+
+    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
+        """Make the first `chunks` ordinals searchable. Raises DatabaseError when not all of them are stored."""
+        found = await self._call("publish_document", document, p_chunks=chunks)
+        return rows.published_document(found[0])
+
+    async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
+        """Give it back to the queue for a later try."""
+        await self._call("postpone_document", document, p_delay_s=delay_s, **_failure_arguments(failure))
+
+    async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
+        """Give up; what was stored of it is removed."""
+        await self._call("fail_document", document, **_failure_arguments(failure))
+
+    async def _call(self, function: str, document: ClaimedDocument, **arguments: Argument) -> list[Row]:
+        try:
+            return await self._transport.call(function, p_document=document.id, p_lease=document.lease, **arguments)
+        except DatabaseError as exc:
+            if exc.code == LEASE_LOST:
+                raise LeaseLost(document.id) from exc
+            raise
+
+
+def _failure_arguments(failure: Failure) -> dict[str, Argument]:
+    return {
+        "p_code": failure.code,
+        "p_params": json_text(failure.params),
+        "p_detail": storable(failure.detail),
+    }
+
+
+def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
+    return {
+        "title": parsed.title,
+        "language": parsed.language,
+        "pages": parsed.pages,
+        "pages_without_text": list(parsed.pages_without_text),
+        "author": parsed.author,
+        "published_at": iso(parsed.published_at),
+        "blocks": [_block_json(block) for block in parsed.blocks],
+    }
+
+
+def _block_json(block: Block) -> dict[str, JsonValue]:
+    return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
+
+
+def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
+    chunk = indexed.chunk
+    return {
+        "ordinal": chunk.ordinal,
+        "text": chunk.text,
+        "span_start": chunk.span.start,
+        "span_end": chunk.span.end,
+        "locator": chunk.locator.to_json(),
+        "length": indexed.length,
+        "model": indexed.model,
+        "embedding": vector_text(indexed.vector),
+        "terms": dict(indexed.terms),
+    }

@@ -1,0 +1,54 @@
+"""The transport to a Supabase project: its REST interface (PostgREST), through supabase-py.
+
+In: the project's address and its secret key. Out: a `SupabaseTransport` while the context is open. A call is one POST
+and one transaction; it is never repeated here, since the first may have been carried out.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, cast
+
+import httpx
+
+from adapters.database.answers import BAD_TEXT, refused, whole
+from adapters.database.errors import DatabaseAway
+from adapters.database.transport import Argument, Row
+
+if TYPE_CHECKING:
+    from supabase import AsyncClient
+
+_NO_CODE = "no code"
+
+
+class SupabaseTransport:
+    """Calls SQL functions as PostgREST's /rpc. Make it with `open_supabase`."""
+
+    def __init__(self, client: "AsyncClient") -> None:
+        self._client = client
+
+    async def call(self, function: str, **arguments: Argument) -> list[Row]:
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway."""
+        from supabase import PostgrestAPIError
+
+        try:
+            response = await self._client.rpc(function, dict(arguments)).execute()
+        except httpx.HTTPError as exc:
+            raise DatabaseAway(f"{function}: {type(exc).__name__} {exc}") from exc
+        except PostgrestAPIError as exc:
+            raise refused(function, code=exc.code or _NO_CODE, message=exc.message or "") from exc
+        except UnicodeEncodeError as exc:
+            raise refused(function, code=BAD_TEXT, message="a text is not valid Unicode") from exc
+        return whole(function, cast("list[Row]", response.data))
+
+
+@asynccontextmanager
+async def open_supabase(url: str, key: str, *, timeout_s: float) -> AsyncIterator[SupabaseTransport]:
+    """A transport to the project at `url`; nothing is asked of it yet.
+
+    `key` must be a secret one (`sb_secret_…` or the older service_role): the others may call nothing.
+    """
+    from supabase import AsyncClientOptions, acreate_client  # half a second to import, for those who use it
+
+    async with httpx.AsyncClient(timeout=timeout_s, follow_redirects=False) as http:  # supabase-py's default: 120 s
+        options = AsyncClientOptions(httpx_client=http, auto_refresh_token=False, persist_session=False)
+        yield SupabaseTransport(await acreate_client(url, key, options))

@@ -1,0 +1,60 @@
+-- The inbox: every update of Telegram is kept here from the moment it is acknowledged until it has been handled,
+-- so that kill -9 at any moment loses nothing. In: updates. Out: those that still wait.
+-- Rows are scoped by the bot's own id, not by a base: a base is known only after an update has been read.
+
+set search_path = public, extensions;
+
+create table inbox (
+  bot_id      bigint not null,
+  update_id   bigint not null,
+  payload     jsonb,                        -- null once handled: message bodies are not kept here
+  attempts    int not null default 0,
+  received_at timestamptz not null default now(),
+  handled_at  timestamptz,
+  primary key (bot_id, update_id)
+);
+create index inbox_waiting on inbox (bot_id, update_id) where handled_at is null;
+comment on table inbox is 'Updates that were acknowledged to Telegram; the handled ones are remembered for a day against redelivery.';
+
+create function receive_update(p_bot bigint, p_update bigint, p_payload text)
+returns table (is_new boolean)
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  with added as (
+    insert into inbox (bot_id, update_id, payload, attempts)
+    values (p_bot, p_update, p_payload::jsonb, 1)
+    on conflict (bot_id, update_id) do nothing
+    returning 1
+  )
+  select exists (select from added);
+$$;
+comment on function receive_update is 'Keep an update before it is acknowledged; false when it is here already (redelivered).';
+
+create function finish_update(p_bot bigint, p_update bigint)
+returns table (forgotten bigint)
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  with finished as (
+    update inbox set handled_at = now(), payload = null
+    where bot_id = p_bot and update_id = p_update
+  ), old as (
+    delete from inbox where bot_id = p_bot and handled_at < now() - interval '1 day' returning 1
+  )
+  select count(*) from old;
+$$;
+comment on function finish_update is 'The update was handled: drop its body, and forget what was handled over a day ago.';
+
+create function unfinished_updates(p_bot bigint, p_attempts int)
+returns table (update_id bigint, payload jsonb)
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  with again as (
+    update inbox set attempts = attempts + 1
+    where bot_id = p_bot and handled_at is null and attempts < p_attempts
+    returning inbox.update_id, inbox.payload
+  )
+  select again.update_id, again.payload from again order by again.update_id;
+$$;
+comment on function unfinished_updates is 'What a process that died left unhandled, oldest first; an update that killed it p_attempts times is left alone.';
+
+alter table inbox enable row level security;

@@ -1,0 +1,68 @@
+"""The stores under test, three times over.
+
+Out: `stores`, the same ports over memory and over both transports, so that neither the doubles nor a transport drift.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.notices import NoticeStore
+from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.search import SearchStore
+from adapters.database.stores.text import TextStore
+from adapters.database.stores.work import WorkStore
+from adapters.database.transport import Transport
+from tests.fakes.stores import MemoryStores
+from tests.integration.adapters.database.stores.material import Stores
+
+
+@dataclass(frozen=True)
+class DatabaseStores:
+    """Every store, over one transport."""
+
+    transport: Transport
+
+    @property
+    def people(self) -> PeopleStore:
+        return PeopleStore(self.transport)
+
+    @property
+    def intake(self) -> IntakeStore:
+        return IntakeStore(self.transport)
+
+    @property
+    def work(self) -> WorkStore:
+        return WorkStore(self.transport)
+
+    @property
+    def text(self) -> TextStore:
+        return TextStore(self.transport)
+
+    @property
+    def library(self) -> LibraryStore:
+        return LibraryStore(self.transport)
+
+    @property
+    def notices(self) -> NoticeStore:
+        return NoticeStore(self.transport)
+
+    @property
+    def search(self) -> SearchStore:
+        return SearchStore(self.transport)
+
+    @property
+    def dialogue(self) -> DialogueStore:
+        return DialogueStore(self.transport)
+
+
+@pytest.fixture(params=["memory", "postgres", "supabase"])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    """All stores, empty."""
+    if request.param == "memory":
+        return MemoryStores()
+    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))

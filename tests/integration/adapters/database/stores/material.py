@@ -1,0 +1,148 @@
+"""What the contract tests send through the stores, and the short ways to do it.
+
+In: words. Out: batches, chunks, published documents. Vectors have four numbers; the store pads them.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.ports import Library, Notices, PeopleStore
+from domain.documents import SourceType
+from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
+from domain.locator import Locator
+from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
+from ingestion.records import (
+    Batch,
+    Block,
+    BlockKind,
+    Chunk,
+    ClaimedDocument,
+    Document,
+    IndexedChunk,
+    PublishedDocument,
+    Source,
+    Span,
+)
+from rag.ports import DialogueStore, PassageSearch
+from rag.records import Candidate, SearchQuery
+
+ANNA = UserId(101)
+MODEL = "four-numbers"
+LEASE_S = 60
+NORTH = [1.0, 0.0, 0.0, 0.0]
+EAST = [0.0, 1.0, 0.0, 0.0]
+
+
+class Stores(Protocol):
+    """Every port that the database stands behind."""
+
+    @property
+    def people(self) -> PeopleStore: ...
+    @property
+    def intake(self) -> IntakeQueue: ...
+    @property
+    def work(self) -> WorkQueue: ...
+    @property
+    def text(self) -> DocumentText: ...
+    @property
+    def library(self) -> Library: ...
+    @property
+    def notices(self) -> Notices: ...
+    @property
+    def search(self) -> PassageSearch: ...
+    @property
+    def dialogue(self) -> DialogueStore: ...
+
+
+async def open_base(stores: Stores, user: UserId = ANNA) -> BaseId:
+    """The person's own base."""
+    return await stores.people.open_base(ChatId(user), thread=None, member=user)
+
+
+def note(name: str, *, title: str | None = None) -> Source:
+    """A note of this name."""
+    return Source(type=SourceType.NOTE, identifier=name, title=title, text=f"Слова заметки «{name}»")
+
+
+def batch_of(base: BaseId, *sources: Source, message: int | None = None) -> Batch:
+    """What came in one message of Anna's; without `message`, from the command line."""
+    chat = None if message is None else ChatId(ANNA)
+    number = None if message is None else MessageId(message)
+    return Batch(base_id=base, user_id=ANNA, chat_id=chat, message_id=number, sources=sources)
+
+
+async def enqueue(stores: Stores, base: BaseId, *names: str, hold_s: int = 0) -> list[DocumentId]:
+    """Notes in the queue."""
+    batch = batch_of(base, *(note(name) for name in names))
+    return [document.id for document in await stores.intake.enqueue(batch, hold_s=hold_s)]
+
+
+async def claim(stores: Stores, only: DocumentId | None = None, *, lease_s: int = LEASE_S) -> ClaimedDocument:
+    """The document whose turn it is; there must be one."""
+    claimed = await stores.work.claim(worker="a worker", lease_s=lease_s, only=only)
+    assert claimed is not None
+    return claimed
+
+
+async def claim_new(stores: Stores, base: BaseId, name: str = "заметка", *, lease_s: int = LEASE_S) -> ClaimedDocument:
+    """A note that a worker holds."""
+    (document,) = await enqueue(stores, base, name)
+    return await claim(stores, document, lease_s=lease_s)
+
+
+def parsed(*texts: str, title: str = "Заголовок") -> Document:
+    """A document of paragraphs."""
+    blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=text, locator=Locator(page=1)) for text in texts)
+    return Document(title=title, blocks=blocks, pages=3, pages_without_text=(2,), language="ru")
+
+
+def indexed(ordinal: int, text: str, *, vector: Sequence[float] = NORTH, model: str = MODEL) -> IndexedChunk:
+    """A chunk whose terms are its words."""
+    words = text.lower().split()
+    return IndexedChunk(
+        chunk=Chunk(ordinal=ordinal, text=text, span=Span(start=0, end=len(text)), locator=Locator(page=1)),
+        terms=Counter(words),
+        length=len(words),
+        vector=list(vector),
+        model=model,
+    )
+
+
+async def publish(stores: Stores, base: BaseId, *texts: str, name: str = "заметка") -> DocumentId:
+    """A ready document with a chunk for each text."""
+    held = await claim_new(stores, base, name)
+    assert (await read(stores, held, *texts)).duplicate_of is None
+    return held.id
+
+
+async def read(stores: Stores, held: ClaimedDocument, *texts: str) -> PublishedDocument:
+    """All that a worker does with a document, from its hash to its publication."""
+    await stores.work.record_content(held, content_hash=hash_of(*texts))
+    await stores.work.store_blocks(held, parsed=parsed(*texts, title=held.source.identifier))
+    await stores.work.add_chunks(held, chunks=[indexed(ordinal, text) for ordinal, text in enumerate(texts)])
+    return await stores.work.publish(held, chunks=len(texts))
+
+
+def hash_of(*texts: str) -> str:
+    """The hash of a content."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+async def find(
+    stores: Stores,
+    base: BaseId,
+    words: str = "",
+    *,
+    vector: list[float] | None = None,
+    model: str = MODEL,
+    limit: int = 30,
+) -> dict[str, Candidate]:
+    """Text -> candidate."""
+    terms = tuple(words.lower().split())
+    query = SearchQuery(base_id=base, vector=vector, model=model if vector else None, terms=terms, limit=limit)
+    candidates = await stores.search.search(query)
+    found = {candidate.passage.text: candidate for candidate in candidates}
+    assert len(found) == len(candidates), "a passage came twice"
+    return found

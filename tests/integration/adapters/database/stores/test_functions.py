@@ -1,0 +1,155 @@
+"""What holds of the SQL itself, beyond the ports: its form, its counts, its locks, its index for very large bases."""
+
+import asyncio
+import random
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from adapters.database.postgres import PostgresTransport
+from adapters.database.stores.search import SearchStore
+from adapters.database.transport import Transport
+from domain.ids import DocumentId, UserId
+from ingestion.errors import LeaseLost
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import (
+    EAST,
+    NORTH,
+    Stores,
+    claim_new,
+    enqueue,
+    find,
+    indexed,
+    open_base,
+    publish,
+    read,
+)
+
+LINES_MAX = 60
+AS_DEFINER = ("ensure_vector_index", "schema_version")  # each says why
+OURS = """
+from pg_proc p
+where p.pronamespace = 'public'::regnamespace
+  and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+"""
+COUNTED = "select b.passages, b.terms from bases b order by b.id"
+RECOUNTED = """
+select count(c.id), coalesce(sum(c.length), 0)
+from bases b left join documents d on d.base_id = b.id and d.status = 'ready'
+  left join documents_chunks c on c.document_id = d.id
+group by b.id order by b.id
+"""
+ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
+
+
+def ask(url: str, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return list(connection.execute(query.encode()))
+
+
+def test_every_function_says_what_it_does(database_url: str) -> None:
+    silent = ask(database_url, f"select p.proname {OURS} and obj_description(p.oid, 'pg_proc') is null")
+    assert silent == []
+
+
+def test_every_function_looks_names_up_in_a_fixed_path(database_url: str) -> None:
+    loose = f"select p.proname {OURS} and not coalesce(array_to_string(p.proconfig, ',') like '%search_path=%', false)"
+    assert ask(database_url, loose) == []
+
+
+def test_functions_run_with_their_callers_rights(database_url: str) -> None:
+    definers = ask(database_url, f"select p.proname {OURS} and p.prosecdef order by 1")
+    assert definers == [(name,) for name in AS_DEFINER]
+
+
+def test_no_function_is_long(database_url: str) -> None:
+    lines = "array_length(string_to_array(p.prosrc, chr(10)), 1)"
+    assert ask(database_url, f"select p.proname {OURS} and {lines} > {LINES_MAX}") == []
+
+
+async def test_the_counts_of_a_base_are_the_sums_of_its_ready_documents(
+    postgres_transport: PostgresTransport, database_url: str
+) -> None:
+    stores = DatabaseStores(postgres_transport)
+    mine, other = await open_base(stores), await open_base(stores, UserId(202))
+    documents = [await publish(stores, mine, f"слово {number}", "и ещё одно") for number in range(4)]
+    await publish(stores, other, "чужое")
+    await stores.work.add_chunks(await claim_new(stores, mine), chunks=[indexed(0, "в работе")])
+    await stores.library.delete(mine, documents[1])
+    assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
+    await stores.library.clean_base(mine)
+    assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
+    assert ask(database_url, ORPHANS) == [(0,)]
+
+
+async def test_workers_and_people_at_once_never_lock_each_other_out(
+    postgres_transport: PostgresTransport, database_url: str
+) -> None:
+    stores = DatabaseStores(postgres_transport)
+    rounds = (read_until_removed(stores, number) for number in range(6))
+    await asyncio.gather(*rounds, *(clean_now_and_then(stores, seed) for seed in range(2)))
+    assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
+    assert ask(database_url, ORPHANS) == [(0,)]
+
+
+async def read_until_removed(stores: Stores, reader: int) -> None:
+    base = await open_base(stores)
+    for turn in range(6):
+        (document,) = await enqueue(stores, base, f"{reader} {turn}")
+        held = await stores.work.claim(worker=str(reader), lease_s=60, only=document)
+        if held is None:
+            continue  # removed before it was read
+        with suppress(LeaseLost):
+            await read(stores, held, f"слово {reader} {turn}", "и ещё одно")
+        if turn % 2:
+            await stores.library.delete(base, document)
+
+
+async def clean_now_and_then(stores: Stores, seed: int) -> None:
+    base = await open_base(stores)
+    pauses = random.Random(seed)
+    for _ in range(5):
+        await asyncio.sleep(pauses.uniform(0, 0.1))
+        await stores.library.clean_base(base)
+
+
+async def publish_many(stores: Stores, user: UserId, vector: list[float], count: int) -> DocumentId:
+    held = await claim_new(stores, await open_base(stores, user))
+    noise = random.Random(user)
+    vectors = [[part + noise.uniform(-0.2, 0.2) for part in vector] for _ in range(count)]
+    chunks = [indexed(number, f"{user} {number}", vector=vectors[number]) for number in range(count)]
+    await stores.work.add_chunks(held, chunks=chunks)
+    await stores.work.publish(held, chunks=count)
+    return held.id
+
+
+@pytest.mark.parametrize("limit", [10, 1000])
+async def test_the_index_is_made_for_a_base_that_is_large_enough(
+    transport: Transport, database_url: str, limit: int
+) -> None:
+    stores = DatabaseStores(transport)
+    await publish_many(stores, UserId(1), EAST, 40)
+    set_exact_scan_limit(database_url, limit)
+    search = SearchStore(transport)
+    assert [await search.ensure_index() for _ in range(2)] == [limit < 40, False]
+
+
+async def test_a_large_base_among_others_is_searched_whole_by_the_index(
+    transport: Transport, database_url: str
+) -> None:
+    stores = DatabaseStores(transport)
+    await publish_many(stores, UserId(1), EAST, 40)  # far from the question
+    await publish_many(stores, UserId(2), NORTH, 600)  # near it, and not ours
+    exact = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)
+    set_exact_scan_limit(database_url, 10)
+    await SearchStore(transport).ensure_index()
+    walked = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)
+    assert set(walked) == set(exact)
+    assert len(walked) == 30
+
+
+def set_exact_scan_limit(url: str, passages: int) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        body = f"language sql immutable as 'select {passages}'"
+        connection.execute(f"create or replace function exact_scan_limit() returns int {body}".encode())

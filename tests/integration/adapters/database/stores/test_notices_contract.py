@@ -1,0 +1,133 @@
+"""The live messages of batches: `bot.ports.Notices`."""
+
+import asyncio
+
+from domain.documents import DocumentStatus, Notice
+from domain.ids import ChatId, MessageId
+from ingestion.records import Failure
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    Stores,
+    batch_of,
+    claim,
+    enqueue,
+    hash_of,
+    indexed,
+    note,
+    open_base,
+    publish,
+)
+
+
+async def send(stores: Stores, *names: str, message: int = 5) -> None:
+    base = await open_base(stores)
+    await stores.intake.enqueue(batch_of(base, *(note(name) for name in names), message=message))
+
+
+async def the_notice(stores: Stores, *, hold_s: int = 0) -> Notice:
+    (notice,) = await stores.notices.due(limit=10, hold_s=hold_s)
+    return notice
+
+
+async def show(stores: Stores, *, hold_s: int = 0) -> Notice:
+    notice = await the_notice(stores, hold_s=hold_s)
+    await stores.notices.confirm(notice.batch_id, revision=notice.revision)
+    return notice
+
+
+async def test_a_new_batch_is_due_with_all_its_documents(stores: Stores) -> None:
+    await send(stores, "первая", "вторая")
+    notice = await the_notice(stores)
+    assert (notice.chat_id, notice.reply_to, notice.message_id) == (ChatId(ANNA), MessageId(5), None)
+    assert [card.source_identifier for card in notice.documents] == ["первая", "вторая"]
+
+
+async def test_nobody_waits_for_notices_of_the_command_line(stores: Stores) -> None:
+    await enqueue(stores, await open_base(stores), "заметка")
+    assert await stores.notices.due(limit=10, hold_s=0) == []
+
+
+async def test_what_was_shown_is_due_no_more(stores: Stores) -> None:
+    await send(stores, "заметка")
+    await show(stores)
+    assert await stores.notices.due(limit=10, hold_s=0) == []
+
+
+async def test_a_notice_is_held_back_from_others(stores: Stores) -> None:
+    await send(stores, "заметка")
+    await the_notice(stores, hold_s=60)
+    assert await stores.notices.due(limit=10, hold_s=60) == []
+
+
+async def test_two_who_ask_at_once_never_get_the_same_notice(stores: Stores) -> None:
+    for message in range(6):
+        await send(stores, "заметка", message=message + 1)
+    both = await asyncio.gather(*(stores.notices.due(limit=4, hold_s=60) for _ in range(3)))
+    shown = [notice.batch_id for notices in both for notice in notices]
+    assert len(shown) == len(set(shown))
+
+
+async def test_a_notice_that_was_never_confirmed_is_due_again(stores: Stores) -> None:
+    await send(stores, "заметка")
+    assert (await the_notice(stores)).batch_id == (await the_notice(stores)).batch_id
+
+
+async def test_each_step_of_a_document_makes_its_batch_due(stores: Stores) -> None:
+    await send(stores, "заметка")
+    await show(stores)
+    held = await claim(stores)
+    assert (await show(stores)).documents[0].status is DocumentStatus.FETCHING
+    await stores.work.report(held, status=DocumentStatus.PARSING, done=1, total=2)
+    assert (await show(stores)).documents[0].status is DocumentStatus.PARSING
+    await stores.work.add_chunks(held, chunks=[indexed(0, "слова")])
+    await stores.work.publish(held, chunks=1)
+    assert (await show(stores)).documents[0].status is DocumentStatus.READY
+
+
+async def test_every_end_makes_the_batch_due(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    await send(stores, "битая", "вторая", "ждёт", "не нужна")
+    await show(stores)
+    broken, twin, waiting, unwanted = [await claim(stores) for _ in range(4)]
+    await stores.work.fail(broken, failure=Failure(code="file-damaged"))
+    await stores.work.record_content(twin, content_hash=hash_of("слова"))
+    await stores.work.postpone(waiting, failure=Failure(code="service-away"), delay_s=60)
+    await stores.library.cancel(base, unwanted.id)
+    ends = [card.status for card in (await show(stores)).documents]
+    assert ends == [
+        DocumentStatus.FAILED,
+        DocumentStatus.DUPLICATE,
+        DocumentStatus.QUEUED,
+        DocumentStatus.CANCELLED,
+    ]
+
+
+async def test_what_happens_while_a_notice_is_sent_is_due_after_it(stores: Stores) -> None:
+    await send(stores, "заметка")
+    first = await the_notice(stores, hold_s=60)
+    await claim(stores)
+    await stores.notices.confirm(first.batch_id, revision=first.revision)
+    assert (await the_notice(stores)).revision > first.revision
+
+
+async def test_an_old_confirmation_does_not_undo_a_newer_one(stores: Stores) -> None:
+    await send(stores, "заметка")
+    notice = await show(stores)
+    await stores.notices.confirm(notice.batch_id, revision=0)
+    assert await stores.notices.due(limit=10, hold_s=0) == []
+
+
+async def test_the_live_message_is_remembered(stores: Stores) -> None:
+    await send(stores, "заметка")
+    await stores.notices.attach((await the_notice(stores)).batch_id, MessageId(42))
+    assert (await the_notice(stores)).message_id == MessageId(42)
+
+
+async def test_the_live_message_of_a_removed_batch_is_no_mistake(stores: Stores) -> None:
+    await send(stores, "заметка")
+    notice = await the_notice(stores)
+    await stores.library.clean_base(await open_base(stores))
+    await stores.notices.attach(notice.batch_id, MessageId(42))
+    await stores.notices.confirm(notice.batch_id, revision=1)
+    assert await stores.notices.due(limit=10, hold_s=0) == []

@@ -1,0 +1,115 @@
+"""Bases, modes and dialogues of people: `bot.ports.PeopleStore`."""
+
+import asyncio
+
+from domain.ids import ChatId, ThreadId, UserId
+from domain.people import Mode
+from rag.records import Exchange
+from tests.integration.adapters.database.stores.material import ANNA, Stores, open_base
+
+GROUP = ChatId(-100500)
+
+
+async def test_a_private_chat_has_one_base(stores: Stores) -> None:
+    assert await open_base(stores) == await open_base(stores)
+
+
+async def test_topics_of_a_private_chat_share_its_base(stores: Stores) -> None:
+    in_topic = await stores.people.open_base(ChatId(ANNA), thread=ThreadId(7), member=ANNA)
+    assert in_topic == await open_base(stores)
+
+
+async def test_two_people_have_two_bases(stores: Stores) -> None:
+    assert await open_base(stores) != await open_base(stores, UserId(202))
+
+
+async def test_each_topic_of_a_group_has_a_base_of_its_own(stores: Stores) -> None:
+    threads = (None, ThreadId(1), ThreadId(2))
+    bases = [await stores.people.open_base(GROUP, thread=thread, member=ANNA) for thread in threads]
+    assert len(set(bases)) == len(threads)
+
+
+async def test_a_base_that_is_opened_by_many_at_once_is_one(stores: Stores) -> None:
+    assert len(set(await asyncio.gather(*(open_base(stores) for _ in range(6))))) == 1
+
+
+async def test_a_named_base_that_is_opened_by_many_at_once_is_one(stores: Stores) -> None:
+    opened = await asyncio.gather(*(stores.people.open_named_base("заметки") for _ in range(6)))
+    assert len(set(opened)) == 1
+    assert await stores.people.open_named_base("другая") not in opened
+
+
+async def test_a_new_state_has_no_mode(stores: Stores) -> None:
+    base = await open_base(stores)
+    state = await stores.people.state(ANNA, base=base, language="en")
+    assert (state.user_id, state.mode, state.base_id, state.language) == (ANNA, None, base, "en")
+
+
+async def test_a_state_stays_as_it_was_made(stores: Stores) -> None:
+    base = await open_base(stores)
+    made = await stores.people.state(ANNA, base=base, language="en")
+    assert await stores.people.state(ANNA, base=base, language="ru") == made
+
+
+async def test_states_that_are_read_at_once_are_one(stores: Stores) -> None:
+    base = await open_base(stores)
+    read = await asyncio.gather(*(stores.people.state(ANNA, base=base, language="ru") for _ in range(6)))
+    assert len({state.session_id for state in read}) == 1
+
+
+async def test_a_mode_is_kept_until_the_reset(stores: Stores) -> None:
+    base = await open_base(stores)
+    await stores.people.set_mode(ANNA, Mode.DOCUMENTS)
+    assert (await stores.people.state(ANNA, base=base, language="ru")).mode is Mode.DOCUMENTS
+    await stores.people.set_mode(ANNA, None)
+    assert (await stores.people.state(ANNA, base=base, language="ru")).mode is None
+
+
+async def test_a_mode_can_be_set_for_somebody_new(stores: Stores) -> None:
+    state = await stores.people.set_mode(ANNA, Mode.CHAT)
+    assert (state.mode, state.base_id) == (Mode.CHAT, await open_base(stores))
+
+
+async def test_a_mode_changes_nothing_else(stores: Stores) -> None:
+    base = await open_base(stores)
+    before = await stores.people.state(ANNA, base=base, language="en")
+    after = await stores.people.set_mode(ANNA, Mode.CHAT)
+    assert (after.session_id, after.base_id, after.language) == (before.session_id, before.base_id, before.language)
+
+
+async def test_a_language_is_kept(stores: Stores) -> None:
+    await stores.people.set_language(ANNA, "en")
+    assert (await stores.people.set_mode(ANNA, Mode.CHAT)).language == "en"
+
+
+async def test_a_new_dialogue_keeps_the_mode_and_the_old_words(stores: Stores) -> None:
+    base = await open_base(stores)
+    old = await stores.people.set_mode(ANNA, Mode.CHAT)
+    said = Exchange(question="Где ключи?", answer="На столе.")
+    await stores.dialogue.append(ANNA, old.session_id, base=base, exchange=said, keep=30)
+    new = await stores.people.new_session(ANNA)
+    assert (new.mode, new.session_id != old.session_id) == (Mode.CHAT, True)
+    assert await stores.dialogue.window(ANNA, new.session_id, pairs=15) == []
+    assert await stores.dialogue.window(ANNA, old.session_id, pairs=15) == [said]
+
+
+async def test_a_clean_chat_forgets_window_and_archive_and_begins_anew(stores: Stores) -> None:
+    base = await open_base(stores)
+    state = await stores.people.set_mode(ANNA, Mode.CHAT)
+    for turn in range(3):
+        said = Exchange(question=f"Вопрос {turn}", answer=f"Ответ {turn}")
+        await stores.dialogue.append(ANNA, state.session_id, base=base, exchange=said, keep=4)
+    assert (await stores.people.clean_chat(ANNA)).messages == 6
+    fresh = await stores.people.state(ANNA, base=base, language="ru")
+    assert (fresh.mode, fresh.session_id != state.session_id) == (Mode.CHAT, True)
+    assert await stores.dialogue.window(ANNA, state.session_id, pairs=15) == []
+    assert (await stores.people.clean_chat(ANNA)).messages == 0
+
+
+async def test_a_clean_chat_leaves_the_words_of_others(stores: Stores) -> None:
+    boris = UserId(202)
+    state = await stores.people.set_mode(boris, Mode.CHAT)
+    said = Exchange(question="Где ключи?", answer="На столе.")
+    await stores.dialogue.append(boris, state.session_id, base=state.base_id, exchange=said, keep=30)
+    await stores.people.clean_chat(ANNA)
+    assert await stores.dialogue.window(boris, state.session_id, pairs=15) == [said]

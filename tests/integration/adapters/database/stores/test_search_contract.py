@@ -1,0 +1,148 @@
+"""Both legs of search: `rag.ports.PassageSearch`."""
+
+import math
+
+import pytest
+
+from domain.documents import SourceType
+from domain.locator import Locator
+from tests.integration.adapters.database.stores.material import (
+    EAST,
+    NORTH,
+    Stores,
+    claim,
+    claim_new,
+    find,
+    indexed,
+    open_base,
+    publish,
+)
+
+NORTH_EAST = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
+HALF_PRECISION = 1e-3
+
+
+async def publish_vectors(stores: Stores, vectors: dict[str, list[float]], *, model: str | None = None) -> None:
+    held = await claim_new(stores, await open_base(stores))
+    named = {"model": model} if model else {}
+    chunks = [indexed(number, text, vector=vector, **named) for number, (text, vector) in enumerate(vectors.items())]
+    await stores.work.add_chunks(held, chunks=chunks)
+    await stores.work.publish(held, chunks=len(chunks))
+
+
+async def test_a_base_without_documents_has_nothing_to_find(stores: Stores) -> None:
+    base = await open_base(stores)
+    assert await find(stores, base, "слова", vector=NORTH) == {}
+    assert not await stores.search.holds_documents(base)
+
+
+async def test_the_vector_leg_gives_the_nearest(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish_vectors(stores, {"север": NORTH, "между": NORTH_EAST, "восток": EAST})
+    found = await find(stores, base, vector=NORTH, limit=2)
+    assert set(found) == {"север", "между"}
+    assert found["север"].similarity == pytest.approx(1, abs=HALF_PRECISION)
+    assert found["между"].similarity == pytest.approx(math.sqrt(0.5), abs=HALF_PRECISION)
+    assert found["север"].bm25 is None
+
+
+async def test_vectors_of_another_model_are_not_compared(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish_vectors(stores, {"чужой": NORTH}, model="another")
+    assert await find(stores, base, vector=NORTH) == {}
+    found = await find(stores, base, "чужой", vector=NORTH)
+    assert found["чужой"].similarity is None
+
+
+async def test_a_passage_that_words_found_has_its_similarity_too(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish_vectors(stores, {"север": NORTH, "восток": EAST})
+    found = await find(stores, base, "восток", vector=NORTH, limit=1)
+    assert set(found) == {"север", "восток"}
+    assert found["восток"].similarity == pytest.approx(0, abs=HALF_PRECISION)
+
+
+async def test_a_vector_of_zeros_is_like_nothing(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish_vectors(stores, {"пустой": [0.0, 0.0, 0.0, 0.0]})
+    assert (await find(stores, base, "пустой", vector=NORTH))["пустой"].similarity is None
+
+
+async def test_the_lexical_leg_is_bm25(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот кот пёс", "кот рыба рыба рыба рыба", "лиса")
+    found = await find(stores, base, "кот")
+    rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    expected = {
+        "кот кот пёс": rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3)),
+        "кот рыба рыба рыба рыба": rarity * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 5 / 3)),
+    }
+    assert {text: candidate.bm25 for text, candidate in found.items()} == pytest.approx(expected)
+    assert all(candidate.similarity is None for candidate in found.values())
+
+
+async def test_scores_of_several_words_add_up(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот пёс", "кот лиса", "пёс волк")
+    alone = [(await find(stores, base, word))["кот пёс"].bm25 for word in ("кот", "пёс")]
+    both = (await find(stores, base, "кот пёс"))["кот пёс"].bm25
+    assert both == pytest.approx(sum(score for score in alone if score))
+
+
+async def test_a_word_that_is_asked_twice_counts_once(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот пёс", "лиса")
+    once, twice = [(await find(stores, base, words))["кот пёс"].bm25 for words in ("кот", "кот кот")]
+    assert once == pytest.approx(twice)
+
+
+async def test_words_with_signs_are_only_words(stores: Stores) -> None:
+    base = await open_base(stores)
+    texts = ("pg-15", "a,b", 'c"d', "{e}", "f\\g", "null", "'); drop table")
+    await publish(stores, base, *texts)
+    assert {text for text in texts if text in await find(stores, base, text)} == set(texts)
+
+
+async def test_unpublished_chunks_do_not_change_the_scores(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот пёс", "лиса")
+    before = (await find(stores, base, "кот"))["кот пёс"].bm25
+    held = await claim_new(stores, base, "в работе")
+    await stores.work.add_chunks(held, chunks=[indexed(number, f"кот {number}") for number in range(5)])
+    assert (await find(stores, base, "кот"))["кот пёс"].bm25 == pytest.approx(before)
+
+
+async def test_scores_are_right_after_a_deletion(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот пёс", "лиса")
+    before = (await find(stores, base, "кот"))["кот пёс"].bm25
+    other = await publish(stores, base, "кот кот", "кот рыба и ещё слова")
+    await stores.library.delete(base, other)
+    assert (await find(stores, base, "кот"))["кот пёс"].bm25 == pytest.approx(before)
+
+
+async def test_each_leg_keeps_to_the_limit(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, *(f"кот {number}" for number in range(10)))
+    found = await find(stores, base, "кот", limit=3)
+    assert len(found) == 3
+
+
+async def test_a_passage_has_all_that_a_citation_needs(stores: Stores) -> None:
+    base = await open_base(stores)
+    document = await publish(stores, base, "первый кусок", "второй кусок", name="заметка о кусках")
+    passage = (await find(stores, base, "второй"))["второй кусок"].passage
+    assert (passage.document_id, passage.ordinal, passage.title) == (document, 1, "заметка о кусках")
+    assert (passage.source_type, passage.source_identifier) == (SourceType.NOTE, "заметка о кусках")
+    assert passage.locator == Locator(page=1)
+    assert await stores.search.passage(base, passage.chunk_id) == passage
+
+
+async def test_a_document_that_is_read_again_after_a_crash_is_found_once(stores: Stores) -> None:
+    base = await open_base(stores)
+    first = await claim_new(stores, base, lease_s=0)
+    await stores.work.add_chunks(first, chunks=[indexed(0, "кот"), indexed(1, "пёс")])
+    second = await claim(stores)
+    await stores.work.add_chunks(second, chunks=[indexed(0, "кот"), indexed(1, "пёс")])
+    await stores.work.publish(second, chunks=2)
+    assert set(await find(stores, base, "кот пёс", vector=NORTH)) == {"кот", "пёс"}

