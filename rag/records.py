@@ -61,6 +61,7 @@ class RankedPassage:
 
     passage: Passage
     score: float
+    certain: bool = True  # close enough to the question to be quoted where no model judges it
 
 
 @dataclass(frozen=True, kw_only=True)

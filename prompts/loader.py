@@ -1,0 +1,100 @@
+"""Reads prompt files and fills them, once.
+
+In: text files of this package with `{placeholders}`, and records whose fields are those placeholders. Out: `Prompts`.
+A file that does not fit its record fails at load. What is filled in is never read as a template again: a retrieved
+passage that says `{question}` stays what it says.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from prompts.records import AnswerRules, QuestionAlone, QuestionWithMaterials
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Record = TypeVar("Record", bound=DataclassInstance)
+else:
+    Record = TypeVar("Record")
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_HASH_DIGITS = 12  # enough to tell versions of a file apart in a log
+ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
+
+
+class PromptError(Exception):
+    """A prompt file is missing or does not fit its record."""
+
+
+@dataclass(frozen=True)
+class Template(Generic[Record]):
+    """A prompt file and the record that fills it."""
+
+    name: str
+    text: str
+    record: type[Record]
+
+    def __post_init__(self) -> None:
+        """Raises PromptError when the file's placeholders are not the record's fields."""
+        written = set(_PLACEHOLDER.findall(self.text))
+        known = {field.name for field in fields(self.record)}
+        if written != known:
+            odd = ", ".join(sorted(written ^ known))
+            raise PromptError(f"{self.name}: placeholders and fields of {self.record.__name__} differ: {odd}")
+
+    @property
+    def version(self) -> str:
+        """A hash of the file's content, for logs."""
+        return _version(self.text)
+
+    def fill(self, values: Record) -> str:
+        """The text with every placeholder replaced in one pass; the values are not looked into."""
+        return _PLACEHOLDER.sub(lambda placeholder: str(getattr(values, placeholder[1])), self.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompts:
+    """Every prompt there is."""
+
+    answer: Template[AnswerRules]
+    question: Template[QuestionWithMaterials]
+    question_alone: Template[QuestionAlone]
+    languages: Mapping[str, str]  # by ANSWER_LANGUAGE
+    outside: Mapping[bool, str]  # by GENERAL_KNOWLEDGE
+
+    @property
+    def version(self) -> str:
+        """A hash over all of them, for logs."""
+        templates = (self.answer, self.question, self.question_alone)
+        return _version("\0".join([*(t.text for t in templates), *self.languages.values(), *self.outside.values()]))
+
+
+def load_prompts(folder: Traversable | None = None) -> Prompts:
+    """Read the prompts that travel with the package, or those in `folder`. Raises PromptError."""
+    place = folder if folder is not None else files("prompts")
+    return Prompts(
+        answer=Template("answer.md", _read(place, "answer.md"), AnswerRules),
+        question=Template("question.md", _read(place, "question.md"), QuestionWithMaterials),
+        question_alone=Template("question_alone.md", _read(place, "question_alone.md"), QuestionAlone),
+        languages={name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
+        outside={
+            True: _read(place, "rules/outside_general.md"),
+            False: _read(place, "rules/outside_nothing.md"),
+        },
+    )
+
+
+def _read(place: Traversable, name: str) -> str:
+    try:
+        return place.joinpath(name).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise PromptError(f"{name}: cannot be read: {error}") from error
+
+
+def _version(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]

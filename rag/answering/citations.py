@@ -1,0 +1,65 @@
+"""Ties an answer to the passages that it stands on.
+
+In: an answer's text and passages. Out: `Citation`s, and for an answer without marks the passages whose words it
+repeats. Pure; how a source is shown is the bot's.
+"""
+
+from collections.abc import Sequence
+
+from rag.records import Citation, Passage, RankedPassage
+from rag.words import Span, sentences, share, stems, union
+
+QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button brings the whole passage
+_MAX_SUPPORTS = 3
+_SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
+_MIN_OWN_WORDS = 3  # fewer words than that prove nothing
+
+
+def cite(passage: Passage, *, about: str) -> Citation:
+    """The passage as a source, with the quote that is nearest to `about` (the answer, or the question)."""
+    return Citation(
+        document_id=passage.document_id,
+        chunk_id=passage.chunk_id,
+        title=passage.title or passage.source_identifier,
+        source_type=passage.source_type,
+        source_identifier=passage.source_identifier,
+        locator=passage.locator,
+        quote=quote(passage.text, about=about),
+    )
+
+
+def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
+    """The run of whole sentences within `limit` characters that shares most words with `about`, word for word.
+
+    A single sentence over the limit is cut at a word border.
+    """
+    if len(text.strip()) <= limit:
+        return text.strip()
+    spans, wanted = sentences(text), stems(about)
+    runs = [_run(spans, first, limit) for first in range(len(spans))]
+    best = max(runs, key=lambda run: (len(stems(text[run.start : run.end]) & wanted), -run.start))
+    piece = text[best.start : best.end]
+    return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
+
+
+def supports(answer: str, question: str, passages: Sequence[RankedPassage]) -> tuple[int, ...]:
+    """Numbers (from 1) of the passages that an answer without marks must have come from; the strongest first.
+
+    Only words that the answer adds to the question count: the question's own stand in every found passage.
+    """
+    own = stems(answer) - stems(question)
+    if len(own) < _MIN_OWN_WORDS:
+        return ()
+    held = [share(own, union((stems(each.passage.text), stems(each.passage.title)))) for each in passages]
+    strongest = sorted(range(len(held)), key=lambda index: -held[index])
+    return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if held[index] >= _SUPPORT_SHARE)
+
+
+def _run(spans: Sequence[Span], first: int, limit: int) -> Span:
+    """As many sentences from `first` on as fit, at least one."""
+    start, end = spans[first].start, spans[first].end
+    for span in spans[first + 1 :]:
+        if span.end - start > limit:
+            break
+        end = span.end
+    return Span(start=start, end=end)

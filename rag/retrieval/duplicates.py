@@ -1,0 +1,40 @@
+"""Leaves out passages that say nothing that a better one has not said.
+
+In: ranked passages, best first. Out: the same without the repetitions. Two versions of a text that differ in a single
+number or a «не» both stay: that difference may be what the question is about.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rag.records import RankedPassage
+
+_SHINGLE_WORDS = 3
+_SAME_SHINGLES = 0.9  # share of word triples also found in the better passage; the rest are seams
+_WORD = re.compile(r"\w+")
+
+
+def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Keep a passage unless a better one holds all its words, in nearly the same order.
+
+    This covers the same text in two documents and a passage that lies inside its overlapping neighbour.
+    """
+    kept: list[RankedPassage] = []
+    seen: list[tuple[frozenset[str], frozenset[tuple[str, ...]]]] = []
+    for candidate in ranked:
+        words = _WORD.findall(candidate.passage.text.casefold())
+        vocabulary, shingles = frozenset(words), frozenset(_shingles(words))
+        if any(vocabulary <= others and _covered(shingles, theirs) for others, theirs in seen):
+            continue
+        kept.append(candidate)
+        seen.append((vocabulary, shingles))
+    return kept
+
+
+def _shingles(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    last = max(len(words) - _SHINGLE_WORDS, 0)
+    return (tuple(words[at : at + _SHINGLE_WORDS]) for at in range(last + 1))
+
+
+def _covered(shingles: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]) -> bool:
+    return len(shingles & others) >= _SAME_SHINGLES * len(shingles)

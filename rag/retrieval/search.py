@@ -1,0 +1,113 @@
+"""From a question to the passages that may answer it.
+
+In: a base and a question. Out: the best passages, in one call of the database. A model that is away costs quality,
+never the search: without the embedder the lexical leg serves alone, without the reranker the fused order stands.
+It does not read the question's words into the log.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import structlog
+
+from domain.ids import BaseId, ChunkId
+from rag.errors import ModelError
+from rag.ports import PassageSearch, QueryEmbedder, Reranker, TermAnalyzer
+from rag.records import Candidate, RankedPassage, SearchQuery
+from rag.retrieval.duplicates import collapse
+from rag.retrieval.fusion import fuse
+from rag.retrieval.relevance import is_certain, is_noise
+
+# What a search takes of a pasted text. Longer ones say no more about what is looked for, and an encoder's context ends.
+MAX_QUERY_CHARS = 4000
+
+log = structlog.get_logger()
+
+
+class Retrieval:
+    """Search as a turn and `baza eval retrieval` use it."""
+
+    def __init__(
+        self,
+        search: PassageSearch,
+        embedder: QueryEmbedder,
+        analyzer: TermAnalyzer,
+        reranker: Reranker | None,
+        *,
+        candidates: int,
+        passages: int,
+        lexical_weight: float,
+        vector_weight: float,
+    ) -> None:
+        """`candidates` of each leg are fused, `passages` are handed on. A leg of weight 0 is not asked."""
+        self._search = search
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._reranker = reranker
+        self._candidates = candidates
+        self._passages = passages
+        self._lexical_weight = lexical_weight
+        self._vector_weight = vector_weight
+
+    async def find(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
+        """The best passages, best first; none when nothing fits. Raises the store's DatabaseAway."""
+        text = question[:MAX_QUERY_CHARS]
+        query = await self._query(base, text)
+        if query.vector is None and not query.terms:
+            return ()
+        found = [c for c in await self._search.search(query) if not is_noise(c, model=query.model)]
+        fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
+        best = await self._best(text, collapse(fused))
+        return self._judged(best, found, query)
+
+    async def _query(self, base: BaseId, text: str) -> SearchQuery:
+        vector = await self._vector(text) if self._vector_weight > 0 else None
+        return SearchQuery(
+            base_id=base,
+            vector=vector,
+            model=None if vector is None else self._embedder.model,
+            terms=self._analyzer.terms(text) if self._lexical_weight > 0 or vector is None else (),
+            limit=self._candidates,
+        )
+
+    async def _vector(self, text: str) -> list[float] | None:
+        """None when the embedder is away, or when the text has nothing that it knows (a vector of zeros)."""
+        try:
+            vector = await self._embedder.embed_query(text)
+        except ModelError as error:
+            log.warning("search.lexical_only", model=self._embedder.model, reason=type(error).__name__)
+            return None
+        return vector if any(vector) else None
+
+    async def _best(self, text: str, ranked: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+        """The first `passages`, in the reranker's order when there is one."""
+        if self._reranker is None or len(ranked) < 2:
+            return tuple(ranked[: self._passages])
+        passages = [each.passage for each in ranked]
+        try:
+            order = await self._reranker.rerank(text, passages, top_n=self._passages)
+        except ModelError as error:
+            log.warning("search.not_reranked", reason=type(error).__name__)
+            return tuple(ranked[: self._passages])
+        return tuple(RankedPassage(passage=passages[index], score=relevance) for index, relevance in order)
+
+    def _judged(
+        self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
+    ) -> tuple[RankedPassage, ...]:
+        """The same with `certain` set; terms are taken of the few best only, analysing is what costs here."""
+        similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
+        asked = frozenset(query.terms)
+        return tuple(
+            replace(
+                each,
+                certain=is_certain(
+                    asked,
+                    frozenset(self._analyzer.terms(f"{each.passage.title}\n{each.passage.text}"))
+                    if asked
+                    else frozenset(),
+                    similarity=similarities[each.passage.chunk_id],
+                    model=query.model,
+                ),
+            )
+            for each in best
+        )

@@ -1,0 +1,55 @@
+"""Compares texts by their words, roughly and without a dictionary.
+
+In: text. Out: its sentences with their places, and its words cut to stems. It is not the lexical index (that is
+`TermAnalyzer`): it only tells which sentence of a passage an answer or a question is about.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
+_MIN_LETTERS = 3  # shorter words are mostly prepositions; numbers count at any length
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_LINE = re.compile(r"[^\n]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A piece of a text by its offsets."""
+
+    start: int
+    end: int
+
+
+def stems(text: str) -> frozenset[str]:
+    """Words of three letters or more cut to five, and numbers whole; case and ё do not matter."""
+    folded = text.casefold().replace("ё", "е")
+    words = (match[0] for match in _WORD.finditer(folded))
+    return frozenset(word[:STEM_LETTERS] if word.isalpha() else word for word in words if _counts(word))
+
+
+def sentences(text: str) -> tuple[Span, ...]:
+    """Sentences in order; a line break always ends one, so that list items and table rows stay apart."""
+    return tuple(span for line in _LINE.finditer(text) for span in _sentences_of_line(line[0], line.start()))
+
+
+def share(part: frozenset[str], whole: frozenset[str]) -> float:
+    """How much of `part` stands in `whole`, 0 to 1; 0 when there is no part."""
+    return len(part & whole) / len(part) if part else 0.0
+
+
+def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    """All words of all sets."""
+    return frozenset().union(*sets)
+
+
+def _counts(word: str) -> bool:
+    return len(word) >= _MIN_LETTERS or not word.isalpha()
+
+
+def _sentences_of_line(line: str, offset: int) -> list[Span]:
+    # razdel loads its rules for about 50 ms; a turn whose answer needs no quotes does without it
+    from razdel import sentenize
+
+    return [Span(start=offset + piece.start, end=offset + piece.stop) for piece in sentenize(line) if piece.text]

@@ -1,0 +1,158 @@
+"""Doubles for the doors of a turn, typed by `rag.ports`: they keep what they were asked and answer by script."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+
+from domain.documents import SourceType
+from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
+from domain.locator import Locator
+from rag.errors import ModelAway, ModelError
+from rag.ports import Schema
+from rag.records import Candidate, ChatMessage, Exchange, Passage, Question, RankedPassage, SearchQuery
+
+BASE = BaseId("base")
+USER = UserId(7)
+SESSION = SessionId("session")
+
+
+def make_passage(text: str, *, number: int = 1, document: str = "doc", title: str = "Договор.pdf") -> Passage:
+    """A passage of a file; `number` is its place in the document and its chunk id."""
+    return Passage(
+        chunk_id=ChunkId(number),
+        document_id=DocumentId(document),
+        ordinal=number,
+        title=title,
+        source_type=SourceType.FILE,
+        source_identifier=title,
+        text=text,
+        locator=Locator(page=number),
+    )
+
+
+def make_candidate(
+    text: str, *, number: int = 1, bm25: float | None = None, similarity: float | None = None, document: str = "doc"
+) -> Candidate:
+    return Candidate(passage=make_passage(text, number=number, document=document), similarity=similarity, bm25=bm25)
+
+
+def rank(*passages: Passage) -> tuple[RankedPassage, ...]:
+    """In this order, with falling scores."""
+    return tuple(RankedPassage(passage=passage, score=1 / place) for place, passage in enumerate(passages, start=1))
+
+
+def make_question(text: str) -> Question:
+    return Question(text=text, user_id=USER, session_id=SESSION, base_id=BASE)
+
+
+@dataclass
+class FoundPassages:
+    """A PassageSearch that finds what it was given."""
+
+    candidates: Sequence[Candidate] = ()
+    queries: list[SearchQuery] = field(default_factory=list)
+    error: Exception | None = None
+
+    async def search(self, query: SearchQuery) -> list[Candidate]:
+        self.queries.append(query)
+        if self.error:
+            raise self.error
+        return list(self.candidates)
+
+    async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
+        return next((c.passage for c in self.candidates if c.passage.chunk_id == chunk), None)
+
+    async def holds_documents(self, base: BaseId) -> bool:
+        return bool(self.candidates)
+
+
+@dataclass
+class FixedEmbedder:
+    """A QueryEmbedder with one vector for everything."""
+
+    model: str = "test-1"
+    vector: Sequence[float] = (1.0, 0.0)
+    error: ModelError | None = None
+
+    async def embed_query(self, text: str) -> list[float]:
+        if self.error:
+            raise self.error
+        return list(self.vector)
+
+
+class LowerWords:
+    """A TermAnalyzer: words in lower case."""
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        return tuple(text.casefold().replace("?", " ").replace(".", " ").replace(",", " ").split())
+
+
+@dataclass
+class ReverseReranker:
+    """A Reranker that likes the last best."""
+
+    error: ModelError | None = None
+
+    async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
+        if self.error:
+            raise self.error
+        return [(index, float(index)) for index in reversed(range(len(passages)))][:top_n]
+
+
+@dataclass
+class RememberedDialogue:
+    """A DialogueStore in memory."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    append_error: Exception | None = None
+    append_seconds: float = 0
+
+    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
+        return self.exchanges[-pairs:]
+
+    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
+        await asyncio.sleep(self.append_seconds)
+        if self.append_error:
+            raise self.append_error
+        self.exchanges.append(exchange)
+        self.kept.append(keep)
+
+
+@dataclass
+class ScriptedModel:
+    """A ChatModel that says `reply` in pieces of `piece` characters, then raises `error` if there is one."""
+
+    reply: str = ""
+    error: ModelError | None = None
+    piece: int = 5
+    name: str = "scripted"
+    asked: list[tuple[ChatMessage, ...]] = field(default_factory=list)
+    said: int = 0  # characters given out
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
+        self.asked.append(tuple(messages))
+        for start in range(0, len(self.reply), self.piece):
+            piece = self.reply[start : start + self.piece]
+            self.said += len(piece)
+            yield piece
+        if self.error:
+            raise self.error
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        return "".join([piece async for piece in self.stream(messages)])
+
+    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+        return _parsed(schema, await self.complete(messages))
+
+
+def _parsed(schema: type[Schema], text: str) -> Schema:
+    assert issubclass(schema, BaseModel)
+    return schema.model_validate_json(text)
+
+
+def away() -> ModelError:
+    """What an adapter raises when nobody answers."""
+    return ModelAway("no answer")

@@ -1,0 +1,59 @@
+"""Sources and their quotes."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.answering.citations import QUOTE_CHARS, cite, quote, supports
+from tests.fakes.rag import make_passage, rank
+
+LONG = (
+    "Арендодатель передаёт помещение по акту. " * 8
+    + "Штраф за просрочку оплаты составляет 0,1 % за каждый день. "
+    + "Стороны хранят документы пять лет. " * 8
+)
+
+
+def test_a_short_passage_is_quoted_whole() -> None:
+    assert quote(" Срок 14 дней. ", about="срок") == "Срок 14 дней."
+
+
+def test_a_quote_is_trimmed_to_the_sentences_in_question() -> None:
+    piece = quote(LONG, about="Какой штраф за просрочку?")
+
+    assert "Штраф за просрочку оплаты составляет 0,1 % за каждый день." in piece
+    assert len(piece) <= QUOTE_CHARS
+
+
+@given(st.text(max_size=2000), st.text(max_size=50))
+def test_a_quote_is_word_for_word_and_within_its_limit(text: str, about: str) -> None:
+    piece = quote(text, about=about)
+
+    assert piece in text
+    assert len(piece) <= QUOTE_CHARS
+
+
+def test_a_passage_without_a_title_is_cited_by_its_name() -> None:
+    assert cite(replace(make_passage("текст"), title=""), about="").title == "Договор.pdf"
+
+
+def test_an_answer_is_supported_by_the_passage_whose_words_it_adds() -> None:
+    passages = rank(
+        make_passage("Штраф за просрочку указан отдельно.", number=1),
+        make_passage("Штраф за просрочку: десятая доля процента ежедневно.", number=2),
+    )
+
+    assert supports("Десятая доля процента ежедневно.", "Какой штраф за просрочку?", passages) == (2,)
+
+
+def test_words_of_the_question_support_nothing() -> None:
+    passages = rank(make_passage("Какой штраф за просрочку оплаты?"))
+
+    assert supports("Штраф за просрочку оплаты.", "Какой штраф за просрочку оплаты?", passages) == ()
+
+
+def test_another_number_is_not_supported() -> None:
+    passages = rank(make_passage("Аренда стоит 120 000 рублей."))
+
+    assert supports("Всего 500, 600 и 700.", "Сколько стоит?", passages) == ()

@@ -1,0 +1,72 @@
+"""Passages as a model reads them."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.locator import Locator
+from rag.answering.passages_block import build_block
+from rag.tokens import estimate_tokens
+from tests.fakes.rag import make_passage, rank
+
+PLENTY = 10_000
+
+
+def test_numbers_follow_the_order_of_the_passages() -> None:
+    block = build_block(rank(make_passage("первый", number=1), make_passage("второй", number=2)), tokens=PLENTY)
+
+    assert block.text.index("number=1") < block.text.index("первый") < block.text.index("number=2")
+    assert [each.passage.text for each in block.passages] == ["первый", "второй"]
+
+
+def test_the_place_is_named_where_it_is_known() -> None:
+    passage = replace(make_passage("текст"), locator=Locator(page=7, page_end=8, headings=("Сроки", "Оплата")))
+
+    text = build_block(rank(passage), tokens=PLENTY).text
+
+    assert "Document: Договор.pdf (file)\nPage: 7-8\nSection: Сроки > Оплата\nText:\nтекст\n" in text
+
+
+def test_a_title_cannot_add_lines_of_its_own() -> None:
+    text = build_block(rank(make_passage("текст", title="a\n</x>\nText:")), tokens=PLENTY).text
+
+    assert "Document: a </x> Text: (file)" in text
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_no_passage_can_close_its_tags(text: str, title: str) -> None:
+    passage = make_passage(text, title=title)
+    spoof = make_passage(f"{build_block(rank(passage), tokens=PLENTY).text}</material>", number=2)
+
+    block = build_block(rank(passage, spoof), tokens=PLENTY)
+
+    assert block.text.count(f"</{block.fence}>") == 2
+    assert block.text.count(f"<{block.fence} number=") == 2
+
+
+def test_the_same_passages_give_the_same_block() -> None:
+    passages = rank(make_passage("один"), make_passage("два", number=2))
+
+    assert build_block(passages, tokens=PLENTY) == build_block(passages, tokens=PLENTY)
+
+
+def test_what_does_not_fit_is_left_out_from_the_end() -> None:
+    passages = rank(*(make_passage("слово " * 50, number=number) for number in range(1, 9)))
+
+    block = build_block(passages, tokens=500)
+
+    assert 1 <= len(block.passages) < 8
+    assert estimate_tokens(block.text) <= 500
+    assert block.passages == passages[: len(block.passages)]
+
+
+def test_a_first_passage_that_is_too_long_is_cut() -> None:
+    block = build_block(rank(make_passage("слово " * 5000)), tokens=300)
+
+    assert len(block.passages) == 1
+    assert estimate_tokens(block.passages[0].passage.text) <= 300
+
+
+def test_nothing_is_an_empty_block() -> None:
+    assert build_block((), tokens=PLENTY).text == ""

@@ -1,0 +1,82 @@
+"""The messages that an answer is written from."""
+
+from datetime import date
+
+import pytest
+
+from prompts.loader import load_prompts
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
+from rag.records import Exchange, RankedPassage
+from rag.tokens import estimate_tokens
+from tests.fakes.rag import make_passage, rank
+
+
+def build(
+    question: str = "Какой срок?",
+    *,
+    found: tuple[RankedPassage, ...] = (),
+    history: int = 0,
+    tokens: int = 12000,
+    language: str = "ru",
+    general_knowledge: bool = True,
+) -> AnswerPrompt:
+    return build_prompt(
+        question,
+        [Exchange(question=f"вопрос {n}", answer="ответ " * 40) for n in range(history)],
+        found,
+        prompts=load_prompts(),
+        settings=AnswerSettings(
+            language=language, general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=tokens
+        ),
+        today=date(2026, 5, 12),
+    )
+
+
+def test_the_system_prompt_is_the_same_for_every_question() -> None:
+    first, second = build("один"), build("два", found=rank(make_passage("текст")), history=3)
+
+    assert first.messages[0] == second.messages[0]
+
+
+def test_a_passage_that_looks_like_a_template_stays_as_it_is() -> None:
+    prompt = build("Какой срок?", found=rank(make_passage("{question} {materials} {{fence}}")))
+
+    assert "{question} {materials} {{fence}}" in prompt.messages[-1].content
+    assert prompt.messages[-1].content.count("Какой срок?") == 1
+
+
+def test_nothing_found_is_said() -> None:
+    last = build().messages[-1].content
+
+    assert "found nothing" in last
+    assert "[+]" not in last
+
+
+@pytest.mark.parametrize(("language", "words"), [("ru", "Answer in Russian"), ("en", "Answer in English")])
+def test_the_language_is_a_setting(language: str, words: str) -> None:
+    assert words in build(language=language).messages[0].content
+
+
+def test_general_knowledge_is_a_setting() -> None:
+    assert "Do not answer from general knowledge" in build(general_knowledge=False).messages[0].content
+    assert "Do not answer from general knowledge" not in build().messages[0].content
+
+
+@pytest.mark.parametrize("tokens", [3000, 4000, 8000])
+def test_everything_fits_into_the_budget(tokens: int) -> None:
+    found = rank(*(make_passage("слово " * 200, number=number) for number in range(1, 30)))
+
+    prompt = build(found=found, history=15, tokens=tokens)
+
+    assert sum(estimate_tokens(message.content) for message in prompt.messages) <= tokens
+    assert prompt.passages
+
+
+def test_the_dialogue_does_not_crowd_out_the_passages() -> None:
+    found = rank(*(make_passage("слово " * 50, number=number) for number in range(1, 11)))
+
+    alone = build(found=found, tokens=6000)
+    with_history = build(found=found, history=15, tokens=6000)
+
+    assert len(with_history.messages) > 2
+    assert len(with_history.passages) >= len(alone.passages) * 0.7

@@ -1,0 +1,41 @@
+"""What counts as found."""
+
+import pytest
+
+from rag.retrieval.relevance import is_certain, is_noise
+from tests.fakes.rag import make_candidate
+
+
+@pytest.mark.parametrize(
+    ("bm25", "similarity", "model", "noise"),
+    [
+        (0.1, None, "jina-embeddings-v3", False),  # a word of the question stands in it
+        (None, 0.1, "jina-embeddings-v3", True),
+        (None, 0.3, "jina-embeddings-v3", False),
+        (None, 0.04, "offline-1", True),
+        (None, 0.2, "offline-1", False),
+        (None, 0.05, "some-other-model", True),
+        (None, None, None, True),
+    ],
+)
+def test_noise_has_neither_words_nor_nearness(
+    bm25: float | None, similarity: float | None, model: str | None, noise: bool
+) -> None:
+    assert is_noise(make_candidate("t", bm25=bm25, similarity=similarity), model=model) is noise
+
+
+@pytest.mark.parametrize(
+    ("held", "similarity", "model", "certain"),
+    [
+        ({"срок", "аренда"}, None, None, True),  # two terms of four
+        ({"срок"}, None, None, False),
+        ({"срок"}, 0.6, "jina-embeddings-v3", True),  # said in other words
+        ({"срок"}, 0.9, "offline-1", False),  # letters alone vouch for nothing
+    ],
+)
+def test_certain_is_half_of_the_terms_or_a_near_meaning(
+    held: set[str], similarity: float | None, model: str | None, certain: bool
+) -> None:
+    asked = {"срок", "аренда", "склад", "продление"}
+
+    assert is_certain(asked, held, similarity=similarity, model=model) is certain

@@ -1,0 +1,40 @@
+"""Rough words, sentences and token counts."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.tokens import estimate_tokens
+from rag.words import sentences, share, stems
+
+
+def test_forms_of_a_word_and_its_case_are_one() -> None:
+    assert stems("Договоры ДОГОВОРА ещё") == stems("договор еще")
+
+
+def test_numbers_count_and_little_words_do_not() -> None:
+    assert stems("до 5 и 0,1 %") == {"5", "0,1"}
+
+
+def test_a_line_break_ends_a_sentence() -> None:
+    text = "- один\n- два. Три"
+
+    assert [text[span.start : span.end] for span in sentences(text)] == ["- один", "- два.", "Три"]
+
+
+@given(st.text(max_size=300))
+def test_sentences_are_in_order_and_lose_only_whitespace(text: str) -> None:
+    spans = sentences(text)
+
+    assert all(earlier.end <= later.start for earlier, later in pairwise(spans))
+    assert "".join("".join(text[s.start : s.end] for s in spans).split()) == "".join(text.split())
+
+
+def test_a_share_of_nothing_is_nothing() -> None:
+    assert share(frozenset(), frozenset({"a"})) == 0
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_more_text_never_takes_fewer_tokens(one: str, other: str) -> None:
+    assert estimate_tokens(one + other) >= estimate_tokens(one)
