@@ -1,0 +1,128 @@
+"""Speaks with Jina over one HTTP client: sends, waits, tries again, reads.
+
+In: a path, a body and a function that reads the reply. Out: what that function returns, or `JinaFault`. It does not
+know what an embedding is. Documents are asked for side by side up to `concurrency`; questions never queue behind them.
+"""
+
+import asyncio
+import itertools
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import httpx
+import structlog
+
+from adapters.jina.faults import Fate, JinaFault, fault_of
+from domain.locator import JsonValue
+
+CONNECT_S = 10.0
+FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
+ASKS = 2  # a reply that makes no sense is asked for once more
+
+Read = TypeVar("Read")
+Body = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long a call may take."""
+
+    tries: int
+    pauses_s: float  # all pauses between tries together; a longer Retry-After is handed up
+    longest_try_s: float | None = None  # shorter than the client's own timeout
+    queues: bool = True  # takes one of the `concurrency` places
+
+
+DOCUMENT_PATIENCE = Patience(tries=3, pauses_s=30)
+QUESTION_PATIENCE = Patience(tries=2, pauses_s=3, longest_try_s=15, queues=False)  # a person waits, words find too
+
+
+class JinaClient:
+    """One account at one address. Make it with `open_jina`."""
+
+    def __init__(self, http: httpx.AsyncClient, *, timeout_s: float, concurrency: int) -> None:
+        self._http = http
+        self._timeout_s = timeout_s
+        self._places = asyncio.Semaphore(concurrency)
+
+    async def ask(self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience) -> Read:
+        """POST and read. `read` raises ValueError (pydantic's is one) for a reply that makes no sense."""
+        for asked in range(1, ASKS + 1):
+            content = await self._send(path, body, patience)
+            try:
+                return read(content)
+            except ValueError as error:
+                structlog.get_logger().warning("jina.nonsense", path=path, asked=asked, bytes=len(content))
+                nonsense = JinaFault(Fate.NONSENSE, f"a reply from {path} that cannot be used ({type(error).__name__})")
+        raise nonsense
+
+    async def _send(self, path: str, body: Body, patience: Patience) -> bytes:
+        paused_s = 0.0
+        for tried in itertools.count(1):
+            outcome = await self._try(path, body, patience)
+            if isinstance(outcome, bytes):
+                return outcome
+            pause_s = _pause_s(outcome, tried)
+            if outcome.fate is not Fate.AWAY or tried >= patience.tries or paused_s + pause_s > patience.pauses_s:
+                raise outcome
+            structlog.get_logger().info("jina.retry", path=path, tried=tried, pause_s=pause_s, why=outcome.detail)
+            await asyncio.sleep(pause_s)
+            paused_s += pause_s
+        raise AssertionError("unreachable: the loop has no end")  # for the type checker
+
+    async def _try(self, path: str, body: Body, patience: Patience) -> bytes | JinaFault:
+        async with AsyncExitStack() as stack:
+            if patience.queues:
+                await stack.enter_async_context(self._places)
+            return await self._post(path, body, min(self._timeout_s, patience.longest_try_s or self._timeout_s))
+
+    async def _post(self, path: str, body: Body, limit_s: float) -> bytes | JinaFault:
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(limit_s):  # httpx's own counts from byte to byte and never ends on a trickle
+                response = await self._http.post(path, json=body)
+        except TimeoutError:
+            return JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s")
+        except httpx.HTTPError as error:
+            return JinaFault(Fate.AWAY, type(error).__name__)
+        seconds = round(time.monotonic() - started, 3)
+        structlog.get_logger().debug("jina.answered", path=path, status=response.status_code, seconds=seconds)
+        if response.is_success:
+            return response.content
+        return fault_of(response, retry_after_s=parse_retry_after(response.headers.get("Retry-After")))
+
+
+def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
+    """Seconds from a Retry-After header, given as seconds or as a date (RFC 9110, 10.2.3); None when unreadable."""
+    if not value:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, TypeError):  # TypeError: a date without a zone
+        return None
+
+
+def _pause_s(fault: JinaFault, tried: int) -> float:
+    """What the server asks for, else 0.5, 1, 2 s ... give or take a quarter, so that callers do not come in step."""
+    if fault.retry_after_s is not None:
+        return fault.retry_after_s
+    return FIRST_PAUSE_S * 2.0 ** (tried - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - spreads load, guards nothing
+
+
+@asynccontextmanager
+async def open_jina(*, base_url: str, api_key: str, timeout_s: float, concurrency: int) -> AsyncIterator[JinaClient]:
+    """A client for the time of the block. `timeout_s` bounds one try, `concurrency` the requests for documents."""
+    async with httpx.AsyncClient(
+        base_url=base_url,
+        headers={"Authorization": f"Bearer {api_key}"},
+        timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+    ) as http:
+        yield JinaClient(http, timeout_s=timeout_s, concurrency=concurrency)

@@ -1,0 +1,130 @@
+"""What the offline embedder finds alone, and what it adds to BM25, also when the question is mistyped.
+
+In: the folder of data (`python -m benchmarks.offline ../shared/data`). Out: a table on standard output: nDCG@10 and
+recall@10 for the questions as typed, nDCG@10 with a typo in each longer word; then speed. All in memory.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from adapters.lexical import RussianEnglishAnalyzer
+from adapters.offline import OfflineEmbedder
+from benchmarks.lexical import SETS, Bm25, Collection, Scores, measure, read_collection
+
+LONG_WORD = 6  # characters; from here on a word of the question gets a typo
+RRF_CONSTANT = 60
+CANDIDATES = 30  # of each leg, as SEARCH_CANDIDATES
+WEIGHTS = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the offline leg; BM25 has 1
+
+Leg = Callable[[str], Scores]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Legs:
+    """Both ways to score all documents of a collection."""
+
+    lexical: Leg
+    vector: Leg
+
+
+def build_legs(collection: Collection, analyzer: RussianEnglishAnalyzer) -> Legs:
+    """Index a collection both ways."""
+    index = Bm25([analyzer.terms(text) for text in collection.texts])
+    embedder = OfflineEmbedder(analyzer)
+    vectors = np.array([embedder.embed(text) for text in collection.texts], dtype=np.float32)
+    return Legs(
+        lexical=lambda text: index.scores(analyzer.terms(text)),
+        vector=lambda text: vectors @ np.array(embedder.embed(text), dtype=np.float32),
+    )
+
+
+def fuse_scores(legs: Legs, weight: float) -> Leg:
+    """BM25 divided by the question's best, plus the weighted cosine divided by the question's best."""
+    return lambda text: _to_best(_cut(legs.lexical(text))) + np.float32(weight) * _to_best(_cut(legs.vector(text)))
+
+
+def fuse_ranks(legs: Legs, weight: float) -> Leg:
+    """Reciprocal rank fusion with a weight on the vector leg."""
+    return lambda text: _reciprocal(legs.lexical(text)) + np.float32(weight) * _reciprocal(legs.vector(text))
+
+
+def mistype(text: str, chance: random.Random) -> str:
+    """Drop, swap or double a letter inside each longer word."""
+    return " ".join(_with_typo(word, chance) if len(word) >= LONG_WORD else word for word in text.split())
+
+
+def _with_typo(word: str, chance: random.Random) -> str:
+    at = chance.randrange(1, len(word) - 2)
+    wrong = chance.choice([word[at + 1], word[at + 1] + word[at], word[at] + word[at] + word[at + 1]])
+    return word[:at] + wrong + word[at + 2 :]
+
+
+def _cut(scores: Scores) -> Scores:
+    """Only the candidates of a leg have a score, as the database returns them."""
+    if len(scores) <= CANDIDATES:
+        return scores
+    least = np.partition(scores, -CANDIDATES)[-CANDIDATES]
+    return np.where(scores >= least, scores, np.float32(0))
+
+
+def _to_best(scores: Scores) -> Scores:
+    best = float(scores.max())
+    return scores / np.float32(best) if best > 0 else scores
+
+
+def _reciprocal(scores: Scores) -> Scores:
+    order = np.argsort(-scores, kind="stable")[:CANDIDATES]
+    found = order[scores[order] > 0]
+    reciprocal = np.zeros_like(scores)
+    reciprocal[found] = 1 / (RRF_CONSTANT + 1 + np.arange(len(found)))
+    return reciprocal
+
+
+def _legs_to_compare(legs: Legs) -> dict[str, Leg]:
+    sums = {f"sum {weight}": fuse_scores(legs, weight) for weight in WEIGHTS}
+    ranks = {f"rrf {weight}": fuse_ranks(legs, weight) for weight in WEIGHTS}
+    return {"bm25": legs.lexical, "offline": legs.vector, **sums, **ranks}
+
+
+def _report_set(data: Path, name: str, analyzer: RussianEnglishAnalyzer) -> None:
+    collection = read_collection(data / name)
+    chance = random.Random(1)
+    mistyped = {question: mistype(text, chance) for question, text in collection.questions.items()}
+    with_typos = replace(collection, questions=mistyped)
+    for label, leg in _legs_to_compare(build_legs(collection, analyzer)).items():
+        quality, typos = measure(collection, leg), measure(with_typos, leg)
+        print(f"{name:12} {label:9} {quality.ndcg:7.3f} {quality.recall:10.3f} {typos.ndcg:13.3f}")
+
+
+def _report_speed(data: Path, analyzer: RussianEnglishAnalyzer) -> None:
+    texts = read_collection(data / SETS[0]).texts
+    embedder = OfflineEmbedder(analyzer)
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    for state in ("cold", "warm"):
+        started = time.perf_counter()
+        for text in texts:
+            embedder.embed(text)
+        seconds = time.perf_counter() - started
+        print(f"speed, {state}: {megabytes / seconds:.1f} MB/s, {len(texts) / seconds:,.0f} sections/s")
+
+
+def main() -> None:
+    """Print the table and the speed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="the folder that holds vkcloud and xquad")
+    data: Path = parser.parse_args().data
+    analyzer = RussianEnglishAnalyzer()
+    print(f"{'set':12} {'leg':9} {'nDCG@10':>7} {'recall@10':>10} {'nDCG@10 typos':>13}")
+    for name in SETS:
+        _report_set(data, name, analyzer)
+    _report_speed(data, analyzer)
+
+
+if __name__ == "__main__":
+    main()

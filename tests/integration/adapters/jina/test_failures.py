@@ -1,0 +1,172 @@
+"""Every way in which Jina fails, over HTTP, as ingestion and as a turn see it."""
+
+import asyncio
+import time
+
+import pytest
+
+from adapters.jina.client import JinaClient, open_jina
+from adapters.jina.embedder import JinaEmbedder
+from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
+from tests.integration.adapters.jina.conftest import MODEL
+from tests.servers.jina import (
+    INSUFFICIENT_BALANCE,
+    KEY,
+    NOT_FINITE,
+    PAYMENT_REQUIRED,
+    UNAUTHORIZED,
+    WRONG_COUNT,
+    WRONG_DIMENSION,
+    ZEROS,
+    JinaServer,
+    Spoiled,
+    serve_jina,
+)
+from tests.servers.scripted import (
+    BAD_GATEWAY,
+    BROKEN_JSON,
+    HANG,
+    HTML_PAGE,
+    SERVER_ERROR,
+    UNAVAILABLE,
+    Scripted,
+    too_many_requests,
+)
+from tests.unit.adapters.windows import window_of
+
+WINDOW = window_of("первый", "второй")
+GARBAGE = [BROKEN_JSON, HTML_PAGE, WRONG_COUNT, WRONG_DIMENSION, NOT_FINITE, ZEROS]
+
+
+async def failure_of_windows(embedder: JinaEmbedder) -> ServiceError:
+    with pytest.raises(ServiceError) as caught:
+        await embedder.embed_windows([WINDOW])
+    return caught.value
+
+
+@pytest.mark.parametrize("refusal", [UNAUTHORIZED, PAYMENT_REQUIRED, INSUFFICIENT_BALANCE])
+async def test_a_refused_account_is_not_asked_again(
+    jina: JinaServer, embedder: JinaEmbedder, refusal: Scripted
+) -> None:
+    jina.script(refusal)
+    assert (await failure_of_windows(embedder)).code is FailureCode.SERVICE_REFUSED
+    assert len(jina.requests) == 1
+
+
+async def test_a_wrong_key_is_refused(jina: JinaServer) -> None:
+    async with open_jina(base_url=jina.url, api_key="wrong", timeout_s=1, concurrency=1) as client:
+        error = await failure_of_windows(JinaEmbedder(client, model=MODEL))
+    assert error.code is FailureCode.SERVICE_REFUSED
+    assert "wrong" not in str(error)
+
+
+@pytest.mark.parametrize("passing", [SERVER_ERROR, BAD_GATEWAY, UNAVAILABLE, HANG, too_many_requests("0")])
+async def test_a_failure_that_passes_is_tried_again(
+    jina: JinaServer, embedder: JinaEmbedder, passing: Scripted
+) -> None:
+    jina.script(passing, passing)
+    assert len((await embedder.embed_windows([WINDOW]))[0]) == 2
+    assert len(jina.requests) == 3
+
+
+@pytest.mark.parametrize("lasting", [SERVER_ERROR, HANG])
+async def test_a_failure_that_lasts_is_given_up(jina: JinaServer, embedder: JinaEmbedder, lasting: Scripted) -> None:
+    jina.script(*[lasting] * 3)
+    assert (await failure_of_windows(embedder)).code is FailureCode.SERVICE_AWAY
+    assert len(jina.requests) == 3
+
+
+async def test_a_server_that_is_not_there_is_away() -> None:
+    async with serve_jina() as gone:
+        url = gone.url
+    async with open_jina(base_url=url, api_key=KEY, timeout_s=1, concurrency=1) as client:
+        assert (await failure_of_windows(JinaEmbedder(client, model=MODEL))).code is FailureCode.SERVICE_AWAY
+
+
+async def test_a_short_retry_after_is_kept_to(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(too_many_requests("1"))
+    await embedder.embed_windows([WINDOW])
+    first, second = (request.at_s for request in jina.requests)
+    assert second - first >= 1
+
+
+async def test_a_long_retry_after_is_handed_up(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(too_many_requests("120"))
+    error = await failure_of_windows(embedder)
+    assert (error.code, error.retry_after_s) == (FailureCode.SERVICE_AWAY, 120)
+    assert len(jina.requests) == 1
+
+
+async def test_a_question_does_not_wait_for_a_long_retry_after(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(too_many_requests("5"))
+    started = time.monotonic()
+    with pytest.raises(ModelAway):
+        await embedder.embed_query("вопрос")
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+async def test_nonsense_is_asked_for_once_more(
+    jina: JinaServer, embedder: JinaEmbedder, garbage: Scripted | Spoiled
+) -> None:
+    jina.script(garbage)
+    assert len((await embedder.embed_windows([WINDOW]))[0]) == 2
+    assert len(jina.requests) == 2
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+async def test_nonsense_twice_is_given_up(
+    jina: JinaServer, embedder: JinaEmbedder, garbage: Scripted | Spoiled
+) -> None:
+    jina.script(garbage, garbage)
+    assert (await failure_of_windows(embedder)).code is FailureCode.SERVICE_AWAY
+    assert len(jina.requests) == 2
+
+
+async def test_too_long_a_window_is_said_to_be_so(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    long_text = "слово " * 4500  # two tokens each
+    with pytest.raises(WindowTooLarge, match="9000 tokens given"):
+        await embedder.embed_windows([window_of("коротко"), window_of(long_text, "")])
+
+
+async def test_too_many_chunks_are_too_long_a_window(embedder: JinaEmbedder) -> None:
+    with pytest.raises(WindowTooLarge):
+        await embedder.embed_windows([window_of(*["да"] * 2049)])
+
+
+async def test_a_wrong_request_is_our_own_mistake_and_quotes_no_text(jina: JinaServer, client: JinaClient) -> None:
+    secret = window_of("тайна вклада")
+    with pytest.raises(ServiceError) as caught:
+        await JinaEmbedder(client, model="no-such-model").embed_windows([secret])
+    assert caught.value.code is FailureCode.INTERNAL
+    assert "model" in caught.value.detail
+    assert "тайна" not in str(caught.value)
+
+
+async def test_the_first_failure_stops_the_other_windows(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(UNAUTHORIZED, HANG)
+    started = time.monotonic()
+    with pytest.raises(ServiceError):
+        await embedder.embed_windows([WINDOW] * 6)
+    await asyncio.sleep(0.05)
+    assert time.monotonic() - started < 0.25  # the hanging one was not waited for
+    assert len(jina.requests) < 6
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [
+        ((INSUFFICIENT_BALANCE,), ModelRefused),
+        ((SERVER_ERROR, SERVER_ERROR), ModelAway),
+        ((HANG, HANG), ModelAway),
+        ((BROKEN_JSON, WRONG_DIMENSION), ModelNonsense),
+    ],
+)
+async def test_a_turn_hears_what_became_of_its_question(
+    jina: JinaServer, embedder: JinaEmbedder, answers: tuple[Scripted | Spoiled, ...], kind: type[ModelError]
+) -> None:
+    jina.script(*answers)
+    with pytest.raises(kind):
+        await embedder.embed_query("вопрос")
+    assert len(jina.requests) == len(answers)

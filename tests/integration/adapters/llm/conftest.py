@@ -1,0 +1,23 @@
+"""Chat models over HTTP against a scripted server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.llm.client import OpenAIChatModel
+from adapters.llm.opening import open_chat_model
+from rag.records import ChatMessage
+from tests.servers.llm import MODEL, LlmServer
+
+TIMEOUT_S = 2.0  # longer than the SDK's two pauses between tries that the scripts shorten
+MESSAGES = [ChatMessage(role="system", content="Отвечай."), ChatMessage(role="user", content="Где диск?")]
+
+
+@asynccontextmanager
+async def model_of(
+    server: LlmServer, *, api_key: str | None = None, timeout_s: float = TIMEOUT_S
+) -> AsyncIterator[OpenAIChatModel]:
+    """A model of this server."""
+    async with open_chat_model(
+        base_url=server.url, api_key=api_key, model=MODEL, temperature=0.3, max_tokens=100, timeout_s=timeout_s
+    ) as model:
+        yield model

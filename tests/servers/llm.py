@@ -1,0 +1,240 @@
+"""A loopback stand-in for an OpenAI-compatible chat server, streaming and not.
+
+In: `async with serve_llm(reply=...) as llm`: a function of the request, or a list of answers; `llm.script(...)` puts
+errors and odd streams before them. Out: `llm.url`, `llm.requests`. Alone: `python -m tests.servers.llm --port 8092`.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from tests.servers.scripted import Scripted, listen, play, refusal
+
+MODEL = "test-model"
+FORMATS = frozenset({"json_schema", "json_object"})
+_PIECE = re.compile(r"\s*\S+|\s+$")
+
+UNAUTHORIZED = refusal(401, {"error": {"message": "Incorrect API key provided: sk-1***9.", "code": "invalid_api_key"}})
+PAYMENT_REQUIRED = refusal(402, {"error": {"message": "Insufficient credits", "code": 402}})
+FORBIDDEN = refusal(403, {"error": {"message": "Your account is suspended", "code": 403}})
+NO_SUCH_MODEL = refusal(404, {"error": {"message": "No such model", "code": "model_not_found"}})
+
+
+class Message(BaseModel):
+    """A message as it was sent."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    role: str = Field(pattern=r"^(system|user|assistant)$")
+    content: str
+
+
+class ChatRequest(BaseModel):
+    """The fields that we may send; any other is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    model: str
+    messages: list[Message] = Field(min_length=1)
+    temperature: float = 1
+    max_tokens: int | None = None
+    stream: bool = False
+    stream_options: dict[str, bool] | None = None
+    response_format: dict[str, JsonValue] | None = None
+    provider: dict[str, JsonValue] | None = None  # OpenRouter's
+
+    @property
+    def format(self) -> str | None:
+        """The kind of `response_format`."""
+        return str(self.response_format["type"]) if self.response_format else None
+
+    @property
+    def last(self) -> str:
+        """The last message's words."""
+        return self.messages[-1].content
+
+
+class Ending(StrEnum):
+    """How a stream ends."""
+
+    DONE = "done"
+    CUT = "cut"  # the connection breaks
+    STOPPED = "stopped"  # the body ends in order, but without a finish_reason and [DONE]
+    STALL = "stall"  # nothing more comes, but comments that keep the connection alive
+    ERROR = "error"  # an error object among the pieces, as OpenRouter sends it
+    BROKEN = "broken"  # a piece that is not JSON
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamed:
+    """An answer given with the manners of one server or another."""
+
+    text: str
+    thoughts: str = ""  # sent before the text as `reasoning`
+    ending: Ending = Ending.DONE
+    usage: bool = True
+    pause_s: float = 0.0  # before each piece
+
+
+Answer = str | Scripted | Streamed
+Reply = Callable[[ChatRequest], Answer]
+
+
+@dataclass(kw_only=True)
+class LlmServer:
+    """The running server."""
+
+    reply: Reply
+    key: str | None
+    formats: frozenset[str]
+    url: str = ""
+    requests: list[ChatRequest] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # what was wrong with requests that the server could not read
+    left_early: int = 0  # streams that the client did not hear to their end
+    _script: deque[Answer] = field(default_factory=deque)
+
+    def script(self, *answers: Answer) -> None:
+        """What the next requests get, one each, before `reply` is asked again."""
+        self._script.extend(answers)
+
+    async def models(self, request: web.Request) -> web.Response:
+        """GET /v1/models."""
+        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        """POST /v1/chat/completions."""
+        self.headers.append(dict(request.headers))
+        try:
+            body = ChatRequest.model_validate_json(await request.read())
+        except ValidationError as error:
+            self.refused.append(str(error))
+            return await play(refusal(400, {"error": {"message": "Unrecognized request", "code": "invalid_request"}}))
+        self.requests.append(body)
+        answer = self._answer(request, body)
+        if isinstance(answer, Scripted):
+            return await play(answer)
+        return await self._stream(request, body, answer) if body.stream else _whole(body, answer)
+
+    def _answer(self, request: web.Request, body: ChatRequest) -> Scripted | Streamed:
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            return UNAUTHORIZED
+        if body.format and body.format not in self.formats:
+            message = f"response_format type '{body.format}' is not supported by this model"
+            return refusal(400, {"error": {"message": message, "type": "invalid_request_error"}})
+        answer = self._script.popleft() if self._script else self.reply(body)
+        return Streamed(text=answer) if isinstance(answer, str) else answer
+
+    async def _stream(self, request: web.Request, body: ChatRequest, answer: Streamed) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        try:
+            for event in _events(body, answer):
+                await asyncio.sleep(answer.pause_s)
+                await response.write(event.encode())
+            await _end(request, response, answer.ending)
+        except (ConnectionError, asyncio.CancelledError):
+            self.left_early += 1
+            raise
+        return response
+
+
+def _events(body: ChatRequest, answer: Streamed) -> list[str]:
+    """Role first, then thoughts, then the text word by word, then the end as scripted."""
+    events = [_delta(body, {"role": "assistant", "content": ""})]
+    events += [_delta(body, {"content": "", "reasoning": piece}) for piece in _PIECE.findall(answer.thoughts)]
+    events += [_delta(body, {"content": piece}) for piece in _PIECE.findall(answer.text)]
+    if answer.ending is not Ending.DONE:
+        return events + _BAD_ENDS.get(answer.ending, [])
+    events.append(_delta(body, {}, finish_reason="stop"))
+    if answer.usage and (body.stream_options or {}).get("include_usage"):
+        events.append(_event(body, {"choices": [], "usage": _usage(body, answer.text)}))
+    return [*events, "data: [DONE]\n\n"]
+
+
+_BAD_ENDS = {
+    Ending.STALL: [": KEEP-ALIVE\n\n"] * 2,
+    Ending.ERROR: ['data: {"error": {"code": 502, "message": "Provider disconnected"}, "choices": []}\n\n'],
+    Ending.BROKEN: ['data: {"choices": [{"delta": {"cont\n\n'],
+}
+
+
+async def _end(request: web.Request, response: web.StreamResponse, ending: Ending) -> None:
+    if ending is Ending.CUT and request.transport is not None:
+        request.transport.abort()
+    while ending is Ending.STALL:
+        await asyncio.sleep(0.02)
+        await response.write(b": KEEP-ALIVE\n\n")
+
+
+def _delta(body: ChatRequest, delta: dict[str, str], *, finish_reason: str | None = None) -> str:
+    return _event(body, {"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]})
+
+
+def _event(body: ChatRequest, fields: dict[str, object]) -> str:
+    chunk = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": body.model, **fields}
+    return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
+
+
+def _whole(body: ChatRequest, answer: Streamed) -> web.Response:
+    message = {"role": "assistant", "content": answer.text or None}
+    completion = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+    return web.json_response(completion | ({"usage": _usage(body, answer.text)} if answer.usage else {}))
+
+
+def _usage(body: ChatRequest, text: str) -> dict[str, int]:
+    asked = sum(len(message.content.split()) for message in body.messages)
+    answered = len(text.split())
+    return {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}
+
+
+def in_order(answers: Sequence[Answer]) -> Reply:
+    """Answers one after the other; a request more than there are answers gets a 500."""
+    left = deque(answers)
+    return lambda _: left.popleft() if left else refusal(500, {"error": {"message": "the script is at its end"}})
+
+
+@asynccontextmanager
+async def serve_llm(
+    *,
+    reply: Reply | Sequence[Answer] = (),
+    key: str | None = None,
+    formats: frozenset[str] = FORMATS,
+    port: int = 0,
+) -> AsyncIterator[LlmServer]:
+    """A running server; `url` is what LLM_BASE_URL takes. `key`: demand this bearer. `formats`: those it supports."""
+    answers = reply if callable(reply) else in_order(reply)
+    server = LlmServer(reply=answers, key=key, formats=formats)
+    application = web.Application(client_max_size=2**26)
+    application.add_routes([web.get("/v1/models", server.models), web.post("/v1/chat/completions", server.chat)])
+    async with listen(application, port=port) as address:
+        server.url = f"{address}/v1"
+        yield server
+
+
+async def _serve_for_ever(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8092)
+    port = parser.parse_args(arguments).port
+    async with serve_llm(reply=lambda request: f"Вы спросили: {request.last}", port=port) as server:
+        print(f"LLM_BASE_URL={server.url} ANSWER_MODEL={MODEL}", flush=True)  # noqa: T201 - a command line
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve_for_ever())

@@ -1,0 +1,76 @@
+"""Terms: what meets, what is kept as typed, what is left out."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.lexical import LONGEST_TERM, STOP_TERMS, RussianEnglishAnalyzer
+
+ANALYZER = RussianEnglishAnalyzer()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("виртуальные машины", "виртуальной машине"),  # Russian word forms
+        ("зелёная ёлка", "зеленая елка"),  # ё
+        ("за́мок", "замок"),  # a stress mark (U+0301)
+        ("пере\u00adнос", "перенос"),  # a soft hyphen
+        ("веб‑сервера", "веб-сервер"),  # a hyphen that does not break (U+2011)
+        ("backups", "backup"),  # English word forms
+        ("user’s", "user"),  # a typographic apostrophe
+        ("ＰｏｓｔｇｒｅＳＱＬ", "postgresql"),  # full-width letters
+    ],
+)
+def test_spellings_and_forms_of_a_word_meet(one: str, other: str) -> None:
+    assert ANALYZER.terms(one) == ANALYZER.terms(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("PG-15", ("pg-15", "pg", "15")),
+        ("1С", ("1с",)),
+        ("user_id", ("user_id", "user", "id")),
+        ("file.pdf", ("file.pdf", "file", "pdf")),
+        ("10.5.3", ("10.5.3", "10", "5", "3")),
+        ("C++ C#", ("c++", "c#")),
+        ("ivan@mail.ru", ("ivan@mail.ru", "ivan", "mail", "ru")),
+        ("№5 Windows™", ("5", "window")),
+    ],
+)
+def test_codes_are_kept_as_typed_with_their_parts(text: str, terms: tuple[str, ...]) -> None:
+    assert ANALYZER.terms(text) == terms
+
+
+def test_single_letters_punctuation_and_stop_words_are_left_out() -> None:
+    assert ANALYZER.terms("Что это такое — в г. Москве?") == ("такой", "москва")
+
+
+def test_terms_keep_their_order_and_number() -> None:
+    assert ANALYZER.terms("диск, сеть и диск") == ("диск", "сеть", "диск")
+
+
+def test_the_end_of_a_sentence_is_no_part_of_a_word() -> None:
+    assert ANALYZER.terms("Создайте диск.") == ANALYZER.terms("Создайте диск")
+
+
+def test_endless_tokens_are_left_out() -> None:
+    assert ANALYZER.terms("ф" * 100_000 + " диск " + "QUJD" * 50_000) == ("диск",)
+
+
+def test_threads_get_what_one_thread_gets() -> None:
+    words = [f"машины{number} серверами backups" for number in range(200)]
+    shared = RussianEnglishAnalyzer()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(shared.terms, words)) == [ANALYZER.terms(word) for word in words]
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_gives_searchable_terms(text: str) -> None:
+    terms = ANALYZER.terms(text)
+    assert all(0 < len(term) <= LONGEST_TERM * 2 and not term.isspace() for term in terms)
+    assert not STOP_TERMS & set(terms)
