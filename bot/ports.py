@@ -3,8 +3,8 @@
 In and out: records of `domain`. All raise `adapters.database.errors.DatabaseAway` when the database does not answer.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from domain.documents import DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
@@ -88,4 +88,23 @@ class Notices(Protocol):
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
         """It is shown up to this revision."""
+        ...
+
+
+class InboxKeeper(Protocol):
+    """Keeps updates from the moment they are acknowledged until they have been handled.
+
+    An update is the Bot API's own JSON object and is passed on unread, hence the `Any`.
+    """
+
+    async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
+        """Keep it; False when it is here already (redelivered)."""
+        ...
+
+    async def finish(self, bot_id: int, update_id: int) -> None:
+        """It was handled; its body is dropped."""
+        ...
+
+    async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
+        """What an earlier process left unhandled, oldest first."""
         ...

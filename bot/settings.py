@@ -46,7 +46,7 @@ class TelegramSettings(Section):
     api_url: Address | None = Field(None, alias="TELEGRAM_API_URL")
     webhook_url: Address | None = Field(None, alias="WEBHOOK_URL")
     webhook_secret: SecretStr | None = Field(None, alias="WEBHOOK_SECRET")
-    webhook_host: str = Field("0.0.0.0", alias="WEBHOOK_HOST")
+    webhook_host: str = Field("127.0.0.1", alias="WEBHOOK_HOST")
     webhook_port: int = Field(8080, alias="WEBHOOK_PORT", ge=1, le=65535)
     allowed_users: Ids = Field(frozenset(), alias="ALLOWED_USERS")
     admin_users: Ids = Field(frozenset(), alias="ADMIN_USERS")

@@ -1,0 +1,279 @@
+"""The only composition root: settings -> adapters -> pipelines -> the parts that commands run.
+
+In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. No other module
+chooses an adapter.
+"""
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from adapters.database.migrate import check_migrated, migrate
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.inbox import InboxStore
+from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.notices import NoticeStore
+from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.search import SearchStore
+from adapters.database.stores.text import TextStore
+from adapters.database.stores.work import WorkStore
+from adapters.database.transport import Transport
+from adapters.lexical import RussianEnglishAnalyzer
+from adapters.offline import OfflineEmbedder
+from bot.settings import Settings, WorkerSettings
+from ingestion.fetch.fetchers import FetchLimits, open_fetchers
+from ingestion.parsers.process import ParseProcess
+from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.ports import Embedder, TelegramFiles
+from ingestion.worker import Worker
+from prompts.loader import load_prompts
+from rag.conversation import Conversation
+from rag.ports import ChatModel, QueryEmbedder, Reranker, TermAnalyzer
+from rag.retrieval.search import Retrieval
+
+if TYPE_CHECKING:
+    from aiogram import Bot
+
+MEGABYTE = 2**20
+
+
+class TextEmbedder(Embedder, QueryEmbedder, Protocol):
+    """One model for passages and questions; anything else could not be compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """Every store, over one transport."""
+
+    people: PeopleStore
+    intake: IntakeStore
+    work: WorkStore
+    text: TextStore
+    library: LibraryStore
+    notices: NoticeStore
+    search: SearchStore
+    dialogue: DialogueStore
+    inbox: InboxStore
+
+    @classmethod
+    def over(cls, transport: Transport) -> "Stores":
+        """All of them, calling through `transport`."""
+        return cls(
+            people=PeopleStore(transport),
+            intake=IntakeStore(transport),
+            work=WorkStore(transport),
+            text=TextStore(transport),
+            library=LibraryStore(transport),
+            notices=NoticeStore(transport),
+            search=SearchStore(transport),
+            dialogue=DialogueStore(transport),
+            inbox=InboxStore(transport),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fusion:
+    """How much each leg of search counts; measured in benchmarks, see docs/decisions.md."""
+
+    lexical_weight: float
+    vector_weight: float
+
+
+WITH_OFFLINE_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.3)
+WITH_JINA_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the commands are made of."""
+
+    settings: Settings
+    stores: Stores
+    analyzer: TermAnalyzer
+    embedder: TextEmbedder
+    fusion: Fusion
+    reranker: Reranker | None
+    model: ChatModel | None
+
+    def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
+        """Search as the settings say; `baza eval` asks for more candidates."""
+        answer = self.settings.answer
+        return Retrieval(
+            self.stores.search,
+            self.embedder,
+            self.analyzer,
+            self.reranker,
+            candidates=candidates or answer.candidates,
+            passages=passages or answer.passages,
+            lexical_weight=self.fusion.lexical_weight,
+            vector_weight=self.fusion.vector_weight,
+        )
+
+    def conversation(self) -> Conversation:
+        """A turn, start to end."""
+        answer = self.settings.answer
+        return Conversation(
+            self.retrieval(),
+            self.stores.dialogue,
+            self.model,
+            load_prompts(),
+            answer_language=answer.answer_language,
+            general_knowledge=answer.general_knowledge,
+            window_pairs=answer.window_pairs,
+            prompt_tokens=answer.prompt_tokens,
+        )
+
+    @asynccontextmanager
+    async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:
+        """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
+        settings = self.settings.worker
+        async with (
+            open_fetchers(_fetch_limits(settings), files=files) as fetchers,
+            ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
+        ):
+            pipeline = IngestionPipeline(
+                fetchers=fetchers,
+                parser=parser,
+                embedder=self.embedder,
+                analyzer=self.analyzer,
+                queue=self.stores.work,
+                limits=ChunkLimits(chunk_tokens=settings.chunk_tokens, overlap_tokens=settings.overlap_tokens),
+                scratch=self.settings.home / "scratch",
+            )
+            yield Worker(
+                self.stores.work,
+                pipeline,
+                name=f"{socket.gethostname()}:{os.getpid()}",
+                concurrency=settings.concurrency,
+                lease_s=settings.lease_s,
+                poll_s=settings.poll_s,
+                attempts=settings.attempts,
+                backoff_s=settings.backoff_s,
+            )
+
+
+@asynccontextmanager
+async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
+    """Open the database and the models that are configured.
+
+    Raises DatabaseAway when the database does not answer, MigrationError when its schema does not fit this version,
+    EmbeddedDatabaseError when ours does not start.
+    """
+    async with AsyncExitStack() as stack:
+        transport = await stack.enter_async_context(open_transport(settings))
+        analyzer = RussianEnglishAnalyzer()
+        embedder, reranker, fusion = await _open_search_models(settings, analyzer, stack)
+        yield Parts(
+            settings=settings,
+            stores=Stores.over(transport),
+            analyzer=analyzer,
+            embedder=embedder,
+            fusion=fusion,
+            reranker=reranker,
+            model=await _open_chat_model(settings, stack),
+        )
+
+
+@asynccontextmanager
+async def open_transport(settings: Settings) -> AsyncIterator[Transport]:
+    """The way to the database that the settings name, with its schema up to date."""
+    database = settings.database
+    async with AsyncExitStack() as stack:
+        if database.supabase_url and database.supabase_key:
+            # supabase-py takes most of a second to import, and most installations do without it.
+            from adapters.database.supabase import open_supabase
+
+            key = database.supabase_key.get_secret_value()
+            supabase = await stack.enter_async_context(
+                open_supabase(database.supabase_url, key, timeout_s=database.timeout_s)
+            )
+            await check_migrated(supabase)
+            yield supabase
+            return
+        url = await stack.enter_async_context(postgres_url(settings))
+        await migrate(url)
+        yield await stack.enter_async_context(
+            open_postgres(url, pool_size=database.pool_size, timeout_s=database.timeout_s)
+        )
+
+
+@asynccontextmanager
+async def postgres_url(settings: Settings) -> AsyncIterator[str]:
+    """The PostgreSQL of the settings, or the embedded one, running while the context is open."""
+    if settings.database.url:
+        yield settings.database.url.get_secret_value()
+        return
+    from adapters.database.embedded import embedded_database
+
+    async with embedded_database(settings.home) as url:
+        yield url
+
+
+@asynccontextmanager
+async def open_bot(token: str, api_url: str | None) -> AsyncIterator["Bot"]:
+    """A client of the Bot API at `api_url` (None: Telegram's own) that repeats what may be repeated."""
+    # aiogram takes seconds to import; the commands that do not talk to Telegram do without.
+    from aiogram import Bot
+    from aiogram.client.default import DefaultBotProperties
+    from aiogram.client.session.aiohttp import AiohttpSession
+    from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
+
+    from bot.telegram_session import RetryRequests
+
+    session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
+    session.middleware(RetryRequests())
+    bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML"))
+    try:
+        yield bot
+    finally:
+        await session.close()
+
+
+def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
+    return FetchLimits(
+        file_bytes=settings.file_mb * MEGABYTE,
+        page_bytes=settings.page_mb * MEGABYTE,
+        page_s=settings.fetch_s,
+        allow_hosts=settings.fetch_allow_hosts,
+    )
+
+
+async def _open_search_models(
+    settings: Settings, analyzer: TermAnalyzer, stack: AsyncExitStack
+) -> tuple[TextEmbedder, Reranker | None, Fusion]:
+    jina = settings.jina
+    if jina.api_key is None:
+        return OfflineEmbedder(analyzer), None, WITH_OFFLINE_VECTORS
+    from adapters.jina.client import open_jina
+    from adapters.jina.embedder import JinaEmbedder
+    from adapters.jina.reranker import JinaReranker
+
+    key = jina.api_key.get_secret_value()
+    client = await stack.enter_async_context(
+        open_jina(base_url=jina.base_url, api_key=key, timeout_s=jina.timeout_s, concurrency=jina.concurrency)
+    )
+    embedder = JinaEmbedder(client, model=jina.embedding_model)
+    return embedder, JinaReranker(client, model=jina.reranker_model), WITH_JINA_VECTORS
+
+
+async def _open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatModel | None:
+    model = settings.model
+    if not model.configured:
+        return None
+    from adapters.llm.opening import open_chat_model
+
+    return await stack.enter_async_context(
+        open_chat_model(
+            base_url=model.base_url,
+            api_key=model.api_key.get_secret_value() if model.api_key else None,
+            model=model.answer_model,
+            temperature=model.answer_temperature,
+            max_tokens=model.answer_max_tokens,
+            timeout_s=model.timeout_s,
+        )
+    )

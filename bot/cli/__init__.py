@@ -1,0 +1,150 @@
+"""The console command `baza`: every command and its options (DESIGN, section 5).
+
+In: arguments, the environment and `.env`. Out: exit code 0, or one clear sentence on stderr and 1. The work itself is
+done by the modules of this package; names of commands, options and JSON keys are used by outside scripts.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from dotenv import dotenv_values
+
+from bot.journal import configure_logging
+from bot.settings import Settings
+
+app = typer.Typer(
+    name="baza",
+    help="Baza: a Telegram bot that keeps documents and answers from them, with sources.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+evaluation = typer.Typer(help="Measure the quality of search.", no_args_is_help=True)
+app.add_typer(evaluation, name="eval")
+
+BaseOption = Annotated[str, typer.Option("--base", help="Name of the base.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def main() -> None:
+    """Run the command; expected troubles end in one sentence instead of a trace."""
+    from bot.cli.troubles import EXPECTED, sentence
+
+    try:
+        app()
+    except EXPECTED as trouble:
+        sys.stderr.write(sentence(trouble) + "\n")
+        sys.exit(1)
+
+
+def read_settings() -> Settings:
+    """The environment over `.env` in the current folder. Raises SettingsError."""
+    file = {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    return Settings.read({**file, **os.environ})
+
+
+def start(work: Coroutine[Any, Any, int]) -> None:
+    """Run `work` to its exit code."""
+    raise typer.Exit(asyncio.run(work))
+
+
+def prepare() -> Settings:
+    """Settings and the log: what every command begins with."""
+    settings = read_settings()
+    log = settings.log
+    configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
+    return settings
+
+
+@app.command()
+def run() -> None:
+    """Everything in one process: database, worker and bot; without BOT_TOKEN, on a local chat."""
+    from bot.serving import serve_until_signal
+
+    start(serve_until_signal(prepare(), with_bot=True, with_worker=True))
+
+
+@app.command()
+def bot() -> None:
+    """The bot alone; documents are read by `baza worker` elsewhere."""
+    from bot.serving import serve_until_signal
+
+    start(serve_until_signal(prepare(), with_bot=True, with_worker=False))
+
+
+@app.command()
+def worker() -> None:
+    """A worker alone, as many as wanted."""
+    from bot.serving import serve_until_signal
+
+    start(serve_until_signal(prepare(), with_bot=False, with_worker=True))
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to this version."""
+    from bot.cli.upkeep import apply_migrations
+
+    start(apply_migrations(prepare()))
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """What works, what is missing, and what to do about it."""
+    from bot.cli.upkeep import examine
+
+    start(examine(prepare(), as_json=as_json))
+
+
+@app.command()
+def add(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Paths and web addresses.")],
+    base: BaseOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Add files and links to a base, and wait until they are ready. Exit code 1 if any failed."""
+    from bot.cli.content import add_to_base
+
+    start(add_to_base(prepare(), sources, base_name=base, as_json=as_json))
+
+
+@app.command()
+def ask(question: str, base: BaseOption = "default", as_json: JsonOption = False) -> None:
+    """Ask a base."""
+    from bot.cli.content import ask_base
+
+    start(ask_base(prepare(), question, base_name=base, as_json=as_json))
+
+
+@app.command()
+def docs(base: BaseOption = "default", as_json: JsonOption = False) -> None:
+    """What a base holds."""
+    from bot.cli.content import list_base
+
+    start(list_base(prepare(), base_name=base, as_json=as_json))
+
+
+@app.command()
+def show(document: str, base: BaseOption = "default", as_json: JsonOption = False) -> None:
+    """A document as it was read: its title and blocks. DOCUMENT is an id, as `add` and `docs` print it."""
+    from bot.cli.content import show_document
+
+    start(show_document(prepare(), document, base_name=base, as_json=as_json))
+
+
+@evaluation.command()
+def retrieval(
+    corpus: Annotated[Path, typer.Option(help="JSON lines: id, title (optional), text.")],
+    queries: Annotated[Path, typer.Option(help="JSON lines: id, text.")],
+    qrels: Annotated[Path, typer.Option(help="TSV with a header: query-id, corpus-id, score.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Build a throw-away base from CORPUS and measure search with QUERIES and QRELS."""
+    from bot.cli.measuring import measure_retrieval
+
+    start(measure_retrieval(prepare(), corpus=corpus, queries=queries, qrels=qrels, as_json=as_json))

@@ -1,0 +1,160 @@
+"""The commands that fill and read a base: add, ask, docs, show.
+
+In: settings and arguments. Out: lines or JSON on stdout, and the exit code.
+"""
+
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from bot.app import Parts, open_parts
+from bot.cli.adding import COMMAND_LINE_USER, SourceMissing, add_sources
+from bot.cli.output import (
+    added_json,
+    answer_json,
+    card_json,
+    document_json,
+    not_added_json,
+    print_json,
+    print_line,
+    print_problem,
+)
+from bot.cli.troubles import CommandError
+from bot.settings import Settings
+from bot.texts import Words, load_texts
+from domain.documents import DocumentCard, DocumentStatus
+from domain.ids import BaseId, DocumentId, SessionId
+from domain.locator import JsonValue
+from rag.records import Answer, Answered, Question
+
+PAGE = 200  # documents of one call
+
+
+async def add_to_base(settings: Settings, sources: Sequence[str], *, base_name: str, as_json: bool) -> int:
+    """`baza add`: 1 when a source could not be added."""
+    words = words_of(settings)
+    failed = False
+    async with _open_base(settings, base_name) as (parts, base), parts.open_worker() as worker:
+        async for source, outcome in add_sources(parts, worker, base, sources):
+            error = _error(outcome, words)
+            failed = failed or error is not None
+            if as_json:
+                print_json(_outcome_json(source, outcome, error))
+            else:
+                _print_outcome(source, outcome, error, words)
+    return int(failed)
+
+
+async def ask_base(settings: Settings, question: str, *, base_name: str, as_json: bool) -> int:
+    """`baza ask`."""
+    words = words_of(settings)
+    async with _open_base(settings, base_name) as (parts, base):
+        asked = Question(
+            text=question,
+            user_id=COMMAND_LINE_USER,
+            session_id=SessionId(str(uuid.uuid4())),  # each command is a dialogue of its own
+            base_id=base,
+            language=settings.answer.interface_language,
+        )
+        answer = await _last_answer(parts, asked)
+    if as_json:
+        print_json(answer_json(question, answer))
+    else:
+        print_line(plain_answer(answer, words))
+    return 0
+
+
+async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int:
+    """`baza docs`."""
+    words = words_of(settings)
+    async with _open_base(settings, base_name) as (parts, base):
+        cards = [card async for card in _all_cards(parts, base)]
+    if as_json:
+        print_json([card_json(card) for card in cards])
+        return 0
+    for card in cards:
+        print_line(words("cli-document", id=card.id, title=card.title, status=card.status.value, passages=card.chunks))
+    return 0
+
+
+async def show_document(settings: Settings, document: str, *, base_name: str, as_json: bool) -> int:
+    """`baza show`. Raises CommandError when the base holds no such document."""
+    async with _open_base(settings, base_name) as (parts, base):
+        card = await parts.stores.library.card(base, _document_id(document))
+        if card is None:
+            raise CommandError(f"The base {base_name!r} holds no document {document}. `baza docs` lists what it holds.")
+        blocks = await parts.stores.text.blocks(base, card.id)
+    if as_json:
+        print_json(document_json(card, blocks))
+        return 0
+    print_line(card.title)
+    for block in blocks:
+        print_line("\n" + block.text)
+    return 0
+
+
+def words_of(settings: Settings) -> Words:
+    """The texts of the command line, in the language of the installation."""
+    return load_texts().for_language(settings.answer.interface_language)
+
+
+def plain_answer(answer: Answer, words: Words) -> str:
+    """The answer and its sources, without formatting."""
+    titles = dict.fromkeys(_source_line(citation.title, citation.locator.page) for citation in answer.citations)
+    if not titles:
+        return answer.text
+    return "\n".join([answer.text, "", words("cli-sources"), *titles])
+
+
+def _source_line(title: str, page: int | None) -> str:
+    return f"- {title}, {page}" if page else f"- {title}"
+
+
+@asynccontextmanager
+async def _open_base(settings: Settings, name: str) -> AsyncIterator[tuple[Parts, BaseId]]:
+    async with open_parts(settings) as parts:
+        yield parts, await parts.stores.people.open_named_base(name)
+
+
+async def _last_answer(parts: Parts, question: Question) -> Answer:
+    async for event in parts.conversation().answer(question):
+        if isinstance(event, Answered):
+            return event.answer
+    raise CommandError("The answer broke off; the log says why.")
+
+
+async def _all_cards(parts: Parts, base: BaseId) -> AsyncIterator[DocumentCard]:
+    offset = 0
+    while cards := await parts.stores.library.documents(base, limit=PAGE, offset=offset):
+        for card in cards:
+            yield card
+        offset += len(cards)
+
+
+def _document_id(text: str) -> DocumentId:
+    try:
+        return DocumentId(str(uuid.UUID(text)))
+    except ValueError:
+        raise CommandError(f"{text!r} is not the id of a document. `baza docs` lists the ids.") from None
+
+
+def _error(outcome: DocumentCard | SourceMissing, words: Words) -> str | None:
+    if isinstance(outcome, SourceMissing):
+        return words("cli-no-such-file", path=str(outcome))
+    if outcome.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE):
+        return None
+    return words(f"error-{outcome.error_code or 'internal'}", **outcome.error_params)
+
+
+def _outcome_json(source: str, outcome: DocumentCard | SourceMissing, error: str | None) -> dict[str, JsonValue]:
+    if isinstance(outcome, SourceMissing):
+        return not_added_json(source, error or "")
+    return added_json(source, outcome, error)
+
+
+def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: str | None, words: Words) -> None:
+    if error is not None or isinstance(outcome, SourceMissing):
+        print_problem(f"{source}: {error}")
+        return
+    key = "cli-duplicate" if outcome.status is DocumentStatus.DUPLICATE else "cli-added"
+    print_line(words(key, title=outcome.title, passages=outcome.chunks, seconds=outcome.seconds or 0.0))

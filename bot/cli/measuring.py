@@ -1,0 +1,121 @@
+"""`baza eval retrieval`: build a throw-away base from a corpus, ask its questions, print the measures.
+
+In: JSON lines and a TSV (DESIGN, section 5). Out: nDCG@10, recall@10, recall@100, MRR@10, queries, seconds. The base
+is removed afterwards; search is the one that answers questions, only with more candidates.
+"""
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from bot.app import Parts, open_parts
+from bot.cli.adding import COMMAND_LINE_USER, HOLD_S
+from bot.cli.output import print_json, print_line
+from bot.cli.troubles import CommandError
+from bot.settings import Settings
+from domain.documents import SourceType
+from domain.ids import BaseId, DocumentId
+from ingestion.records import Batch, Source
+from rag.evaluation import Measures, evaluate
+
+DEPTH = 100  # recall@100 looks at as many documents
+CANDIDATES = 200  # passages of each leg, so that 100 documents are left when several passages of one are found
+BATCH = 200  # documents enqueued in one call
+
+
+async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, qrels: Path, as_json: bool) -> int:
+    """Raises CommandError when a file cannot be read."""
+    judged = read_qrels(qrels)
+    asked = {row["id"]: row["text"] for row in read_rows(queries) if row["id"] in judged}
+    async with open_parts(settings) as parts:
+        base = await parts.stores.people.open_named_base(f"eval-{uuid.uuid4()}")
+        try:
+            begun = time.perf_counter()
+            names = await _build(parts, base, corpus)
+            build_s = time.perf_counter() - begun
+            begun = time.perf_counter()
+            run = await _ask_all(parts, base, asked, names)
+            search_s = time.perf_counter() - begun
+        finally:
+            await parts.stores.library.clean_base(base)
+    _print(evaluate(run, judged), queries=len(asked), build_s=build_s, search_s=search_s, as_json=as_json)
+    return 0
+
+
+def read_rows(path: Path) -> Iterator[Mapping[str, str]]:
+    """The JSON lines of a corpus or of queries: `id`, `text` and perhaps `title`."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                row = json.loads(line)
+                if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
+                    raise CommandError(f"{path}, line {number}: an object with `id` and `text` is needed.")
+                yield {name: str(value) for name, value in row.items() if value is not None}
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, float]]:
+    """Query id -> document id -> gain, from a TSV with a header line."""
+    judged: dict[str, dict[str, float]] = {}
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+            query, document, score = line.split("\t")[:3]
+            judged.setdefault(query, {})[document] = float(score)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+    return judged
+
+
+async def _build(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId, str]:
+    """Every row of the corpus becomes a note; returns which document is which row."""
+    names: dict[DocumentId, str] = {}
+    rows = list(read_rows(corpus))
+    async with parts.open_worker() as worker:
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
+            sources = tuple(_note(row) for row in part)
+            enqueued = await parts.stores.intake.enqueue(
+                Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=sources), hold_s=HOLD_S
+            )
+            names.update({document.id: row["id"] for document, row in zip(enqueued, part, strict=True)})
+            await asyncio.gather(*(worker.run_one(document.id) for document in enqueued))
+    return names
+
+
+def _note(row: Mapping[str, str]) -> Source:
+    return Source(type=SourceType.NOTE, identifier=row["id"], title=row.get("title"), text=row["text"])
+
+
+async def _ask_all(
+    parts: Parts, base: BaseId, asked: Mapping[str, str], names: Mapping[DocumentId, str]
+) -> dict[str, list[str]]:
+    """Query id -> document ids, best first; each document once, by its best passage."""
+    retrieval = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES)
+    run: dict[str, list[str]] = {}
+    for query, text in asked.items():
+        found = await retrieval.find(base, text)
+        ranked = dict.fromkeys(names[ranked.passage.document_id] for ranked in found)
+        run[query] = list(ranked)[:DEPTH]
+    return run
+
+
+def _print(measures: Measures, *, queries: int, build_s: float, search_s: float, as_json: bool) -> None:
+    figures = {
+        "ndcg@10": round(measures.ndcg_10, 4),
+        "recall@10": round(measures.recall_10, 4),
+        "recall@100": round(measures.recall_100, 4),
+        "mrr@10": round(measures.mrr_10, 4),
+        "queries": queries,
+        "seconds": round(build_s + search_s, 2),
+        "build_seconds": round(build_s, 2),
+        "search_seconds": round(search_s, 2),
+    }
+    if as_json:
+        print_json(figures)
+        return
+    for name, value in figures.items():
+        print_line(f"{name:>15}  {value}")

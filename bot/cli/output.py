@@ -1,0 +1,113 @@
+"""What commands print: JSON for scripts, lines for people.
+
+In: records. Out: text on stdout; errors as one sentence on stderr. The JSON keys are a contract (DESIGN, section 5).
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+from domain.documents import DocumentCard
+from domain.locator import JsonValue
+from ingestion.records import Block
+from rag.records import Answer, Citation
+
+
+def print_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> None:
+    """One line of JSON, Cyrillic as it is."""
+    print_line(json.dumps(value, ensure_ascii=False))
+
+
+def print_line(text: str) -> None:
+    """A line on stdout, at once: scripts read while the command runs."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def print_problem(text: str) -> None:
+    """A sentence on stderr."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def added_json(source: str, card: DocumentCard, error: str | None) -> dict[str, JsonValue]:
+    """The line of `baza add`. A duplicate names the document that was there first."""
+    original = card.error_params.get("document_id")
+    return {
+        "source": source,
+        "status": card.status.value,
+        "document_id": str(original) if card.status == "duplicate" and original else card.id,
+        "title": card.title,
+        "chunks": card.chunks,
+        "pages": card.pages,
+        "seconds": card.seconds,
+        "error": error,
+    }
+
+
+def not_added_json(source: str, error: str) -> dict[str, JsonValue]:
+    """The line of `baza add` for a source that did not even become a document."""
+    return {
+        "source": source,
+        "status": "failed",
+        "document_id": None,
+        "title": None,
+        "chunks": 0,
+        "pages": None,
+        "seconds": None,
+        "error": error,
+    }
+
+
+def answer_json(question: str, answer: Answer) -> dict[str, JsonValue]:
+    """The object of `baza ask`. Every question goes by the default plan of DESIGN, section 2: one search."""
+    return {
+        "answer": answer.text,
+        "sources": [_source_json(citation) for citation in answer.citations],
+        "plan": {
+            "intents": ["GENERAL_UNSTRUCTURED"],
+            "tool_calls": [{"tool": "rag_db_query", "args": {"query": question}}],
+        },
+        "kind": answer.kind.value,
+        "model": answer.model,
+        "seconds": round(answer.seconds, 3),
+    }
+
+
+def _source_json(citation: Citation) -> dict[str, JsonValue]:
+    return {
+        "document_id": citation.document_id,
+        "title": citation.title,
+        "type": citation.source_type.value,
+        "identifier": citation.source_identifier,
+        "locator": citation.locator.to_json(),
+        "quote": citation.quote,
+    }
+
+
+def card_json(card: DocumentCard) -> dict[str, JsonValue]:
+    """An element of `baza docs`."""
+    return {
+        "document_id": card.id,
+        "title": card.title,
+        "type": card.source_type.value,
+        "identifier": card.source_identifier,
+        "status": card.status.value,
+        "chunks": card.chunks,
+        "pages": card.pages,
+        "language": card.language,
+        "created_at": card.created_at.isoformat(),
+        "error": card.error_code,
+    }
+
+
+def document_json(card: DocumentCard, blocks: Sequence[Block]) -> dict[str, JsonValue]:
+    """The object of `baza show`."""
+    return {
+        "document_id": card.id,
+        "title": card.title,
+        "blocks": [
+            {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
+            for block in blocks
+        ],
+    }

@@ -1,0 +1,30 @@
+"""Expected troubles of commands, as sentences.
+
+In: an exception. Out: what happened and what to do next. Anything else is a mistake of ours and keeps its trace.
+"""
+
+from adapters.database.embedded import EmbeddedDatabaseError
+from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.migrate import MigrationError
+from bot.settings import SettingsError
+
+
+class CommandError(Exception):
+    """A command cannot do its work; the message is the sentence."""
+
+
+EXPECTED: tuple[type[Exception], ...] = (
+    CommandError,
+    DatabaseAway,
+    DatabaseError,
+    EmbeddedDatabaseError,
+    MigrationError,
+    SettingsError,
+)
+
+
+def sentence(trouble: Exception) -> str:
+    """One sentence for a person at a terminal."""
+    if isinstance(trouble, DatabaseAway):
+        return f"The database does not answer ({trouble}). Check DATABASE_URL or SUPABASE_URL, and that it is running."
+    return str(trouble)

@@ -1,0 +1,144 @@
+"""`baza doctor` and `baza migrate`.
+
+In: settings. Out: a table (service, state, what to do) or JSON; exit code 1 when something that is configured does not
+work. Each check makes one small real call; it changes nothing.
+"""
+
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from aiogram.exceptions import TelegramAPIError
+
+from adapters.database.embedded import EmbeddedDatabaseError
+from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.migrate import MigrationError, migrate
+from bot.app import Parts, open_bot, open_parts, postgres_url
+from bot.cli.content import words_of
+from bot.cli.output import print_json, print_line
+from bot.cli.troubles import CommandError, sentence
+from bot.settings import Settings
+from bot.texts import Words
+from rag.errors import ModelError
+from rag.records import ChatMessage
+
+FREE_BYTES = 2**30  # under a gigabyte the embedded database soon cannot write
+
+
+class State(StrEnum):
+    """How a service is."""
+
+    WORKS = "works"
+    MISSING = "missing"  # not configured; Baza does without
+    FAILS = "fails"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A line of the table."""
+
+    service: str
+    state: State
+    advice: str
+
+
+async def apply_migrations(settings: Settings) -> int:
+    """`baza migrate`. Raises MigrationError, DatabaseAway."""
+    words = words_of(settings)
+    if settings.database.supabase_url and not settings.database.url:
+        raise CommandError(
+            "Supabase migrates by its CLI: run `supabase db push`, or set DATABASE_URL for `baza migrate`."
+        )
+    async with postgres_url(settings) as url:
+        applied = await migrate(url)
+    print_line(words("cli-migrated", count=len(applied)))
+    return 0
+
+
+async def examine(settings: Settings, *, as_json: bool) -> int:
+    """`baza doctor`."""
+    findings = [finding async for finding in _findings(settings, words_of(settings))]
+    if as_json:
+        print_json([{name: str(value) for name, value in asdict(finding).items()} for finding in findings])
+    else:
+        for finding in findings:
+            print_line(f"{finding.service:<12} {finding.state.value:<8} {finding.advice}")
+    return int(any(finding.state is State.FAILS for finding in findings))
+
+
+async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
+    yield _disk(settings, words)
+    yield await _telegram(settings, words)
+    try:
+        async with open_parts(settings) as parts:
+            yield Finding(service="database", state=State.WORKS, advice=words("doctor-database", kind=_kind(settings)))
+            yield await _embedder(parts, words)
+            yield await _reranker(parts, words)
+            yield await _model(parts, words)
+    except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
+        yield Finding(service="database", state=State.FAILS, advice=sentence(trouble))
+
+
+def _kind(settings: Settings) -> str:
+    if settings.database.supabase_url:
+        return "Supabase"
+    return "PostgreSQL" if settings.database.url else "PostgreSQL, BAZA_HOME"
+
+
+def _disk(settings: Settings, words: Words) -> Finding:
+    folder = next(folder for folder in (settings.home, *settings.home.parents) if folder.exists())
+    free = shutil.disk_usage(folder).free
+    state = State.WORKS if free > FREE_BYTES else State.FAILS
+    return Finding(service="data", state=state, advice=f"{settings.home} · {free / 2**30:.1f} GB")
+
+
+async def _telegram(settings: Settings, words: Words) -> Finding:
+    if settings.telegram.token is None:
+        return Finding(service="telegram", state=State.MISSING, advice=words("missing-token"))
+    async with open_bot(settings.telegram.token.get_secret_value(), settings.telegram.api_url) as bot:
+        try:
+            me = await bot.get_me(request_timeout=15)
+        except TelegramAPIError as error:
+            return Finding(service="telegram", state=State.FAILS, advice=words("doctor-telegram", reason=error.message))
+    return Finding(service="telegram", state=State.WORKS, advice=f"@{me.username}")
+
+
+async def _embedder(parts: Parts, words: Words) -> Finding:
+    if parts.settings.jina.api_key is None:
+        return Finding(service="embedder", state=State.MISSING, advice=words("missing-jina"))
+
+    async def embed() -> object:
+        return await parts.embedder.embed_query("проверка")
+
+    return await _tried("embedder", parts.embedder.model, embed)
+
+
+async def _reranker(parts: Parts, words: Words) -> Finding:
+    reranker = parts.reranker
+    if reranker is None:
+        return Finding(service="reranker", state=State.MISSING, advice=words("missing-reranker"))
+
+    async def rerank() -> object:
+        return await reranker.rerank("проверка", [], top_n=1)
+
+    return await _tried("reranker", parts.settings.jina.reranker_model, rerank)
+
+
+async def _model(parts: Parts, words: Words) -> Finding:
+    model = parts.model
+    if model is None:
+        return Finding(service="model", state=State.MISSING, advice=words("missing-model"))
+
+    async def complete() -> object:
+        return await model.complete([ChatMessage(role="user", content="Ответь одним словом: да")])
+
+    return await _tried("model", model.name, complete)
+
+
+async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]]) -> Finding:
+    try:
+        await call()
+    except ModelError as error:
+        return Finding(service=service, state=State.FAILS, advice=f"{name}: {error}")
+    return Finding(service=service, state=State.WORKS, advice=name)

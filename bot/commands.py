@@ -1,0 +1,31 @@
+"""The menu of commands and the bot's own description, in both languages.
+
+In: `Texts`. Out: setMyCommands and its sisters at start-up. What a command does is in `bot.handlers`.
+"""
+
+import structlog
+from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
+from aiogram.types import BotCommand
+
+from bot.texts import LANGUAGES, Texts, Words
+
+log = structlog.get_logger()
+
+COMMANDS = ("start", "chat", "base", "docs", "new", "clean", "language", "privacy", "help")
+
+
+def menu(words: Words) -> list[BotCommand]:
+    """The commands in the order of the menu."""
+    return [BotCommand(command=name, description=words.plain(f"command-{name}")) for name in COMMANDS]
+
+
+async def announce_commands(bot: Bot, texts: Texts) -> None:
+    """Tell Telegram, for each language and (the first one) for all others. Not worth failing the start for."""
+    try:
+        for code in (None, *LANGUAGES):
+            words = texts.for_language(code or LANGUAGES[0])
+            await bot.set_my_commands(menu(words), language_code=code)
+            await bot.set_my_short_description(words.plain("bot-description"), language_code=code)
+    except TelegramAPIError as error:
+        log.warning("commands.not_announced", error=type(error).__name__)

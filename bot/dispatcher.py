@@ -1,0 +1,40 @@
+"""The bot's nervous system in one visible place: what every update passes, outermost first, and who may take it.
+
+In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. Receiving updates and waiting for running handlers is
+`bot.inbox`'s, which feeds it.
+"""
+
+from aiogram import Dispatcher
+
+from bot.handlers import base, chat, clean, fallback, library, menu, sources
+from bot.handlers.answering import Dialogues
+from bot.middlewares.access import Access
+from bot.middlewares.addressed import OnlyAddressed
+from bot.middlewares.throttle import Throttle
+from bot.middlewares.user_state import ReadState
+from bot.services import Services
+
+
+def build_dispatcher(services: Services) -> Dispatcher:
+    """A new dispatcher with routers of its own. Only messages and buttons are listened to: edited messages and posts
+    of channels never arrive."""
+    dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
+    dispatcher.errors.register(fallback.apologise)
+
+    for_both = (Access(services), Throttle(services), ReadState(services))
+    for middleware in (OnlyAddressed(), *for_both):
+        dispatcher.message.outer_middleware(middleware)
+    for middleware in for_both:
+        dispatcher.callback_query.outer_middleware(middleware)
+
+    dispatcher.include_routers(
+        menu.build_router(services.texts),
+        library.build_router(services.texts),
+        clean.build_router(),
+        sources.build_router(),
+        fallback.build_command_router(),
+        base.build_router(),
+        chat.build_router(),
+        fallback.build_button_router(),
+    )
+    return dispatcher

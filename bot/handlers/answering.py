@@ -1,0 +1,82 @@
+"""One turn: the question goes to the conversation, what comes back is shown.
+
+In: a question's text. Out: messages with the answer, its sources and buttons, and a row of `turn_metrics`. Turns of
+one dialogue come one after the other, so that each knows the answer before it.
+"""
+
+import asyncio
+import time
+from weakref import WeakValueDictionary
+
+import structlog
+from aiogram import Bot
+
+from bot.replies.answers import answer_keyboard, finished_answer, growing_answer
+from bot.replies.sending import send
+from bot.replies.streaming import StreamedAnswer, streamed_answer
+from bot.services import Services
+from bot.talk import Talk
+from domain.ids import UserId
+from rag.records import Answer, Answered, AnswerKind, Question, TextGrew
+
+log = structlog.get_logger()
+
+DAY_S = 86_400.0
+
+
+class Dialogues:
+    """Keeps the turns of a dialogue in order, and remembers which admins were reminded today."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
+        self._reminded_at: dict[UserId, float] = {}
+
+    def order(self, user: UserId) -> asyncio.Lock:
+        """Held during a turn; whoever asked first is answered first."""
+        return self._locks.setdefault(user, asyncio.Lock())
+
+    def may_remind(self, person: UserId) -> bool:
+        """True once a day for each person."""
+        now = time.monotonic()
+        if person in self._reminded_at and now - self._reminded_at[person] < DAY_S:
+            return False
+        self._reminded_at[person] = now
+        return True
+
+
+async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues) -> None:
+    """From the question to the answer with its sources."""
+    question = Question(
+        text=text,
+        user_id=talk.state.user_id,
+        session_id=talk.state.session_id,
+        base_id=talk.base_id,
+        language=talk.words.language,
+    )
+    async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place) as shown:
+        answer = await _follow(services, question, talk, shown)
+        await shown.finish(finished_answer(answer, talk.words), answer_keyboard(answer, talk.words))
+    await _note(services, talk, answer)
+    if answer.kind is AnswerKind.QUOTES and talk.person in services.admin_users and dialogues.may_remind(talk.person):
+        await send(bot, talk.place, talk.words("answer-full-answers"))
+
+
+async def _follow(services: Services, question: Question, talk: Talk, shown: StreamedAnswer) -> Answer:
+    async for event in services.conversation.answer(question):
+        if isinstance(event, TextGrew):
+            shown.grow(growing_answer(event, talk.words))
+        elif isinstance(event, Answered):
+            return event.answer
+    raise RuntimeError("the conversation ended without an answer")
+
+
+async def _note(services: Services, talk: Talk, answer: Answer) -> None:
+    await services.library.save_turn(
+        talk.state.user_id,
+        talk.base_id,
+        kind=answer.kind.value,
+        model=answer.model,
+        seconds=answer.seconds,
+        passages=len(answer.citations),
+    )
+    log.info("chat.answered", user=talk.person, kind=answer.kind.value, seconds=round(answer.seconds, 2))

@@ -1,0 +1,82 @@
+"""Mode Чат: a question, and the answer as it grows. Also what to do with messages that are no questions.
+
+In: messages of people. Out: a streamed answer with its sources; for links and files a question back.
+"""
+
+from aiogram import Bot, Router
+from aiogram.types import CallbackQuery, Message
+
+from bot.handlers.answering import Dialogues, answer_question
+from bot.handlers.base import keep
+from bot.handlers.filters import has_message, in_mode
+from bot.handlers.incoming import original_of, sources_in
+from bot.handlers.modes import switch_mode
+from bot.inbox import Turn
+from bot.keyboards import KEEP, ModeFor, button, mode_offer, rows
+from bot.replies.sending import place_at, send
+from bot.services import Services
+from bot.talk import Talk
+from domain.documents import SourceType
+from domain.ids import MessageId
+from domain.people import Mode
+
+_NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
+
+
+def build_router() -> Router:
+    """Messages in mode Чат, and messages that came before any mode was chosen."""
+    router = Router(name="chat")
+    router.message.register(ask, in_mode(Mode.CHAT))
+    router.message.register(offer_modes, in_mode(None))
+    router.callback_query.register(choose_mode_for, ModeFor.filter(), has_message)
+    return router
+
+
+async def ask(
+    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
+) -> None:
+    """Answer a question; ask back when the message is nothing but links or a file."""
+    sources = sources_in(message)
+    if sources and all(source.type in _NO_QUESTIONS for source in sources):
+        keyboard = rows([button(talk.words.plain("button-keep"), KEEP)])
+        await send(
+            bot, place_at(talk.place, MessageId(message.message_id)), talk.words("question-or-document"), keyboard
+        )
+        return
+    if not message.text:
+        await send(bot, talk.place, talk.words("question-is-not-text"))
+        return
+    if turn:
+        turn.release()  # an answer takes its time; «База» pressed meanwhile must work at once
+    await answer_question(message.text, bot, services, talk, dialogues)
+
+
+async def offer_modes(message: Message, bot: Bot, talk: Talk) -> None:
+    """No mode was chosen yet: the message is not lost, its buttons say what becomes of it."""
+    await send(
+        bot,
+        place_at(talk.place, MessageId(message.message_id)),
+        talk.words("choose-mode-for-message"),
+        mode_offer(talk.words),
+    )
+
+
+async def choose_mode_for(
+    query: CallbackQuery,
+    callback_data: ModeFor,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+) -> None:
+    """The mode is on from now, and the message that was waiting goes its way."""
+    await query.answer(talk.words.plain(f"mode-set-{callback_data.mode.value}"))
+    await switch_mode(bot, services, talk, callback_data.mode)
+    original = await original_of(shown, bot)
+    if original is None:
+        await send(bot, talk.place, talk.words("original-gone"))
+    elif callback_data.mode is Mode.DOCUMENTS:
+        await keep(original, bot, services, talk)
+    else:
+        await ask(original, bot, services, talk, dialogues)

@@ -1,0 +1,82 @@
+"""/clean: forgetting the conversation or emptying the base, each after a question, each with a report.
+
+In: the command and buttons. Out: one message that turns from the question into the report; after the conversation was
+forgotten it is the menu «Выберите режим работы:» again (seed 1, section 4.1.1).
+"""
+
+from aiogram import Bot, Router
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+
+from bot.handlers.filters import has_message
+from bot.keyboards import Clean, button, mode_choice, rows
+from bot.replies.sending import edit, send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Words
+from domain.ids import ChatId, MessageId
+
+CHAT, BASE, NOTHING = "chat", "base", "nothing"
+
+
+def build_router() -> Router:
+    """The command and its buttons."""
+    router = Router(name="clean")
+    router.message.register(offer, Command("clean"))
+    router.callback_query.register(clean, Clean.filter(), has_message)
+    return router
+
+
+async def offer(message: Message, bot: Bot, talk: Talk) -> None:
+    """What shall be cleared?"""
+    words = talk.words
+    choices = [button(words.plain(f"button-clean-{what}"), Clean(what=what)) for what in (CHAT, BASE)]
+    await send(bot, talk.place, words("clean-what"), rows(choices, [_no(words)]))
+
+
+async def clean(
+    query: CallbackQuery, callback_data: Clean, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """Asks, does, reports, all in the same message."""
+    steps = {(CHAT, False): _ask_chat, (CHAT, True): _do_chat, (BASE, False): _ask_base, (BASE, True): _do_base}
+    step = steps.get((callback_data.what, callback_data.sure), _leave)
+    html, keyboard = await step(services, talk)
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+    await query.answer()
+
+
+_Shown = tuple[str, InlineKeyboardMarkup | None]
+
+
+async def _ask_chat(_: Services, talk: Talk) -> _Shown:
+    return talk.words("clean-chat-sure"), _sure_or_no(CHAT, talk.words)
+
+
+async def _do_chat(services: Services, talk: Talk) -> _Shown:
+    removed = await services.people.clean_chat(talk.state.user_id)
+    report = talk.words("clean-chat-done", messages=removed.messages)
+    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, talk.state.mode)
+
+
+async def _ask_base(services: Services, talk: Talk) -> _Shown:
+    held = await services.library.count(talk.base_id)
+    if held.documents == 0:
+        return talk.words("clean-base-empty"), None
+    return talk.words("clean-base-sure", count=held.documents), _sure_or_no(BASE, talk.words)
+
+
+async def _do_base(services: Services, talk: Talk) -> _Shown:
+    removed = await services.library.clean_base(talk.base_id)
+    return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
+
+
+async def _leave(_: Services, talk: Talk) -> _Shown:
+    return talk.words("clean-cancelled"), None
+
+
+def _sure_or_no(what: str, words: Words) -> InlineKeyboardMarkup | None:
+    return rows([button(words.plain(f"button-clean-{what}-sure"), Clean(what=what, sure=True)), _no(words)])
+
+
+def _no(words: Words) -> InlineKeyboardButton:
+    return button(words.plain("button-no"), Clean(what=NOTHING))

@@ -1,0 +1,77 @@
+"""What nothing else took: unknown commands, buttons that no longer work, and our own mistakes.
+
+In: such events. Out: one useful sentence; for a mistake also an entry in the log under the number that is shown.
+"""
+
+import secrets
+
+import structlog
+from aiogram import Bot, Router
+from aiogram.exceptions import TelegramAPIError, TelegramForbiddenError
+from aiogram.types import CallbackQuery, ErrorEvent, Message
+
+from adapters.database.errors import DatabaseAway
+from bot.handlers.filters import is_command
+from bot.middlewares.reply import answer_event
+from bot.replies.sending import send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Words, language_of
+
+log = structlog.get_logger()
+
+
+def build_command_router() -> Router:
+    """Stands before the modes: a mistyped command is no question and no note."""
+    router = Router(name="unknown commands")
+    router.message.register(unknown_command, is_command)
+    return router
+
+
+def build_button_router() -> Router:
+    """Stands last."""
+    router = Router(name="unknown buttons")
+    router.callback_query.register(unknown_button)
+    return router
+
+
+async def unknown_command(message: Message, bot: Bot, talk: Talk) -> None:
+    """Says where the list of commands is."""
+    await send(bot, talk.place, talk.words("unknown-command"))
+
+
+async def unknown_button(query: CallbackQuery, talk: Talk) -> None:
+    """A button of an older version, or under a message that is too old."""
+    await query.answer(talk.words.plain("unknown-button"), show_alert=True)
+
+
+async def apologise(failure: ErrorEvent, services: Services) -> bool:
+    """The one place where any exception ends: logged, and told to the person in a sentence."""
+    event = failure.update.message or failure.update.callback_query
+    if isinstance(failure.exception, TelegramForbiddenError):
+        log.info("handler.nobody_there", update_id=failure.update.update_id)
+        return True
+    number = secrets.token_hex(4)
+    away = isinstance(failure.exception, DatabaseAway)
+    report = log.warning if away else log.error
+    report("handler.failed", number=number, update_id=failure.update.update_id, exc_info=failure.exception)
+    if event is not None:
+        words = _words(event, services)
+        await _tell(event, words, away=away, number=number)
+    return True
+
+
+def _words(event: Message | CallbackQuery, services: Services) -> Words:
+    """By the person's own setting in Telegram: the state may be what could not be read."""
+    code = event.from_user.language_code if event.from_user else None
+    return services.texts.for_language(language_of(code, default=services.default_language))
+
+
+async def _tell(event: Message | CallbackQuery, words: Words, *, away: bool, number: str) -> None:
+    try:
+        if away:
+            await answer_event(event, words, "database-away")
+        else:
+            await answer_event(event, words, "trouble", number=number)
+    except TelegramAPIError as error:
+        log.warning("handler.could_not_tell", number=number, error=type(error).__name__)

@@ -1,0 +1,88 @@
+"""The first minute and the way around: /start, modes, help, privacy, language, a new dialogue.
+
+In: commands, mode buttons (inline and of the keyboard). Out: the menu, hints, the mode in `user_state`.
+"""
+
+from aiogram import Bot, Router
+from aiogram.filters import Command, CommandObject, CommandStart
+from aiogram.types import CallbackQuery, Message
+
+from bot.handlers.filters import names_mode
+from bot.handlers.modes import mode_sign, switch_mode
+from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
+from bot.replies.sending import send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import LANGUAGES, Texts
+from domain.people import Mode
+
+_COMMANDS = {"chat": Mode.CHAT, "base": Mode.DOCUMENTS}
+_DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=base
+
+
+def build_router(texts: Texts) -> Router:
+    """`texts`: the keyboard's buttons are recognised by their wording in every language."""
+    router = Router(name="menu")
+    router.message.register(start, CommandStart())
+    router.message.register(switch_by_command, Command(*_COMMANDS))
+    router.message.register(switch_by_label, names_mode(labelled_modes(texts)))
+    router.message.register(say, Command("help", "privacy"))
+    router.message.register(begin_dialogue, Command("new"))
+    router.message.register(offer_languages, Command("language"))
+    router.callback_query.register(switch_by_button, names_mode({mode.value: mode for mode in Mode}))
+    router.callback_query.register(choose_language, ChooseLanguage.filter())
+    return router
+
+
+async def start(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+    """Greets and asks for a mode; a deep link may name it already."""
+    if mode := _DEEP_LINKS.get(command.args or ""):
+        await switch_mode(bot, services, talk, mode)
+        return
+    text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
+    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
+
+
+async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+    """/chat and /base."""
+    await switch_mode(bot, services, talk, _COMMANDS[command.command])
+
+
+async def switch_by_label(message: Message, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
+    """The keyboard that is always there."""
+    await switch_mode(bot, services, talk, mode)
+
+
+async def switch_by_button(query: CallbackQuery, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
+    """The two buttons of «Выберите режим работы:»."""
+    await query.answer(talk.words.plain(f"mode-set-{mode.value}"))
+    await switch_mode(bot, services, talk, mode)
+
+
+async def say(message: Message, command: CommandObject, bot: Bot, talk: Talk) -> None:
+    """/help and /privacy: the texts of these names."""
+    await send(bot, talk.place, talk.words(command.command))
+
+
+async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """/new: the old dialogue is kept, and no longer looked at."""
+    await services.people.new_session(talk.state.user_id)
+    await send(bot, talk.place, talk.words("new-dialogue"))
+
+
+async def offer_languages(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """/language."""
+    await send(bot, talk.place, talk.words("language-choose"), language_choice(services.texts))
+
+
+async def choose_language(
+    query: CallbackQuery, callback_data: ChooseLanguage, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """Speaks the new language at once, on the keyboard too."""
+    if callback_data.language not in LANGUAGES:
+        await query.answer(talk.words.plain("unknown-button"), show_alert=True)
+        return
+    await services.people.set_language(talk.state.user_id, callback_data.language)
+    chosen = services.texts.for_language(callback_data.language)
+    await query.answer()
+    await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))

@@ -1,0 +1,35 @@
+"""Switching between Чат and База, however it was asked for.
+
+In: a mode. Out: the mode stored in `user_state`, a short hint, and the keyboard that shows which mode is on.
+"""
+
+from aiogram import Bot
+from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
+
+from bot.keyboards import mode_choice, mode_keyboard
+from bot.replies.sending import Place, send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Words
+from domain.people import Mode
+
+
+async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> None:
+    """Store the mode and say what it means."""
+    await services.people.set_mode(talk.state.user_id, mode)
+    hint = await _hint(services, talk, mode)
+    await send(bot, talk.place, talk.words(hint), mode_sign(talk.words, mode, talk.place))
+
+
+def mode_sign(words: Words, mode: Mode | None, place: Place) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
+    """What shows the current mode: the keyboard in a private chat, buttons under the message in a group."""
+    return mode_keyboard(words, mode) if place.is_private else mode_choice(words, mode)
+
+
+async def _hint(services: Services, talk: Talk, mode: Mode) -> str:
+    suffix = "" if talk.place.is_private else "-group"
+    if mode is Mode.DOCUMENTS:
+        return f"documents-hint{suffix}"
+    if await services.passages.holds_documents(talk.base_id):
+        return f"chat-hint{suffix}"
+    return "chat-hint-empty" if services.answers_generally else "chat-hint-empty-strict"

@@ -1,0 +1,111 @@
+"""Updates on their way to the handlers: kept before they are acknowledged, handled in order for each chat.
+
+In: updates as the Bot API's JSON, from polling, a webhook, or an earlier process that died. Out: each one fed to the
+dispatcher and then forgotten. It knows no handler. aiogram's own polling acknowledges updates before they are handled
+and awaits no handler at shutdown; this is our answer to both (reference/apis.md, section 1).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from aiogram import Bot, Dispatcher
+
+from adapters.database.errors import DatabaseAway
+from bot.ports import InboxKeeper
+
+log = structlog.get_logger()
+
+TURN = "turn"
+"""Name under which handlers receive their `Turn`."""
+
+
+class Turn:
+    """One update's place in the order of its chat.
+
+    The next update of the same chat waits until this one has been handled, so that a file sent right after «База» was
+    pressed meets the new mode. A handler that goes on for long (an answer) calls `release` once the order no longer
+    matters.
+    """
+
+    def __init__(self, before: asyncio.Event | None) -> None:
+        self._before = before
+        self.passed = asyncio.Event()
+
+    async def come(self) -> None:
+        """Wait until the update before this one has been handled or released."""
+        if self._before:
+            await self._before.wait()
+
+    def release(self) -> None:
+        """Let the next update of the chat begin."""
+        self.passed.set()
+
+
+class Inbox:
+    """Feeds updates to the dispatcher, each exactly once while the database remembers it."""
+
+    def __init__(self, bot: Bot, dispatcher: Dispatcher, keeper: InboxKeeper) -> None:
+        self._bot = bot
+        self._dispatcher = dispatcher
+        self._keeper = keeper
+        self._running: set[asyncio.Task[None]] = set()
+        self._last: dict[int, Turn] = {}
+
+    async def accept(self, update: Mapping[str, Any]) -> None:
+        """Keep the update, then handle it in the background. Raises DatabaseAway: do not acknowledge it then."""
+        if await self._keeper.receive(self._bot.id, int(update["update_id"]), update):
+            self._begin(update)
+
+    async def replay(self) -> None:
+        """Handle what an earlier process left unhandled."""
+        for update in await self._keeper.unfinished(self._bot.id):
+            log.info("inbox.replayed", update_id=update["update_id"])
+            self._begin(update)
+
+    async def drain(self, timeout_s: float) -> None:
+        """Await the handlers that are running; the ones that need longer stay in the database for the next start."""
+        if not self._running:
+            return
+        _, late = await asyncio.wait(self._running, timeout=timeout_s)
+        for task in late:
+            task.cancel()
+        if late:
+            log.warning("inbox.left_for_next_start", updates=len(late))
+            await asyncio.wait(late, timeout=1)
+
+    def _begin(self, update: Mapping[str, Any]) -> None:
+        chat = chat_of(update)
+        before = self._last.get(chat)
+        turn = self._last[chat] = Turn(before.passed if before else None)
+        task = asyncio.create_task(self._handle(update, turn))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        task.add_done_callback(lambda _: self._leave(chat, turn))
+
+    def _leave(self, chat: int, turn: Turn) -> None:
+        turn.release()
+        if self._last.get(chat) is turn:
+            del self._last[chat]
+
+    async def _handle(self, update: Mapping[str, Any], turn: Turn) -> None:
+        await turn.come()
+        await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
+        try:
+            await self._keeper.finish(self._bot.id, int(update["update_id"]))
+        except DatabaseAway:
+            # It is handled again after a restart; handlers bear that (documents are recognised by their message).
+            log.warning("inbox.finish_failed", update_id=update["update_id"])
+
+
+def chat_of(update: Mapping[str, Any]) -> int:
+    """The chat whose order an update belongs to; 0 for updates without one."""
+    for content in update.values():
+        if not isinstance(content, Mapping):
+            continue
+        message = content.get("message", content)
+        chat = message.get("chat") or content.get("from") if isinstance(message, Mapping) else content.get("from")
+        if isinstance(chat, Mapping):
+            return int(chat["id"])
+    return 0

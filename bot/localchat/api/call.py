@@ -1,0 +1,121 @@
+"""What every Bot API method is given, and the few readings that many of them share."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from bot.localchat.api.params import Params
+from bot.localchat.checks import (
+    Refused,
+    bad,
+    canonical,
+    check_inline_keyboard,
+    check_reply_keyboard,
+)
+from bot.localchat.exchange import Exchange
+from bot.localchat.records import FormattedText, Json, Message
+from bot.localchat.rooms import ROOM_BY_ID, Room
+from bot.localchat.text.given import read_entities
+from bot.localchat.text.html import parse_html
+from bot.localchat.text.tidy import tidy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a method."""
+
+    params: Params
+    exchange: Exchange
+
+
+Method = Callable[[Call], Awaitable[object]]
+
+
+def read_room(call: Call) -> Room:
+    """The chat of the call; an unknown one is refused."""
+    if not call.params.text("chat_id"):
+        raise bad("chat_id is empty")
+    room = ROOM_BY_ID.get(_chat_id(call))
+    if room is None:
+        raise bad("chat not found")
+    return room
+
+
+def _chat_id(call: Call) -> int:
+    try:
+        return call.params.whole("chat_id")
+    except Refused:  # "@channelname" is allowed by the contract, and no such chat is here
+        return 0
+
+
+def read_formatted(call: Call, *, text: str = "text", entities: str = "entities") -> FormattedText:
+    """The text of a call in its final form, by parse mode or with the entities given."""
+    source = call.params.text(text) or ""
+    mode = (call.params.text("parse_mode") or "").lower()
+    if mode == "html":
+        return tidy(parse_html(source))
+    if mode:
+        raise bad("unsupported parse_mode")  # Markdown is no part of what Baza uses
+    given = call.params.json(entities)
+    return tidy(FormattedText(text=source, entities=read_entities(given, source) if given else ()))
+
+
+def read_reply(call: Call, room: Room) -> tuple[int | None, str | None]:
+    """The message that is answered and the quote from it."""
+    reply = call.params.record("reply_parameters")
+    wanted = reply.get("message_id") if reply else call.params.whole("reply_to_message_id") or None
+    if wanted is None:
+        return None, None
+    target = call.exchange.messages.find(room.chat_id, int(str(wanted)))
+    if target:
+        return target.message_id, _quote(reply or {}, target)
+    if (reply or {}).get("allow_sending_without_reply") or call.params.flag("allow_sending_without_reply"):
+        return None, None
+    raise bad("message to be replied not found")
+
+
+def _quote(reply: Mapping[str, object], target: Message) -> str | None:
+    quote = reply.get("quote")
+    if quote is not None and str(quote) not in target.text:
+        raise bad("QUOTE_TEXT_INVALID")
+    return str(quote) if quote else None
+
+
+def read_inline_markup(call: Call) -> str | None:
+    """The inline keyboard of an edit; no other kind is allowed there."""
+    markup = call.params.record("reply_markup")
+    if not markup:
+        return None
+    if "inline_keyboard" not in markup:
+        raise bad("inline keyboard expected")
+    return check_inline_keyboard(markup)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Markup:
+    """What came as reply_markup of a new message: an inline keyboard, or a change of the reply keyboard."""
+
+    inline: str | None = None
+    changes_keyboard: bool = False
+    keyboard: Json | None = None
+
+
+def read_markup(call: Call) -> Markup:
+    """Checked by the kind of keyboard."""
+    markup = call.params.record("reply_markup")
+    if not markup:
+        return Markup()
+    if "inline_keyboard" in markup:
+        return Markup(inline=check_inline_keyboard(markup))
+    if "keyboard" in markup:
+        return Markup(changes_keyboard=True, keyboard=check_reply_keyboard(markup))
+    if markup.get("remove_keyboard"):
+        return Markup(changes_keyboard=True)
+    if markup.get("force_reply"):
+        return Markup(changes_keyboard=True, keyboard=markup)
+    raise bad("can't parse reply keyboard markup JSON object")
+
+
+def read_preview(call: Call) -> str | None:
+    """How the page shows a link."""
+    options = call.params.record("link_preview_options")
+    return canonical(options) if options else None

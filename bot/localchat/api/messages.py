@@ -1,0 +1,198 @@
+"""Texts: send, change, remove, draft. In: calls. Out: messages in the Bot API's JSON, or True."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.localchat.api.call import (
+    Call,
+    Method,
+    read_formatted,
+    read_inline_markup,
+    read_markup,
+    read_preview,
+    read_reply,
+    read_room,
+)
+from bot.localchat.checks import TEXT_UNITS, bad, check_caption, check_text
+from bot.localchat.records import Attachment, FormattedText, Json, Message
+from bot.localchat.rooms import BOT_ID, Room
+from bot.localchat.text.units import utf16_length
+from bot.localchat.wire import entity_json
+
+DRAFT_S = 30  # a draft is a preview for so long (core.telegram.org/bots/api#sendmessagedraft)
+DELETED_AT_ONCE = 100
+_ACTIONS = {
+    "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
+    "choose_sticker", "find_location", "record_video_note", "upload_video_note",
+}  # fmt: skip
+_SAME = (
+    "message is not modified: specified new message content and reply markup are exactly the same "
+    "as a current content and reply markup of the message"
+)
+
+
+async def send_message(call: Call) -> Json:
+    """A new text of the bot."""
+    room = read_room(call)
+    if not call.params.text("text"):
+        raise bad("message text is empty")
+    formatted = read_formatted(call)
+    check_text(formatted)
+    return post_from_bot(call, room, formatted, None)
+
+
+def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: Attachment | None) -> Json:
+    """Put a checked message into the chat, with the reply, quote and keyboard of the call."""
+    exchange, markup = call.exchange, read_markup(call)
+    reply_to, quote = read_reply(call, room)
+    view = exchange.post(
+        Message(
+            chat_id=room.chat_id,
+            message_id=0,
+            sender_id=BOT_ID,
+            date=exchange.now(),
+            text=formatted.text,
+            entities=formatted.entities,
+            attachment=attachment,
+            reply_to=reply_to,
+            quote=quote,
+            markup=markup.inline,
+            preview=read_preview(call),
+        )
+    )
+    if markup.changes_keyboard:
+        exchange.set_keyboard(room.chat_id, markup.keyboard)
+    return view
+
+
+async def send_message_draft(call: Call) -> bool:
+    """A growing preview in a private chat; it is not kept."""
+    room = read_room(call)
+    if room.kind != "private":
+        raise bad("TEXTDRAFT_PEER_INVALID")
+    if not call.params.whole("draft_id"):
+        raise bad("RANDOM_ID_INVALID")
+    formatted = read_formatted(call)
+    if utf16_length(formatted.text) > TEXT_UNITS:
+        raise bad("message is too long")
+    call.exchange.hub.tell_pages(
+        {
+            "type": "draft",
+            "chat_id": room.chat_id,
+            "draft_id": call.params.whole("draft_id"),
+            "text": formatted.text,
+            "entities": [entity_json(entity) for entity in formatted.entities],
+            "seconds": DRAFT_S,
+        }
+    )
+    return True
+
+
+async def edit_message_text(call: Call) -> Json:
+    """Another text and keyboard for a text of the bot."""
+    message = _own_message(call)
+    if message.attachment:
+        raise bad("there is no text in the message to edit")
+    if not call.params.text("text"):
+        raise bad("message text is empty")
+    formatted = read_formatted(call)
+    check_text(formatted)
+    return _revise(call, message, formatted)
+
+
+async def edit_message_caption(call: Call) -> Json:
+    """Another caption and keyboard for a file of the bot."""
+    message = _own_message(call)
+    if not message.attachment:
+        raise bad("there is no caption in the message to edit")
+    formatted = read_formatted(call, text="caption", entities="caption_entities")
+    check_caption(formatted)
+    return _revise(call, message, formatted)
+
+
+async def edit_message_reply_markup(call: Call) -> Json:
+    """Another inline keyboard, or none. The message does not count as edited."""
+    message = _own_message(call)
+    changed = replace(message, markup=read_inline_markup(call))
+    if changed == message:
+        raise bad(_SAME)
+    return call.exchange.revise(changed)
+
+
+def _own_message(call: Call) -> Message:
+    room = read_room(call)
+    message = call.exchange.messages.find(room.chat_id, call.params.whole("message_id"))
+    if message is None:
+        raise bad("message to edit not found")
+    if message.sender_id != BOT_ID:
+        raise bad("message can't be edited")
+    return message
+
+
+def _revise(call: Call, message: Message, formatted: FormattedText) -> Json:
+    changed = replace(
+        message,
+        text=formatted.text,
+        entities=formatted.entities,
+        markup=read_inline_markup(call),
+        preview=read_preview(call),
+    )
+    if changed == message:
+        raise bad(_SAME)
+    return call.exchange.revise(replace(changed, edited=call.exchange.now()))
+
+
+async def delete_message(call: Call) -> bool:
+    """Remove one message of either side."""
+    room = read_room(call)
+    if not call.exchange.remove(room.chat_id, call.params.whole("message_id")):
+        raise bad("message to delete not found")
+    return True
+
+
+async def delete_messages(call: Call) -> bool:
+    """Remove up to 100; those that are not there are passed over."""
+    room, ids = read_room(call), call.params.json("message_ids")
+    if not isinstance(ids, list) or not ids:
+        raise bad("message identifiers are not specified")
+    if len(ids) > DELETED_AT_ONCE:
+        raise bad("too many message identifiers specified")
+    for message_id in ids:
+        call.exchange.remove(room.chat_id, int(message_id))
+    return True
+
+
+async def send_chat_action(call: Call) -> bool:
+    """«печатает…» for five seconds, or until the next message."""
+    room, action = read_room(call), call.params.text("action") or ""
+    if action not in _ACTIONS:
+        raise bad("wrong parameter action in request")
+    call.exchange.hub.tell_pages({"type": "action", "chat_id": room.chat_id, "action": action})
+    return True
+
+
+async def set_message_reaction(call: Call) -> bool:
+    """One emoji of the bot on a message, or none."""
+    room = read_room(call)
+    message = call.exchange.messages.find(room.chat_id, call.params.whole("message_id"))
+    if message is None:
+        raise bad("message to react not found")
+    given = call.params.json("reaction")
+    emoji = given[0].get("emoji") if isinstance(given, list) and given and isinstance(given[0], Mapping) else None
+    call.exchange.messages.save(replace(message, reaction=emoji))
+    event = {"type": "reaction", "chat_id": room.chat_id, "message_id": message.message_id, "emoji": emoji}
+    call.exchange.hub.tell_pages(event)
+    return True
+
+
+METHODS: dict[str, Method] = {
+    "sendMessage": send_message,
+    "sendMessageDraft": send_message_draft,
+    "editMessageText": edit_message_text,
+    "editMessageCaption": edit_message_caption,
+    "editMessageReplyMarkup": edit_message_reply_markup,
+    "deleteMessage": delete_message,
+    "deleteMessages": delete_messages,
+    "sendChatAction": send_chat_action,
+    "setMessageReaction": set_message_reaction,
+}

@@ -1,0 +1,112 @@
+"""How updates reach the bot: long polling and webhooks. In: the store's queue. Out: updates, oldest first."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+from bot.localchat.api.call import Call, Method
+from bot.localchat.checks import Refused, bad
+from bot.localchat.exchange import Exchange, Poll
+from bot.localchat.records import Json
+
+POLL_S = 50  # the longest wait
+LIMIT = 100
+_SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
+
+
+async def get_updates(call: Call) -> Sequence[Json]:
+    """Acknowledge all before `offset`, then give what is left or wait for more."""
+    exchange, params = call.exchange, call.params
+    if exchange.values.get("webhook"):
+        sentence = "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+        raise Refused(f"Conflict: {sentence}", code=409)
+    _remember_allowed(call)
+    exchange.updates.acknowledge(params.whole("offset"))
+    limit = min(max(params.whole("limit", LIMIT), 1), LIMIT)
+    return await _wait(exchange, limit=limit, seconds=min(max(params.whole("timeout"), 0), POLL_S))
+
+
+def _remember_allowed(call: Call) -> None:
+    """The list holds until another one is given; an empty one means the usual kinds."""
+    allowed = call.params.json("allowed_updates")
+    if isinstance(allowed, list):
+        call.exchange.values.put("allowed_updates", allowed)
+
+
+async def _wait(exchange: Exchange, *, limit: int, seconds: int) -> Sequence[Json]:
+    if exchange.poll:
+        exchange.poll.replaced.set()
+    poll = Poll(replaced=asyncio.Event())
+    exchange.poll = poll
+    try:
+        return await _poll(exchange, poll, limit=limit, seconds=seconds)
+    finally:
+        if exchange.poll is poll:
+            exchange.poll = None
+
+
+async def _poll(exchange: Exchange, poll: Poll, *, limit: int, seconds: int) -> Sequence[Json]:
+    deadline = asyncio.get_running_loop().time() + seconds
+    with exchange.hub.poller() as woken:
+        while not (found := exchange.updates.pending(limit=limit)) and not exchange.hub.closed:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            await _first(woken, poll.replaced, seconds=left)
+            woken.clear()
+            if poll.replaced.is_set():
+                sentence = "terminated by other getUpdates request; make sure that only one bot instance is running"
+                raise Refused(f"Conflict: {sentence}", code=409)
+    return found
+
+
+async def _first(*events: asyncio.Event, seconds: float) -> None:
+    """Until one of the events is set, or the time is over."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+            with suppress(asyncio.CancelledError):
+                await wait
+
+
+async def set_webhook(call: Call) -> bool:
+    """Updates are posted to this address from now on; an empty one means polling again."""
+    url, secret = call.params.text("url") or "", call.params.text("secret_token")
+    if url and not re.match(r"https?://[^/\s]+", url):
+        raise bad("bad webhook: Invalid URL")
+    if secret is not None and not _SECRET.fullmatch(secret):
+        raise bad("secret token contains unallowed characters")
+    _remember_allowed(call)
+    call.exchange.values.put("webhook", {"url": url, "secret": secret} if url else None)
+    if call.params.flag("drop_pending_updates"):
+        call.exchange.updates.clear()
+    call.exchange.hub.wake_pollers()
+    return True
+
+
+async def delete_webhook(call: Call) -> bool:
+    """Back to polling."""
+    call.exchange.values.put("webhook", None)
+    if call.params.flag("drop_pending_updates"):
+        call.exchange.updates.clear()
+    return True
+
+
+async def get_webhook_info(call: Call) -> Json:
+    """Where updates are posted, and how many wait."""
+    webhook = call.exchange.values.get("webhook")
+    url = webhook["url"] if isinstance(webhook, dict) else ""
+    pending = call.exchange.updates.count()
+    return {"url": url, "has_custom_certificate": False, "pending_update_count": pending}
+
+
+METHODS: dict[str, Method] = {
+    "getUpdates": get_updates,
+    "setWebhook": set_webhook,
+    "deleteWebhook": delete_webhook,
+    "getWebhookInfo": get_webhook_info,
+}

@@ -1,0 +1,40 @@
+"""Posts updates to the bot's webhook, one after another, as Telegram does: until it answers 2xx, then the next one.
+
+In: the queue of updates. Out: HTTP posts with the secret in `X-Telegram-Bot-Api-Secret-Token`.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+import aiohttp
+
+from bot.localchat.exchange import Exchange
+from bot.localchat.records import Json
+
+RETRY_S = 1.0
+TIMEOUT = aiohttp.ClientTimeout(total=30)
+
+
+async def run_courier(exchange: Exchange) -> None:
+    """Work until it is cancelled or the server stops."""
+    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+        with exchange.hub.poller() as woken:
+            while not exchange.hub.closed:
+                webhook, pending = exchange.values.get("webhook"), exchange.updates.pending(limit=1)
+                if not isinstance(webhook, dict) or not pending:
+                    await woken.wait()
+                    woken.clear()
+                elif await _deliver(session, webhook, pending[0]):
+                    exchange.updates.acknowledge(int(str(pending[0]["update_id"])) + 1)
+                else:
+                    await asyncio.sleep(RETRY_S)
+
+
+async def _deliver(session: aiohttp.ClientSession, webhook: Mapping[str, str | None], update: Json) -> bool:
+    secret = webhook.get("secret")
+    headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
+    try:
+        async with session.post(str(webhook["url"]), json=update, headers=headers) as answer:
+            return answer.ok
+    except (aiohttp.ClientError, TimeoutError):
+        return False

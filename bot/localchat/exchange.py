@@ -1,0 +1,116 @@
+"""The middle of the local chat: whatever either side does to a chat goes through here.
+
+In: checked messages of the bot and of people. Out: rows in the store, events for the pages, updates for the bot.
+It knows nothing of HTTP.
+"""
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.localchat.hub import Hub
+from bot.localchat.records import Json, Message, Query
+from bot.localchat.rooms import ACCOUNTS, BOT_ID, ROOM_BY_ID
+from bot.localchat.store.files import Files
+from bot.localchat.store.messages import Messages
+from bot.localchat.store.settings import Values
+from bot.localchat.store.updates import Updates
+from bot.localchat.wire import account_json, message_json
+
+# Sent only to those who ask for them by name (core.telegram.org/bots/api#getupdates)
+_UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
+
+
+@dataclass(kw_only=True)
+class Poll:
+    """The one getUpdates that waits; a newer one takes its place."""
+
+    replaced: asyncio.Event
+
+
+class Exchange:
+    """Everything that is shared by the Bot API and the page."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path, clock: Callable[[], float]) -> None:
+        self.messages = Messages(connection)
+        self.updates = Updates(connection)
+        self.values = Values(connection)
+        self.files = Files(connection, folder / "files")
+        self.hub = Hub()
+        self.clock = clock
+        self.poll: Poll | None = None
+
+    def now(self) -> int:
+        return int(self.clock())
+
+    def view(self, message: Message) -> Json:
+        """The message as both sides see it."""
+        replied = self.messages.find(message.chat_id, message.reply_to) if message.reply_to else None
+        return message_json(message, replied=replied, language=self.language(message.sender_id))
+
+    def language(self, user_id: int) -> str:
+        return str(self.values.get(f"language of {user_id}") or "ru")
+
+    def post(self, message: Message) -> Json:
+        """Keep a new message (its id is given here), show it, and tell the bot when a person wrote it."""
+        message = replace(message, message_id=self.messages.next_id(message.chat_id))
+        self.messages.save(message)
+        return self._spread(message, event="message", update="message")
+
+    def revise(self, message: Message) -> Json:
+        """Keep a changed message under its id."""
+        self.messages.save(message)
+        return self._spread(message, event="edit", update="edited_message")
+
+    def remove(self, chat_id: int, message_id: int) -> bool:
+        """False when it was not there."""
+        removed = self.messages.delete(chat_id, message_id)
+        if removed:
+            self.hub.tell_pages({"type": "delete", "chat_id": chat_id, "message_id": message_id})
+        return removed
+
+    def press(self, message: Message, user_id: int, data: str) -> str:
+        """A person pressed an inline button. Returns the id under which the bot answers."""
+        query = Query(
+            query_id=str(secrets.randbits(62)),
+            chat_id=message.chat_id,
+            message_id=message.message_id,
+            user_id=user_id,
+            pressed_at=self.clock(),
+        )
+        self.messages.save_query(query)
+        payload: Json = {
+            "id": query.query_id,
+            "from": account_json(ACCOUNTS[user_id], language=self.language(user_id)),
+            "message": self.view(message),
+            "chat_instance": str(abs(message.chat_id)),
+            "data": data,
+        }
+        self.tell_bot("callback_query", payload)
+        return query.query_id
+
+    def tell_bot(self, kind: str, payload: Json) -> None:
+        """Queue an update, unless the bot said that it does not want this kind."""
+        allowed = self.values.get("allowed_updates")
+        wanted = kind in allowed if isinstance(allowed, list) and allowed else kind not in _UNASKED
+        if wanted:
+            self.updates.add(kind, payload, now=self.clock())
+            self.hub.wake_pollers()
+
+    def set_keyboard(self, chat_id: int, keyboard: Json | None) -> None:
+        """The reply keyboard under the composer of a chat."""
+        self.values.put(f"keyboard of {chat_id}", keyboard)
+        self.hub.tell_pages({"type": "keyboard", "chat_id": chat_id, "keyboard": keyboard})
+
+    def keyboard(self, chat_id: int) -> object:
+        return self.values.get(f"keyboard of {chat_id}")
+
+    def _spread(self, message: Message, *, event: str, update: str) -> Json:
+        view = self.view(message)
+        self.hub.tell_pages({"type": event, "chat_id": message.chat_id, "message": view})
+        if message.sender_id != BOT_ID and message.chat_id in ROOM_BY_ID:
+            self.tell_bot(update, view)
+        return view

@@ -1,0 +1,1 @@
+"""What people do on the page: read, write, upload, press. The acceptance tests use the same endpoints."""

@@ -1,0 +1,144 @@
+"""The page's HTTP interface. In: JSON and uploads. Out: JSON, the event stream, files as downloads.
+
+GET  /people/{user}                                    bot, people, chats
+POST /people/{user}/language                           {"language"}
+GET  /people/{user}/events                             server-sent events
+POST /people/{user}/uploads                            multipart "file" -> {"file_id", "name", "size"}
+GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"messages", "more"}
+POST /people/{user}/chats/{chat}/messages              {"text", "files", "as_file", "reply_to"} -> {"messages"}
+POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
+POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
+GET  /files/{file}                                     the bytes, always as an attachment
+"""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.localchat.checks import Refused, bad
+from bot.localchat.exchange import Exchange
+from bot.localchat.guard import Handler
+from bot.localchat.people import speaking
+from bot.localchat.people.stream import stream_events
+from bot.localchat.people.views import whole_view
+from bot.localchat.records import Message
+from bot.localchat.rooms import ACCOUNTS, Room
+
+PAGE_MESSAGES = 60
+_LANGUAGES = ("ru", "en")
+_CHAT = "/people/{user:\\d+}/chats/{chat:-?\\d+}/messages"
+# Shown inside the page; anything else is bytes to the browser, whatever its sender called it.
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/mp4")
+
+
+class PeopleApi:
+    """What the page and the acceptance tests call."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/people/{user:\\d+}", self._whole),
+            web.post("/people/{user:\\d+}/language", self._set_language),
+            web.get("/people/{user:\\d+}/events", self._events),
+            web.post("/people/{user:\\d+}/uploads", self._upload),
+            web.get(_CHAT, self._history),
+            web.post(_CHAT, self._say),
+            web.post(_CHAT + "/{message:\\d+}", self._edit),
+            web.post(_CHAT + "/{message:\\d+}/press", self._press),
+            web.get("/files/{file}", self._file),
+        ]
+
+    async def _whole(self, request: web.Request) -> web.Response:
+        return web.json_response(whole_view(self._exchange, _user(request)))
+
+    async def _set_language(self, request: web.Request) -> web.Response:
+        language = (await _body(request)).get("language")
+        if language not in _LANGUAGES:
+            raise bad("language is ru or en")
+        self._exchange.values.put(f"language of {_user(request)}", language)
+        return web.json_response({"ok": True})
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        return await stream_events(request, self._exchange.hub)
+
+    async def _upload(self, request: web.Request) -> web.Response:
+        upload = (await request.post()).get("file")
+        if not isinstance(upload, web.FileField):
+            raise bad("there is no file in the request")
+        saved = self._exchange.files.save(upload.file, name=upload.filename, mime=upload.content_type)
+        return web.json_response({"file_id": saved.file_id, "name": saved.name, "size": saved.size})
+
+    async def _history(self, request: web.Request) -> web.Response:
+        room, limit = _room(request), min(int(request.query.get("limit", PAGE_MESSAGES)), 500)
+        before = int(request.query.get("before", 0)) or None
+        found = self._exchange.messages.page(room.chat_id, before=before, limit=limit + 1)
+        messages = [self._exchange.view(message) for message in found[-limit:]]
+        return web.json_response({"messages": messages, "more": len(found) > limit})
+
+    async def _say(self, request: web.Request) -> web.Response:
+        said = speaking.say(self._exchange, _room(request), _user(request), await _body(request))
+        return web.json_response({"messages": said})
+
+    async def _edit(self, request: web.Request) -> web.Response:
+        message = self._message(request)
+        if message.sender_id != _user(request):
+            raise bad("message can't be edited")
+        text = str((await _body(request)).get("text") or "")
+        return web.json_response({"message": speaking.edit(self._exchange, message, text)})
+
+    async def _press(self, request: web.Request) -> web.Response:
+        body, message = await _body(request), self._message(request)
+        row, column = int(str(body.get("row", -1))), int(str(body.get("column", -1)))
+        query_id = speaking.press(self._exchange, message, _user(request), row=row, column=column)
+        return web.json_response({"query_id": query_id})
+
+    def _message(self, request: web.Request) -> Message:
+        found = self._exchange.messages.find(_room(request).chat_id, int(request.match_info["message"]))
+        if found is None:
+            raise Refused("Not Found: message", code=404)
+        return found
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        file = self._exchange.files.find(request.match_info["file"])
+        if file is None:
+            raise web.HTTPNotFound
+        mime = file.mime if file.mime.startswith(_SHOWN) else "application/octet-stream"
+        headers = {
+            "Content-Type": mime,
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
+            "Cache-Control": "private, max-age=86400, immutable",
+        }
+        return web.FileResponse(self._exchange.files.location(file), headers=headers)
+
+
+@web.middleware
+async def tell_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """A refused deed of a person as JSON."""
+    try:
+        return await handler(request)
+    except Refused as refusal:
+        return web.json_response({"ok": False, "description": refusal.description}, status=refusal.code)
+
+
+def _user(request: web.Request) -> int:
+    user_id = int(request.match_info["user"])
+    if user_id not in ACCOUNTS or ACCOUNTS[user_id].is_bot:
+        raise Refused("Not Found: person", code=404)
+    return user_id
+
+
+def _room(request: web.Request) -> Room:
+    return speaking.read_room_of(int(request.match_info["chat"]), _user(request))
+
+
+async def _body(request: web.Request) -> Mapping[str, object]:
+    try:
+        body = await request.json()
+    except ValueError:
+        raise bad("can't parse JSON object") from None
+    if not isinstance(body, dict):
+        raise bad("expected an Object")
+    return body

@@ -1,0 +1,1 @@
+"""Formatted text by Telegram's rules: units, the HTML parse mode, given entities, and what is found by itself."""

@@ -1,0 +1,164 @@
+"""The HTML parse mode: marked-up source -> plain text with entities.
+
+In: what a bot sends with `parse_mode=HTML`. Out: `FormattedText`, or `Refused` with the sentence and the byte offset
+that Telegram names. Trimming and the order of entities belong to `text.tidy`. Tags and sentences:
+core.telegram.org/bots/api#html-style and what the live service answers.
+"""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from bot.localchat.checks import Refused, bad
+from bot.localchat.records import Entity, FormattedText
+from bot.localchat.text.links import clean_address, mentioned_user
+from bot.localchat.text.units import cut, utf16_length
+
+_KINDS = {
+    "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",
+    "s": "strikethrough", "strike": "strikethrough", "del": "strikethrough", "span": "spoiler", "tg-spoiler": "spoiler",
+    "a": "text_link", "code": "code", "pre": "pre", "blockquote": "blockquote", "tg-emoji": "custom_emoji",
+}  # fmt: skip
+_END_TAG = re.compile(r"</\s*([^\s>]*)\s*(>?)")
+_TAG_NAME = re.compile(r"<([^\s>]*)")
+_ATTRIBUTE = re.compile(r"""\s*([^\s=>]+)(\s*=\s*(?:"([^"]*)"|'([^']*)'|([\w.-]*)))?""")
+_CHARACTER = re.compile(r"&(?:lt|gt|amp|quot|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});?")
+_LANGUAGE_CLASS = "language-"
+
+
+@dataclass(kw_only=True)
+class _Open:
+    """A tag that waits for its end."""
+
+    name: str
+    offset: int
+    attributes: dict[str, str]
+    language: str | None = None  # of the <code class="language-…"> inside a <pre>
+
+
+@dataclass
+class _Reader:
+    source: str
+    at: int = 0
+    text: list[str] = field(default_factory=list)
+    offset: int = 0  # UTF-16 units written so far
+    opened: list[_Open] = field(default_factory=list)
+    entities: list[Entity] = field(default_factory=list)
+
+    def write(self, piece: str) -> None:
+        self.text.append(piece)
+        self.offset += utf16_length(piece)
+
+    def refuse(self, sentence: str, at: int) -> Refused:
+        return bad(f"can't parse entities: {sentence} at byte offset {len(self.source[:at].encode())}")
+
+
+def parse_html(source: str) -> FormattedText:
+    """Read the whole of `source`. Raises Refused for anything that Telegram does not accept."""
+    reader = _Reader(source)
+    while reader.at < len(source):
+        if source[reader.at] != "<":
+            _read_text(reader)
+        elif source.startswith("</", reader.at):
+            _read_end(reader)
+        else:
+            _read_start(reader)
+    if reader.opened:
+        raise bad(f"can't parse entities: Can't find end tag corresponding to start tag \"{reader.opened[-1].name}\"")
+    return FormattedText(text="".join(reader.text), entities=tuple(reader.entities))
+
+
+def _read_text(reader: _Reader) -> None:
+    end = reader.source.find("<", reader.at)
+    end = len(reader.source) if end < 0 else end
+    reader.write(_decode(reader.source[reader.at : end]))
+    reader.at = end
+
+
+def _decode(raw: str) -> str:
+    """Only four named characters and numbers are known; `&nbsp;` stays as it is."""
+    return _CHARACTER.sub(lambda match: html.unescape(match[0].rstrip(";") + ";"), raw)
+
+
+def _read_start(reader: _Reader) -> None:
+    begin = reader.at
+    match = _TAG_NAME.match(reader.source, begin)
+    name = match[1].lower() if match else ""
+    if begin + 1 + len(name) == len(reader.source):
+        raise reader.refuse("Unclosed start tag", begin)
+    if name not in _KINDS:
+        raise reader.refuse(f'Unsupported start tag "{name}"', begin)
+    reader.at = begin + 1 + len(name)
+    attributes = _read_attributes(reader, name, begin)
+    if name == "span" and attributes.get("class") != "tg-spoiler":
+        raise reader.refuse('Tag "span" must have class "tg-spoiler"', begin)
+    reader.opened.append(_Open(name=name, offset=reader.offset, attributes=attributes))
+
+
+def _read_attributes(reader: _Reader, tag: str, begin: int) -> dict[str, str]:
+    found: dict[str, str] = {}
+    while match := _ATTRIBUTE.match(reader.source, reader.at):
+        name, given = match[1].lower(), match[2]
+        if given is None and tag != "blockquote":
+            sentence = f'Expected equal sign in declaration of an attribute of the tag "{tag}"'
+            raise reader.refuse(sentence, begin)
+        found[name] = _decode(match[3] or match[4] or match[5] or "")
+        reader.at = match.end()
+    rest = re.compile(r"\s*>").match(reader.source, reader.at)
+    if not rest:
+        raise reader.refuse("Unclosed start tag", begin)
+    reader.at = rest.end()
+    return found
+
+
+def _read_end(reader: _Reader) -> None:
+    begin = reader.at
+    match = _END_TAG.match(reader.source, begin)
+    if not match or not match[2]:
+        raise reader.refuse("Unclosed end tag", begin)
+    if not reader.opened:
+        raise reader.refuse("Unexpected end tag", begin)
+    name, opened = match[1].lower(), reader.opened.pop()
+    if name and name != opened.name:
+        sentence = (
+            f'Unmatched end tag at byte offset {len(reader.source[:begin].encode())}, expected "</{opened.name}>"'
+        )
+        raise bad(f'can\'t parse entities: {sentence}, found "</{name}>"')
+    reader.at = match.end()
+    _close(reader, opened)
+
+
+def _close(reader: _Reader, opened: _Open) -> None:
+    """Turn a closed tag into its entity; a <code> that opens a <pre> only gives it the language."""
+    parent = reader.opened[-1] if reader.opened else None
+    if opened.name == "code" and parent and parent.name == "pre" and parent.offset == opened.offset:
+        parent.language = _language(opened)
+        return
+    entity = _entity(reader, opened)
+    if entity and entity.length:
+        reader.entities.append(entity)
+
+
+def _language(opened: _Open) -> str | None:
+    declared = opened.attributes.get("class", "")
+    return declared.removeprefix(_LANGUAGE_CLASS) if declared.startswith(_LANGUAGE_CLASS) else None
+
+
+def _entity(reader: _Reader, opened: _Open) -> Entity | None:
+    kind, length = _KINDS[opened.name], reader.offset - opened.offset
+    if kind == "text_link":
+        return _link(reader, opened, length)
+    if kind == "blockquote" and "expandable" in opened.attributes:
+        kind = "expandable_blockquote"
+    emoji = opened.attributes.get("emoji-id") if kind == "custom_emoji" else None
+    return Entity(kind=kind, offset=opened.offset, length=length, language=opened.language, custom_emoji_id=emoji)
+
+
+def _link(reader: _Reader, opened: _Open, length: int) -> Entity | None:
+    """A link to a user is a mention; an address that is none is dropped silently, as Telegram does."""
+    url = opened.attributes.get("href") or cut("".join(reader.text), opened.offset, reader.offset)
+    user_id = mentioned_user(url)
+    if user_id is not None:
+        return Entity(kind="text_mention", offset=opened.offset, length=length, user_id=user_id)
+    address = clean_address(url)
+    return Entity(kind="text_link", offset=opened.offset, length=length, url=address) if address else None

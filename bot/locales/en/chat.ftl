@@ -1,0 +1,21 @@
+# “Chat” mode: answers, sources, feedback.
+
+answer-general-label = Not from your base:
+answer-quotes-label = Here is what the base holds:
+answer-sources-label = The information comes from:
+answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.
+answer-cut = The answer broke off: the service stopped answering. Please ask again.
+answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
+
+place-pages = p. { $pages }
+place-section = section “{ $section }”
+place-moment = from { $start }
+
+question-or-document = Is this a question or a document for the base?
+button-keep = Add to the base
+kept-already = This has been added already.
+original-gone = The original message cannot be found. Please send it again in “Base” mode.
+question-is-not-text = I can only answer text. Please put the question into words.
+
+source-gone = The base no longer holds this passage.
+feedback-saved = Thank you, noted.

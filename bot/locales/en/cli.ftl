@@ -1,0 +1,28 @@
+# Texts of the command line.
+
+cli-page = Baza: { $page }
+cli-worker = Baza: reading documents
+cli-data = Data: { $home }
+cli-missing = Not configured: { $missing }
+cli-complete = Everything is configured.
+cli-open-to-all = ALLOWED_USERS is empty: the bot answers everybody
+
+cli-added = ✓ { $title }: { $passages } { $passages ->
+    [one] passage
+   *[other] passages
+  }, { $seconds } s
+cli-duplicate = ✓ { $title }: in the base already
+cli-document = { $id }  { $status }  { $title } ({ $passages })
+cli-sources = Information taken from:
+cli-no-such-file = There is no file { $path }, or it cannot be read. Check the path.
+cli-migrated = { $count ->
+    [0] The database fits this version already.
+   *[other] Migrations applied: { $count }.
+  }
+
+missing-token = no BOT_TOKEN: the talk goes on in the local chat
+missing-model = no LLM key: I answer with quotes
+missing-jina = no Jina key: I search by words and their forms
+missing-reranker = no Jina key: what is found is not reranked
+doctor-database = { $kind }
+doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.

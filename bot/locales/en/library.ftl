@@ -1,0 +1,48 @@
+# Documents and clearing.
+
+library-title = 🗂 <b>Documents: { $count }</b>
+library-page = p. { $page } of { $pages }
+library-empty = Your base is empty so far. Send the first document in “Base” mode.
+library-pages = { $count } p.
+library-failed = not read
+library-working = reading
+button-back = ‹ To the list
+button-original = Original message
+button-delete = Delete
+button-delete-sure = Yes, delete
+button-no = Cancel
+
+card-added = added on { $day }
+delete-sure = Delete <b>{ $title }</b>? It cannot be brought back.
+deleted = Deleted: <b>{ $title }</b>
+document-gone = The base holds no such document.
+original-here = Here it is.
+
+clean-what = What shall I clear?
+button-clean-chat = Conversation
+button-clean-base = Base
+clean-base-sure = Clear the base? { $count ->
+    [one] { $count } document and all that was read from it will be deleted. It cannot be brought back.
+   *[other] { $count } documents and all that was read from them will be deleted. They cannot be brought back.
+}
+button-clean-base-sure = Delete everything
+clean-base-done = The base is empty: { $documents ->
+    [one] { $documents } document
+   *[other] { $documents } documents
+} deleted ({ $passages ->
+    [one] { $passages } passage
+   *[other] { $passages } passages
+}).
+clean-base-empty = The base is empty already.
+clean-chat-sure = Clear the chat? I will forget the conversation (documents stay).
+button-clean-chat-sure = Clear
+clean-chat-done = The conversation is forgotten: { $messages ->
+    [one] { $messages } message
+   *[other] { $messages } messages
+} deleted. Your documents are where they were.
+clean-cancelled = Nothing was deleted.
+
+library-line = { $sign } { $title }
+library-day = { $day }
+card-title = <b>{ $title }</b>
+card-source = { $source }

@@ -1,0 +1,57 @@
+# The first minute: greeting, modes, commands, help.
+
+hello = Hello! I am Baza: I keep your documents, links and notes and answer from them, showing where each answer comes from.
+choose-mode = Choose a mode:
+choose-mode-for-message = Choose a mode: “Chat”, and I will answer this message, or “Base”, and I will keep it.
+
+button-chat = 💬 Chat
+button-documents = 📚 Base
+button-library = 🗂 Documents
+button-chosen = { $mode } ✓
+write-here = Message
+
+documents-hint = “Base” mode. Send a file (PDF, DOCX, TXT, MD), a link or just text, and it all goes into your base. When you are done, press “Chat” and ask.
+documents-hint-group = “Base” mode for this group. Mention me or reply to me: files, links and text go into the group's base.
+chat-hint = “Chat” mode. Ask me: I answer from your base and show where the answer comes from.
+chat-hint-group = “Chat” mode for this group. Mention me or reply to me: I answer from the group's base.
+chat-hint-empty = Your base is empty so far. Send the first document in “Base” mode, and I will answer from it. You can ask right away, too: I will answer from general knowledge.
+chat-hint-empty-strict = Your base is empty so far. Send the first document in “Base” mode, and I will answer from it.
+mode-set-chat = “Chat” mode
+mode-set-documents = “Base” mode
+
+new-dialogue = A new conversation has begun: I no longer look at the previous one. Your documents are where they were.
+
+language-choose = Which language shall I speak?
+language-set = I speak English now.
+language-name = English
+
+help =
+    “Base” mode: send a file (PDF, DOCX, TXT, MD), a link or text, and I read it all.
+    “Chat” mode: ask, I answer from your base and show the sources.
+    /docs: what the base holds; open, delete.
+    /new: begin a new conversation, documents stay.
+    /clean: clear the conversation or the base.
+    /privacy: what is kept and how to delete it. /language: language.
+privacy =
+    <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language.
+    <b>Where.</b> In the database of whoever runs this bot. Nobody but its members sees a base here.
+    <b>Who gets it.</b> If outside services for search and answers are connected, they receive the question, the text of documents and the recent conversation.
+    <b>How to delete it.</b> One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
+
+unknown-command = There is no such command. What I can do: /help
+unknown-button = This button no longer works. Open what you need anew: /docs or /help
+refused = This bot works for a chosen circle of people. To join it, give its owner your number: <code>{ $user }</code>
+too-often = Too many messages in a row; I did not take the last one. Please wait a minute and send it again.
+trouble = Something broke on my side, not yours. Please try again; if it happens again, show the bot's owner this number: <code>{ $number }</code>
+database-away = Not possible right now: the storage does not answer. Please send this again in a minute.
+
+command-start = begin and choose a mode
+command-chat = “Chat” mode: ask
+command-base = “Base” mode: send documents
+command-docs = what the base holds
+command-new = new conversation
+command-clean = clear the conversation or the base
+command-language = language
+command-privacy = what is kept and how to delete it
+command-help = how to use me
+bot-description = I keep your documents, links and notes and answer from them, showing where each answer comes from.

@@ -1,0 +1,82 @@
+# Режим «База»: приём, ход работы, квитанции.
+
+progress-queued = ⏳ <b>{ $title }</b> · в очереди
+progress-fetching = ⏳ <b>{ $title }</b> · загружаю
+progress-parsing = ⏳ <b>{ $title }</b> · читаю
+progress-parsing-pages = ⏳ <b>{ $title }</b> · читаю страницы { $done } из { $total }
+progress-embedding = ⏳ <b>{ $title }</b> · запоминаю
+progress-embedding-passages = ⏳ <b>{ $title }</b> · запоминаю { $done } из { $total }
+progress-waiting =
+    ⏳ <b>{ $title }</b>
+    Не получается обработать прямо сейчас: { $service } не отвечает. Документ сохранён, закончу сам и сообщу.
+service-search = сервис поиска
+service-named = сервис { $name }
+
+receipt-ready = ✅ <b>{ $title }</b> в базе
+receipt-pages = { $count ->
+    [one] { $count } страница
+    [few] { $count } страницы
+   *[other] { $count } страниц
+}
+receipt-passages = { $count ->
+    [one] { $count } фрагмент
+    [few] { $count } фрагмента
+   *[other] { $count } фрагментов
+}
+receipt-language = { $code ->
+    [ru] русский
+    [en] английский
+    [uk] украинский
+    [be] белорусский
+    [kk] казахский
+    [de] немецкий
+    [fr] французский
+    [es] испанский
+    [it] итальянский
+    [zh] китайский
+   *[other] язык { $code }
+}
+receipt-seconds = { $count } с
+receipt-without-text = { $count ->
+    [1] ⚠️ Страница { $pages } без текста (скан).
+   *[other] ⚠️ Страницы { $pages } без текста (сканы).
+}
+list-and = { $first } и { $last }
+list-more = { $first } и ещё { $count }
+
+receipt-cancelled = Отменено: <b>{ $title }</b>
+receipt-superseded = <b>{ $title }</b>: есть более новая версия.
+receipt-total-working = Готово { $done } из { $total }.
+receipt-total = { $total ->
+    [one] Всего { $total } документ, в базе { $ready }.
+    [few] Всего { $total } документа, в базе { $ready }.
+   *[other] Всего { $total } документов, в базе { $ready }.
+}
+receipt-hidden = { $count ->
+    [one] … и ещё { $count } документ
+    [few] … и ещё { $count } документа
+   *[other] … и ещё { $count } документов
+}
+
+button-cancel = Отменить
+button-cancel-one = Отменить: { $title }
+button-ask = Спросить о нём
+button-show = Показать
+cancelled = Отменено
+cancelled-too-late = Уже готово, отменять нечего.
+
+ask-about = Спрашивайте о документе «{ $title }».
+
+nothing-to-keep = Здесь нечего сохранить. Пришлите файл (PDF, DOCX, TXT, MD), ссылку или текст.
+unsupported = { $kind ->
+    [photo] Картинки читать пока не умею.
+    [voice] Голосовые слушать пока не умею.
+    [audio] Звук слушать пока не умею.
+    [video] Видео смотреть пока не умею.
+    [sticker] Стикер в базу не положить.
+    [location] Место на карте в базу не положить.
+    [poll] Опрос в базу не положить.
+    [contact] Контакт в базу не положить.
+   *[other] Такое сообщение прочитать не умею.
+} Пришлите файл (PDF, DOCX, TXT, MD), ссылку или текст.
+file-too-large-for-telegram = <b>{ $name }</b> больше { $limit_mb } МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку.

@@ -1,0 +1,21 @@
+# Режим «Чат»: ответы, источники, оценки.
+
+answer-general-label = Не из вашей базы:
+answer-quotes-label = Вот что нашлось в базе:
+answer-sources-label = Информация взята из:
+answer-nothing = В базе об этом ничего не нашлось. Спросите другими словами или добавьте документ в режиме «База».
+answer-cut = Ответ оборвался: сервис перестал отвечать. Спросите ещё раз.
+answer-full-answers = Полные ответы появятся, когда будет настроена модель: задайте LLM_API_KEY или LLM_BASE_URL.
+
+place-pages = стр. { $pages }
+place-section = раздел «{ $section }»
+place-moment = с { $start }
+
+question-or-document = Это вопрос или документ для базы?
+button-keep = Добавить в базу
+kept-already = Это уже добавлено.
+original-gone = Исходное сообщение не найдено. Пришлите его ещё раз в режиме «База».
+question-is-not-text = Отвечать могу только на текст. Напишите вопрос словами.
+
+source-gone = Этого фрагмента больше нет в базе.
+feedback-saved = Спасибо, учту.

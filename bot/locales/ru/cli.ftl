@@ -1,0 +1,29 @@
+# Тексты командной строки.
+
+cli-page = База: { $page }
+cli-worker = База: читаю документы
+cli-data = Данные: { $home }
+cli-missing = Не настроено: { $missing }
+cli-complete = Всё настроено.
+cli-open-to-all = ALLOWED_USERS пуст: бот отвечает всем
+
+cli-added = ✓ { $title }: { $passages } { $passages ->
+    [one] фрагмент
+    [few] фрагмента
+   *[many] фрагментов
+  }, { $seconds } с
+cli-duplicate = ✓ { $title }: уже в базе
+cli-document = { $id }  { $status }  { $title } ({ $passages })
+cli-sources = Информация взята из:
+cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.
+cli-migrated = { $count ->
+    [0] База данных уже соответствует этой версии.
+   *[other] Применено миграций: { $count }.
+  }
+
+missing-token = нет BOT_TOKEN: разговор идёт в локальном чате
+missing-model = нет ключа LLM: отвечаю цитатами
+missing-jina = нет ключа Jina: ищу по словам и их формам
+missing-reranker = нет ключа Jina: найденное не пересортировывается
+doctor-database = { $kind }
+doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_TOKEN.

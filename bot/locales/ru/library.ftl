@@ -1,0 +1,53 @@
+# Документы и очистка.
+
+library-title = 🗂 <b>Документы: { $count }</b>
+library-page = стр. { $page } из { $pages }
+library-empty = В базе пока пусто. Пришлите первый документ в режиме «База».
+library-pages = { $count } стр.
+library-failed = не прочитан
+library-working = читаю
+button-back = ‹ К списку
+button-original = Исходное сообщение
+button-delete = Удалить
+button-delete-sure = Да, удалить
+button-no = Отмена
+
+card-added = добавлен { $day }
+delete-sure = Удалить <b>{ $title }</b>? Вернуть его нельзя.
+deleted = Удалён: <b>{ $title }</b>
+document-gone = Этого документа в базе нет.
+original-here = Вот он.
+
+clean-what = Что очистить?
+button-clean-chat = Разговор
+button-clean-base = Базу
+clean-base-sure = Очистить базу? { $count ->
+    [1] Будет удалён 1 документ и всё, что из него прочитано. Вернуть его нельзя.
+    [one] Будет удалён { $count } документ и всё, что из них прочитано. Вернуть их нельзя.
+    [few] Будут удалены { $count } документа и всё, что из них прочитано. Вернуть их нельзя.
+   *[other] Будут удалены { $count } документов и всё, что из них прочитано. Вернуть их нельзя.
+}
+button-clean-base-sure = Удалить всё
+clean-base-done = База пуста: { $documents ->
+    [one] удалён { $documents } документ
+    [few] удалены { $documents } документа
+   *[other] удалено { $documents } документов
+} ({ $passages ->
+    [one] { $passages } фрагмент
+    [few] { $passages } фрагмента
+   *[other] { $passages } фрагментов
+}).
+clean-base-empty = База и так пуста.
+clean-chat-sure = Очистить чат? Я забуду разговор (документы останутся).
+button-clean-chat-sure = Очистить
+clean-chat-done = Разговор забыт: { $messages ->
+    [one] удалено { $messages } сообщение
+    [few] удалены { $messages } сообщения
+   *[other] удалено { $messages } сообщений
+}. Документы на месте.
+clean-cancelled = Ничего не удалено.
+
+library-line = { $sign } { $title }
+library-day = { $day }
+card-title = <b>{ $title }</b>
+card-source = { $source }

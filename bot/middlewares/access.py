@@ -1,0 +1,51 @@
+"""Who may talk to the bot (ALLOWED_USERS).
+
+In: messages and button presses. Out: those of allowed people; others get one sentence with their number, then an
+hour's silence.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from aiogram import BaseMiddleware
+from aiogram.types import CallbackQuery, Message, TelegramObject, User
+
+from bot.middlewares.reply import answer_event
+from bot.services import Services
+from bot.texts import language_of
+from domain.ids import UserId
+
+log = structlog.get_logger()
+
+SILENCE_S = 3600.0
+
+Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
+
+
+class Access(BaseMiddleware):
+    """Lets allowed people through."""
+
+    def __init__(self, services: Services, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._services = services
+        self._clock = clock
+        self._told_at: dict[int, float] = {}
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
+            return None
+        if self._services.is_allowed(UserId(event.from_user.id)):
+            return await handler(event, data)
+        return await self._refuse(event, event.from_user)
+
+    async def _refuse(self, event: Message | CallbackQuery, person: User) -> None:
+        now = self._clock()
+        self._told_at = {user: at for user, at in self._told_at.items() if now - at < SILENCE_S}
+        if person.id in self._told_at:
+            return
+        self._told_at[person.id] = now
+        log.info("access.refused", user=person.id)
+        language = language_of(person.language_code, default=self._services.default_language)
+        await answer_event(event, self._services.texts.for_language(language), "refused", user=str(person.id))

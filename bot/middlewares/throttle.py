@@ -1,0 +1,65 @@
+"""How much one person may send in a minute.
+
+In: messages and button presses. Out: those within the limit; the first one beyond it is answered with a warning, the
+others are dropped. Files have a larger limit of their own: a folder dropped into База arrives as one burst.
+"""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiogram import BaseMiddleware
+from aiogram.types import CallbackQuery, Message, TelegramObject
+
+from bot.middlewares.reply import answer_event
+from bot.services import Services
+from bot.texts import language_of
+
+WINDOW_S = 60.0
+FILES_FACTOR = 10  # files cost a row in the queue, questions cost a model
+
+Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
+
+
+@dataclass
+class _Recent:
+    times: deque[float] = field(default_factory=deque)
+    warned: bool = False
+
+
+class Throttle(BaseMiddleware):
+    """Counts in memory, for each person; a restart forgets it."""
+
+    def __init__(self, services: Services, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._services = services
+        self._clock = clock
+        self._recent: dict[tuple[int, bool], _Recent] = {}
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        """See the module."""
+        if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
+            return None
+        is_file = isinstance(event, Message) and event.document is not None
+        recent = self._of(event.from_user.id, is_file)
+        limit = self._services.messages_per_minute * (FILES_FACTOR if is_file else 1)
+        if len(recent.times) < limit:
+            recent.times.append(self._clock())
+            return await handler(event, data)
+        if not recent.warned:
+            recent.warned = True
+            language = language_of(event.from_user.language_code, default=self._services.default_language)
+            await answer_event(event, self._services.texts.for_language(language), "too-often")
+        return None
+
+    def _of(self, user: int, is_file: bool) -> _Recent:
+        """What this person sent lately; people who are quiet again are forgotten."""
+        horizon = self._clock() - WINDOW_S
+        for key, recent in list(self._recent.items()):
+            while recent.times and recent.times[0] <= horizon:
+                recent.times.popleft()
+                recent.warned = False
+            if not recent.times:
+                del self._recent[key]
+        return self._recent.setdefault((user, is_file), _Recent())

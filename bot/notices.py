@@ -1,0 +1,152 @@
+"""Keeps the live messages of batches in step with what the worker has reached.
+
+In: due notices from the database. Out: messages sent or edited, then confirmed. What was shown is remembered in the
+database alone, so a restart goes on where the last process stopped. It is the only writer of live messages.
+"""
+
+import asyncio
+import contextlib
+import time
+from functools import partial
+
+import structlog
+from aiogram import Bot
+from aiogram.exceptions import (
+    TelegramAPIError,
+    TelegramBadRequest,
+    TelegramForbiddenError,
+    TelegramMigrateToChat,
+    TelegramRetryAfter,
+)
+
+from adapters.database.errors import DatabaseAway
+from bot.ports import Notices
+from bot.replies.receipts import LiveMessage, live_message
+from bot.replies.sending import Place, edit, send
+from bot.texts import Texts
+from domain.documents import Notice
+from domain.ids import ChatId, MessageId
+
+log = structlog.get_logger()
+
+DUE_AT_ONCE = 20
+HOLD_S = 30  # a notice that another process took and could not show is due again after that
+CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
+
+# The person blocked the bot, left, or the chat became another one: nobody is there to read it.
+_NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
+
+
+class NoticeLoop:
+    """Shows what has become of documents. Chats do not wait for each other."""
+
+    def __init__(
+        self, bot: Bot, notices: Notices, texts: Texts, *, poll_s: float = 1.0, chat_pause_s: float = CHAT_PAUSE_S
+    ) -> None:
+        self._bot = bot
+        self._notices = notices
+        self._texts = texts
+        self._poll_s = poll_s
+        self._chat_pause_s = chat_pause_s
+        self._awake = asyncio.Event()
+        self._tasks: dict[ChatId, asyncio.Task[None]] = {}
+        self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
+
+    def wake(self) -> None:
+        """Look at once: something was enqueued in this process."""
+        self._awake.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Show notices until `stop`; what is being shown then is finished."""
+        stopping = asyncio.create_task(stop.wait())
+        while not stop.is_set():
+            await self._look()
+            await self._rest(stopping)
+        stopping.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def _look(self) -> None:
+        try:
+            due = await self._notices.due(limit=DUE_AT_ONCE, hold_s=HOLD_S)
+        except DatabaseAway:
+            log.warning("notices.database_away")
+            return
+        by_chat: dict[ChatId, list[Notice]] = {}
+        for notice in due:
+            by_chat.setdefault(notice.chat_id, []).append(notice)
+        for chat, notices in by_chat.items():
+            before = self._tasks.get(chat)
+            task = self._tasks[chat] = asyncio.create_task(self._show_in_turn(before, notices))
+            task.add_done_callback(partial(self._forget, chat))
+
+    async def _rest(self, stopping: "asyncio.Task[bool]") -> None:
+        woken = asyncio.create_task(self._awake.wait())
+        await asyncio.wait({woken, stopping}, timeout=self._poll_s, return_when=asyncio.FIRST_COMPLETED)
+        woken.cancel()
+        self._awake.clear()
+
+    def _forget(self, chat: ChatId, done: "asyncio.Task[None]") -> None:
+        if self._tasks.get(chat) is done:
+            del self._tasks[chat]
+        if not done.cancelled() and (error := done.exception()):
+            log.error("notices.failed", chat=chat, exc_info=error)
+
+    async def _show_in_turn(self, before: "asyncio.Task[None] | None", notices: list[Notice]) -> None:
+        if before:
+            await asyncio.wait({before})
+        for notice in notices:
+            await self._keep_pace(notice.chat_id)
+            await self._show_and_confirm(notice)
+
+    async def _keep_pace(self, chat: ChatId) -> None:
+        shown_at = self._shown_at.get(chat)
+        if shown_at is not None:
+            await asyncio.sleep(max(0.0, shown_at + self._chat_pause_s - time.monotonic()))
+        now = time.monotonic()
+        self._shown_at = {other: at for other, at in self._shown_at.items() if now - at < self._chat_pause_s}
+        self._shown_at[chat] = now
+
+    async def _show_and_confirm(self, notice: Notice) -> None:
+        try:
+            await self._show(notice)
+            await self._notices.confirm(notice.batch_id, revision=notice.revision)
+        except TelegramRetryAfter as error:
+            log.info("notices.slowed_down", chat=notice.chat_id, seconds=error.retry_after)
+            await asyncio.sleep(error.retry_after)  # it is due again after the hold
+        except (TelegramAPIError, DatabaseAway) as error:
+            log.warning("notices.postponed", batch=notice.batch_id, error=type(error).__name__)
+
+    async def _show(self, notice: Notice) -> None:
+        if not notice.documents:
+            return  # all of them were deleted
+        message = live_message(notice.documents, self._texts.for_language(notice.language))
+        try:
+            await self._write(notice, message)
+        except _NOBODY_THERE as error:
+            log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
+
+    async def _write(self, notice: Notice, message: LiveMessage) -> None:
+        """Edit the live message; send one when there is none, or when the end would otherwise not be noticed."""
+        live = notice.message_id
+        if live is None:
+            await self._send(notice, message)
+        elif message.is_final and _was_promised(notice):
+            await self._send(notice, message)
+            await self._remove(notice.chat_id, live)
+        elif not await edit(self._bot, notice.chat_id, live, message.html, message.keyboard) and message.is_final:
+            await self._send(notice, message)
+
+    async def _remove(self, chat: ChatId, message: MessageId) -> None:
+        with contextlib.suppress(TelegramBadRequest):  # the person removed it first
+            await self._bot.delete_message(chat, message)
+
+    async def _send(self, notice: Notice, message: LiveMessage) -> None:
+        place = Place(chat=notice.chat_id, thread=notice.thread_id, reply_to=notice.reply_to)
+        sent = await send(self._bot, place, message.html, message.keyboard)
+        await self._notices.attach(notice.batch_id, MessageId(sent))
+
+
+def _was_promised(notice: Notice) -> bool:
+    """A service had been away and the person was told «закончу сам и сообщу»: an edit would reach nobody."""
+    return any(document.waits_for_service for document in notice.documents)

@@ -1,0 +1,63 @@
+"""Why a document was not read, as a sentence.
+
+In: a document's error code and parameters, as the database keeps them. Out: HTML from `locales/*/errors.ftl`.
+Parameters that an older row lacks are filled, so that a sentence can always be shown.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from bot.keyboards import shortened
+from bot.texts import Value, Words
+from domain.documents import DocumentCard
+from domain.locator import JsonValue
+from ingestion.errors import FailureCode
+
+NAME_CHARACTERS = 80
+SEARCH_SERVICES = frozenset({"jina", "embedder"})  # what they are called does not help a person
+
+
+def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = False) -> str:
+    """The sentence for the document's error; the one for INTERNAL when the code is not known here.
+
+    As HTML, or `plain` for a terminal.
+    """
+    code = document.error_code if document.error_code in _CODES else FailureCode.INTERNAL.value
+    key = f"error-{code}"
+    fill = words.plain if plain else words
+    return fill(key, **{name: _value(name, document, words) for name in words.variables(key)})
+
+
+def service_name(params: Mapping[str, JsonValue], words: Words) -> str:
+    """The service that is away, in the person's words."""
+    name = params.get("service")
+    if not isinstance(name, str) or name.lower() in SEARCH_SERVICES:
+        return words.plain("service-search")
+    return words.plain("service-named", name=name)
+
+
+_CODES = frozenset(code.value for code in FailureCode)
+
+
+def _value(name: str, document: DocumentCard, words: Words) -> Value:
+    given = document.error_params.get(name)
+    if name == "service":
+        return service_name(document.error_params, words)
+    if name == "created_at":
+        return _moment(given) or document.created_at
+    if isinstance(given, int | float) and name != "status":
+        return given
+    if given is None or given == "":
+        return _shown(document.title or document.source_identifier)
+    return _shown(str(given))
+
+
+def _moment(value: JsonValue) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+
+
+def _shown(text: str) -> str:
+    return shortened(text, NAME_CHARACTERS)

@@ -1,0 +1,111 @@
+"""The list of documents and a document's card.
+
+In: cards of the library. Out: HTML and keyboards. It reads no store.
+"""
+
+from dataclasses import dataclass
+
+from aiogram.types import InlineKeyboardMarkup
+
+from bot.keyboards import (
+    AskAbout,
+    DeleteDocument,
+    ListPage,
+    OpenDocument,
+    ShowOriginal,
+    button,
+    in_rows,
+    rows,
+    shortened,
+)
+from bot.replies.citations import SIGNS
+from bot.replies.failures import failure_sentence
+from bot.texts import Words
+from domain.documents import DocumentCard, DocumentStatus
+
+PAGE_SIZE = 8
+TITLE_CHARACTERS = 60
+NUMBERS_IN_A_ROW = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf:
+    """A page of the library; `page` counts from 0."""
+
+    documents: tuple[DocumentCard, ...]
+    total: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        """At least 1."""
+        return max(1, -(-self.total // PAGE_SIZE))
+
+
+def shelf_html(shelf: Shelf, words: Words) -> str:
+    """A line for each document, numbered on through the pages."""
+    if not shelf.documents and shelf.page == 0:
+        return words("library-empty")
+    title = words("library-title", count=shelf.total)
+    if shelf.pages > 1:
+        title += " · " + words("library-page", page=shelf.page + 1, pages=shelf.pages)
+    lines = [f"{_number(shelf, index)}. {_line(card, words)}" for index, card in enumerate(shelf.documents)]
+    return "\n".join([title, *lines])
+
+
+def shelf_keyboard(shelf: Shelf, words: Words) -> InlineKeyboardMarkup | None:
+    """A number for each document, ‹ and › where there is more."""
+    numbers = [
+        button(str(_number(shelf, index)), OpenDocument(document=card.id, page=shelf.page))
+        for index, card in enumerate(shelf.documents)
+    ]
+    before = [button("‹", ListPage(page=shelf.page - 1))] if shelf.page > 0 else []
+    after = [button("›", ListPage(page=shelf.page + 1))] if shelf.page + 1 < shelf.pages else []
+    return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *after])
+
+
+def card_html(card: DocumentCard, words: Words) -> str:
+    """What is known of a document."""
+    title = words.plain("library-line", sign=SIGNS[card.source_type], title=shortened(card.title, TITLE_CHARACTERS))
+    facts = [
+        words("receipt-pages", count=card.pages) if card.pages else "",
+        words("receipt-passages", count=card.chunks) if card.chunks else "",
+        words("receipt-language", code=card.language) if card.language else "",
+        words("card-added", day=card.created_at),
+    ]
+    lines = [words("card-title", title=title), " · ".join(filter(None, facts))]
+    if card.source_identifier not in (card.title, ""):
+        lines.append(words("card-source", source=shortened(card.source_identifier, 300)))
+    if card.status is DocumentStatus.FAILED:
+        lines.append(failure_sentence(card, words))
+    return "\n".join(lines)
+
+
+def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeyboardMarkup | None:
+    """What can be done with it, and the way back to the list."""
+    ask = [button(words.plain("button-ask"), AskAbout(document=card.id))]
+    original = [button(words.plain("button-original"), ShowOriginal(document=card.id))]
+    return rows(
+        ask if card.status is DocumentStatus.READY else [],
+        original if card.message_id is not None else [],
+        [button(words.plain("button-delete"), DeleteDocument(document=card.id))],
+        [button(words.plain("button-back"), ListPage(page=page))],
+    )
+
+
+def _number(shelf: Shelf, index: int) -> int:
+    return shelf.page * PAGE_SIZE + index + 1
+
+
+def _line(card: DocumentCard, words: Words) -> str:
+    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(card.title, TITLE_CHARACTERS))
+    facts = [_status(card, words), words("library-day", day=card.created_at)]
+    return " · ".join(filter(None, [title, *facts]))
+
+
+def _status(card: DocumentCard, words: Words) -> str:
+    if card.status is DocumentStatus.FAILED:
+        return words("library-failed")
+    if not card.status.is_final:
+        return words("library-working")
+    return words("library-pages", count=card.pages) if card.pages else ""

@@ -1,0 +1,141 @@
+"""A model's Markdown as rich text, whatever it contains.
+
+In: Markdown, whole or still growing. Out: `RichText`. Raw HTML is shown as text, images become links, headings bold
+lines; tables go through `bot.replies.tables`. No text is lost but for addresses that Telegram does not link.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+from bot.replies.rich import BOLD, CODE, ITALIC, QUOTE, STRIKE, Kind, RichText, Run, Style, join, rich
+from bot.replies.tables import Table, render_table
+
+LINKED = re.compile(r"(?:https?|tg)://\S+", re.IGNORECASE)
+RULE = "———"
+BULLETS = ("•", "◦", "▪")  # by depth of nesting
+_INDENT = "   "
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+# Left out of CommonMark: `lheading` turns a paragraph bold while a list below it is still being written, `code`
+# takes a carelessly indented paragraph for code, `reference` swallows lines.
+_LEFT_OUT = ["lheading", "code", "reference"]
+
+_Node = SyntaxTreeNode
+
+
+def render_markdown(text: str) -> RichText:
+    """Never raises and never yields what Telegram would refuse."""
+    clean = _UNSHOWABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _blocks(SyntaxTreeNode(_parser().parse(clean)).children, "\n\n")
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(_LEFT_OUT)
+
+
+def _blocks(nodes: Iterable[_Node], separator: str, *, depth: int = 0) -> RichText:
+    return join((_block(node, depth) for node in nodes), separator)
+
+
+def _block(node: _Node, depth: int) -> RichText:
+    if node.type in ("bullet_list", "ordered_list"):
+        return _list(node, depth)
+    if node.type == "blockquote":
+        return _blocks(node.children, "\n", depth=depth).wrapped(QUOTE)
+    return _BLOCKS.get(node.type, _inlines)(node)
+
+
+def _list(node: _Node, depth: int) -> RichText:
+    first = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+    items = (_item(item, _marker(first, number, depth), depth) for number, item in enumerate(node.children))
+    return join(items, "\n")
+
+
+def _marker(first: int | None, number: int, depth: int) -> str:
+    return f"{first + number}. " if first is not None else f"{BULLETS[min(depth, len(BULLETS) - 1)]} "
+
+
+def _item(node: _Node, marker: str, depth: int) -> RichText:
+    runs = _blocks(node.children, "\n", depth=depth + 1).runs
+    followers = (*runs[1:], Run(""))
+    return rich(marker) + RichText(tuple(map(_indented, runs, followers)))
+
+
+def _indented(run: Run, follower: Run) -> Run:
+    """Lines after the first one stand under the item's text; a code block is a block of its own."""
+    if run.is_literal:
+        return run
+    line_start = r"\n(?!\Z)" if Kind.PRE in follower.kinds else r"\n"
+    return Run(re.sub(line_start, "\n" + _INDENT, run.text), run.styles)
+
+
+def _fence(node: _Node) -> RichText:
+    language = re.match(r"[\w+#.-]*", node.info.strip())
+    style = Style(Kind.PRE, language.group() if language else "")
+    return rich(node.content.rstrip("\n"), style)
+
+
+def _table(node: _Node) -> RichText:
+    rows = [row for part in node.children for row in part.children]
+    align = tuple(_align(cell) for cell in rows[0].children) if rows else ()
+    cells = tuple(tuple(_inlines(cell) for cell in row.children) for row in rows)
+    return render_table(Table(rows=cells, align=align))
+
+
+def _align(cell: _Node) -> str:
+    return str(cell.attrs.get("style", "")).removeprefix("text-align:") or "left"
+
+
+def _inlines(node: _Node) -> RichText:
+    """What stands inside a node, in order; a leaf shows its own content."""
+    if not node.children:
+        return rich(node.content) if node.type != "inline" else RichText()
+    text = RichText()
+    for child in node.children:
+        text += _INLINES.get(child.type, _inlines)(child)
+    return text
+
+
+def _wrapping(style: Style) -> Callable[[_Node], RichText]:
+    return lambda node: _inner(node).wrapped(style)
+
+
+def _inner(node: _Node) -> RichText:
+    return _inlines(node) if node.children else RichText()
+
+
+def _link(node: _Node) -> RichText:
+    return _linked(_inner(node), str(node.attrs.get("href", "")))
+
+
+def _image(node: _Node) -> RichText:
+    return _linked(_inner(node), str(node.attrs.get("src", "")))
+
+
+def _linked(label: RichText, address: str) -> RichText:
+    shown = label if label.text.strip() else rich(address)
+    return shown.wrapped(Style(Kind.LINK, address)) if LINKED.fullmatch(address) else shown
+
+
+_BLOCKS: Mapping[str, Callable[[_Node], RichText]] = {
+    "paragraph": lambda node: _inner(node),
+    "heading": lambda node: _inner(node).wrapped(BOLD),
+    "fence": _fence,
+    "hr": lambda _: rich(RULE),
+    "table": _table,
+}
+_INLINES: Mapping[str, Callable[[_Node], RichText]] = {
+    "code_inline": lambda node: rich(node.content, CODE),
+    "softbreak": lambda _: rich("\n"),
+    "hardbreak": lambda _: rich("\n"),
+    "strong": _wrapping(BOLD),
+    "em": _wrapping(ITALIC),
+    "s": _wrapping(STRIKE),
+    "link": _link,
+    "image": _image,
+}

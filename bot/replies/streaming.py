@@ -1,0 +1,171 @@
+"""An answer that grows before the person's eyes.
+
+In: the answer so far, as often as it changes. Out: a draft that grows (private chats) or a message that is edited,
+and in the end the messages that stay. The writer of the answer never waits for Telegram: what is shown is always the
+newest, never faster than Telegram likes.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from aiogram import Bot
+from aiogram.enums import ChatAction, ParseMode
+from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter
+from aiogram.types import InlineKeyboardMarkup
+
+from bot.replies.html import to_html
+from bot.replies.rich import RichText
+from bot.replies.sending import Place, edit, send
+from bot.replies.split import split_rich
+from domain.ids import MessageId
+
+log = structlog.get_logger()
+
+DRAFT_PAUSE_S = 0.7
+EDIT_PAUSE_S = 1.0  # Telegram allows a bot about one message a second in a chat
+TYPING_PAUSE_S = 4.0  # the sign fades after five seconds
+
+
+class StreamedAnswer:
+    """One answer on its way to one place. Use it as `async with streamed_answer(...) as answer`."""
+
+    def __init__(self, bot: Bot, place: Place, *, draft_pause_s: float, edit_pause_s: float) -> None:
+        self._bot = bot
+        self._place = place
+        self._pauses = {True: draft_pause_s, False: edit_pause_s}
+        self._drafts = place.is_private  # drafts exist in private chats only, and not on every server
+        self._newest: RichText | None = None
+        self._changed = asyncio.Event()
+        self._finishing = asyncio.Event()
+        self._painting = asyncio.Lock()  # one request at a time: a late one must not overwrite a newer text
+        self._sent: list[tuple[MessageId, str]] = []  # the messages that stay, and what they say
+        self._draft = ""  # what the draft says
+        self._draft_id = secrets.randbelow(2**31 - 1) + 1
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether the person sees anything of it yet."""
+        return bool(self._sent or self._draft)
+
+    def grow(self, text: RichText) -> None:
+        """This is the answer so far; it is shown as soon as Telegram allows."""
+        self._newest = text
+        self._changed.set()
+
+    async def finish(self, text: RichText, keyboard: InlineKeyboardMarkup | None) -> list[MessageId]:
+        """Make the answer stay, with `keyboard` below its last message. Raises TelegramAPIError when it cannot."""
+        self._finishing.set()
+        self._changed.set()
+        async with self._painting:
+            pieces = [to_html(piece) for piece in split_rich(text)]
+            for number, piece in enumerate(pieces):
+                await self._settle(number, piece, keyboard if number == len(pieces) - 1 else None)
+            await self._drop_from(len(pieces))
+        return [message for message, _ in self._sent]
+
+    async def paint(self) -> None:
+        """Show the newest text again and again until the answer is finished."""
+        while not self._finishing.is_set():
+            await self._changed.wait()
+            self._changed.clear()
+            async with self._painting:
+                if self._newest is not None and not self._finishing.is_set():
+                    await self._show(self._newest)
+            await _pause(self._finishing, self._pauses[self._drafts])
+
+    async def _show(self, text: RichText) -> None:
+        """All pieces but the last are full and can stay; the last one grows on."""
+        pieces = [to_html(piece) for piece in split_rich(text)]
+        try:
+            for number, piece in enumerate(pieces[:-1]):
+                await self._settle(number, piece, None)
+            if pieces:
+                await self._show_last(len(pieces) - 1, pieces[-1])
+        except TelegramRetryAfter as error:
+            await _pause(self._finishing, error.retry_after)
+        except TelegramNetworkError as error:
+            log.info("answer.paint_failed", chat=self._place.chat, error=type(error).__name__)
+
+    async def _show_last(self, number: int, html: str) -> None:
+        if self._drafts:
+            await self._show_draft(html)
+        if not self._drafts:
+            await self._settle(number, html, None)
+
+    async def _show_draft(self, html: str) -> None:
+        if html == self._draft:
+            return
+        try:
+            await self._bot.send_message_draft(
+                self._place.chat,
+                draft_id=self._draft_id,
+                text=html,
+                message_thread_id=self._place.thread,
+                parse_mode=ParseMode.HTML,
+            )
+        except (TelegramRetryAfter, TelegramNetworkError):
+            raise
+        except TelegramAPIError as error:
+            log.info("answer.drafts_refused", chat=self._place.chat, error=type(error).__name__)
+            self._drafts = False
+            return
+        self._draft = html
+
+    async def _settle(self, number: int, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
+        """Make message `number` of the answer say `html`; one that cannot be edited any more is sent anew."""
+        if number < len(self._sent):
+            message, shown = self._sent[number]
+            if shown == html and keyboard is None:
+                return
+            if await edit(self._bot, self._place.chat, message, html, keyboard):
+                self._sent[number] = (message, html)
+                return
+            await self._drop_from(number)
+        self._sent.append((await send(self._bot, self._place, html, keyboard), html))
+
+    async def _drop_from(self, number: int) -> None:
+        """Take back messages that the answer turned out not to need."""
+        for message, _ in self._sent[number:]:
+            with contextlib.suppress(TelegramBadRequest):
+                await self._bot.delete_message(self._place.chat, message)
+        del self._sent[number:]
+
+
+@asynccontextmanager
+async def streamed_answer(
+    bot: Bot,
+    place: Place,
+    *,
+    draft_pause_s: float = DRAFT_PAUSE_S,
+    edit_pause_s: float = EDIT_PAUSE_S,
+    typing_pause_s: float = TYPING_PAUSE_S,
+) -> AsyncIterator[StreamedAnswer]:
+    """Keeps «печатает…» up until something is seen, and shows what grows. Both end with the context."""
+    answer = StreamedAnswer(bot, place, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
+    tasks = [
+        asyncio.create_task(answer.paint()),
+        asyncio.create_task(_keep_typing(bot, place, answer, typing_pause_s)),
+    ]
+    try:
+        yield answer
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _keep_typing(bot: Bot, place: Place, answer: StreamedAnswer, pause_s: float) -> None:
+    while not answer.is_visible:
+        with contextlib.suppress(TelegramAPIError):
+            await bot.send_chat_action(place.chat, ChatAction.TYPING, message_thread_id=place.thread)
+        await asyncio.sleep(pause_s)
+
+
+async def _pause(until: asyncio.Event, seconds: float) -> None:
+    """Wait, but not longer than until the answer is finished."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(until.wait(), seconds)

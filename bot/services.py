@@ -1,0 +1,47 @@
+"""What handlers may ask for.
+
+In: the composition root's parts. Out: one frozen record, which handlers get under the name `services`.
+It makes nothing itself.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.ports import Library, PeopleStore
+from bot.texts import Texts
+from domain.ids import UserId
+from ingestion.ports import IntakeQueue
+from rag.ports import PassageSearch
+from rag.records import Question, TurnEvent
+
+
+class Conversation(Protocol):
+    """One turn, start to end (`rag.conversation`)."""
+
+    def answer(self, question: Question) -> AsyncIterator[TurnEvent]:
+        """Events of the turn; the last one is `Answered`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Everything outside Telegram that handlers and middlewares use."""
+
+    people: PeopleStore
+    library: Library
+    intake: IntakeQueue
+    conversation: Conversation
+    passages: PassageSearch
+    texts: Texts
+    wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
+    allowed_users: frozenset[int] = frozenset()  # empty: everybody
+    admin_users: frozenset[int] = frozenset()
+    messages_per_minute: int = 40
+    default_language: str = "ru"
+    answers_generally: bool = True  # a model is configured and may answer from general knowledge
+    file_limit_mb: int = 20  # what the Bot API server hands to bots
+
+    def is_allowed(self, user: UserId) -> bool:
+        """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""
+        return not self.allowed_users or user in self.allowed_users | self.admin_users

@@ -1,0 +1,22 @@
+"""Who we are talking with, as handlers get it.
+
+In: what the middlewares found out. Out: one frozen record with the name `talk`. It holds nothing of the message.
+"""
+
+from dataclasses import dataclass
+
+from bot.replies.sending import Place
+from bot.texts import Words
+from domain.ids import BaseId, UserId
+from domain.people import UserState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """One person or group, for the time of one update."""
+
+    person: UserId  # who sent the message or pressed the button
+    state: UserState  # of the person, or of the group
+    base_id: BaseId  # of the person, the group or the topic
+    words: Words
+    place: Place  # where answers go

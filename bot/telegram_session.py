@@ -1,0 +1,65 @@
+"""Requests to the Bot API that are tried again where that is safe.
+
+In: each request of a bot, as a middleware of its session. Out: its result, or the error of the last try. aiogram
+itself never repeats a request (reference/apis.md, section 1). Bodies are never logged.
+"""
+
+import asyncio
+import random
+
+import structlog
+from aiogram import Bot
+from aiogram.client.session.middlewares.base import BaseRequestMiddleware, NextRequestMiddlewareType
+from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter, TelegramServerError
+from aiogram.methods import Response, TelegramMethod
+from aiogram.methods.base import TelegramType
+from aiohttp import ClientConnectorError
+
+log = structlog.get_logger()
+
+TRIES = 4
+LONGEST_WAIT_S = 60.0  # a longer retry_after is handed up: the person would have given up long before
+FIRST_PAUSE_S = 0.5  # doubled at each try
+
+# Worth nothing a moment later; the next one is on its way already.
+_FLEETING = frozenset({"sendMessageDraft", "sendChatAction", "getUpdates"})
+_IDEMPOTENT_PREFIXES = ("get", "set", "delete", "edit", "answer")
+
+
+class RetryRequests(BaseRequestMiddleware):
+    """Repeats what may be repeated.
+
+    After 429 Telegram has done nothing, so everything is. After a lost connection only what does the same when done
+    twice: a message that was perhaps sent is not sent again, unless the connection was never made.
+    """
+
+    def __init__(self, *, tries: int = TRIES, first_pause_s: float = FIRST_PAUSE_S) -> None:
+        self._tries = tries
+        self._first_pause_s = first_pause_s
+
+    async def __call__(
+        self, make_request: NextRequestMiddlewareType[TelegramType], bot: Bot, method: TelegramMethod[TelegramType]
+    ) -> Response[TelegramType]:
+        """Raises what the last try raised."""
+        for number in range(1, self._tries):
+            try:
+                return await make_request(bot, method)
+            except (TelegramRetryAfter, TelegramNetworkError, TelegramServerError) as error:
+                wait_s = self._pause_before_next(error, method.__api_method__, number)
+                if wait_s is None:
+                    raise
+                log.info("telegram.retry", method=method.__api_method__, error=type(error).__name__, wait_s=wait_s)
+                await asyncio.sleep(wait_s)
+        return await make_request(bot, method)
+
+    def _pause_before_next(self, error: Exception, name: str, number: int) -> float | None:
+        """Seconds to wait, or None when it must not be tried again."""
+        if name in _FLEETING:
+            return None
+        if isinstance(error, TelegramRetryAfter):
+            return error.retry_after if error.retry_after <= LONGEST_WAIT_S else None
+        was_never_sent = isinstance(error.__cause__, ClientConnectorError)
+        if not (was_never_sent or name.startswith(_IDEMPOTENT_PREFIXES)):
+            return None
+        spread = random.uniform(0.75, 1.25)  # noqa: S311 - keeps processes apart, no secret
+        return float(self._first_pause_s * 2 ** (number - 1) * spread)

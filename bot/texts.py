@@ -1,0 +1,171 @@
+"""Every sentence that a person reads, in their language.
+
+In: the Fluent files of `bot/locales/<language>/` and values. Out: `Words`, a callable from key and values to text.
+Files are checked as a whole when they are loaded: a mistake stops the start with one sentence. It chooses no sentence.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from babel.dates import format_date, format_skeleton
+from fluent.runtime import FluentBundle
+from fluent.syntax import FluentParser, ast
+from fluent.syntax.visitor import Visitor
+
+LOCALES = Path(__file__).parent / "locales"
+LANGUAGES = ("ru", "en")  # the first one is the fallback
+MINUTE_S = 60
+HOUR_S = 3600
+_TAG = re.compile(r"<[^>]*>")  # values are escaped, so every tag is one of our own
+
+Value = str | int | float | date | timedelta
+
+
+class TextError(Exception):
+    """A text is missing, broken, or was asked for with the wrong values; the message names file or key."""
+
+
+class Words:
+    """The texts of one language."""
+
+    def __init__(self, language: str, messages: Mapping[str, ast.Message], today: Callable[[], date]) -> None:
+        self.language = language
+        self._variables = {key: _variables(message) for key, message in messages.items()}
+        self._today = today
+        self._bundle = FluentBundle([language], use_isolating=False)
+        self._bundle.add_resource(ast.Resource(list(messages.values())))
+
+    def __call__(self, key: str, **values: Value) -> str:
+        """The text as Telegram HTML; strings among the values are escaped. Raises TextError for a wrong call."""
+        return self._format(key, {name: self._shown(value) for name, value in values.items()})
+
+    def plain(self, key: str, **values: Value) -> str:
+        """The text for places without formatting: buttons, pop-ups, a terminal, and text that is escaped later."""
+        return html.unescape(_TAG.sub("", self(key, **values)))
+
+    def variables(self, key: str) -> frozenset[str]:
+        """The values that `key` takes. Raises TextError when there is no such text."""
+        if key not in self._variables:
+            raise TextError(f"There is no text “{key}” in {self.language}.")
+        return self._variables[key]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """All keys."""
+        return frozenset(self._variables)
+
+    def _format(self, key: str, values: Mapping[str, str | int | float]) -> str:
+        if (needed := self.variables(key)) != values.keys():
+            raise TextError(f"The text “{key}” takes {sorted(needed)}, and was given {sorted(values)}.")
+        pattern = self._bundle.get_message(key).value
+        text, problems = self._bundle.format_pattern(pattern, dict(values)) if pattern else ("", [])
+        if problems or not isinstance(text, str):
+            raise TextError(f"The text “{key}” in {self.language} cannot be filled: {problems}")
+        return text
+
+    def _shown(self, value: Value) -> str | int | float:
+        if isinstance(value, str):
+            return html.escape(value, quote=False)
+        if isinstance(value, timedelta):
+            return duration(value)
+        if isinstance(value, date):
+            return self._day(value)
+        return value
+
+    def _day(self, moment: date) -> str:
+        """`12 мая`, with the year when it is another one."""
+        day = moment.astimezone().date() if isinstance(moment, datetime) else moment
+        if day.year == self._today().year:
+            return str(format_skeleton("MMMMd", day, locale=self.language))
+        return str(format_date(day, format="long", locale=self.language))
+
+
+def duration(length: timedelta) -> str:
+    """`4:12`, or `1:04:12` from an hour on."""
+    seconds = round(length.total_seconds())
+    minutes, rest = seconds // MINUTE_S, seconds % MINUTE_S
+    if seconds < HOUR_S:
+        return f"{minutes}:{rest:02}"
+    return f"{minutes // MINUTE_S}:{minutes % MINUTE_S:02}:{rest:02}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """The texts of all languages."""
+
+    by_language: Mapping[str, Words]
+
+    def for_language(self, language: str) -> Words:
+        """The texts in `language`, or in the first one of LANGUAGES."""
+        return self.by_language.get(language) or self.by_language[LANGUAGES[0]]
+
+    def in_every_language(self, key: str) -> frozenset[str]:
+        """All wordings of a text without values; buttons of a reply keyboard are recognised by them."""
+        return frozenset(words.plain(key) for words in self.by_language.values())
+
+
+def load_texts(folder: Path = LOCALES, *, today: Callable[[], date] = date.today) -> Texts:
+    """Read and check all files. Raises TextError with a sentence that names the file or the key."""
+    messages = {language: _read(folder / language) for language in LANGUAGES}
+    _compare(messages)
+    return Texts(by_language={language: Words(language, found, today) for language, found in messages.items()})
+
+
+def language_of(code: str | None, *, default: str) -> str:
+    """The interface language for Telegram's `language_code` (IETF tag, may be missing)."""
+    if not code:
+        return default
+    return "ru" if code.split("-")[0].lower() in _READS_RUSSIAN else "en"
+
+
+_READS_RUSSIAN = frozenset({"ru", "be", "kk", "ky", "tg", "tt", "uk", "uz"})
+
+
+def _read(folder: Path) -> dict[str, ast.Message]:
+    paths = sorted(folder.glob("*.ftl"))
+    if not paths:
+        raise TextError(f"No texts in {folder}; the installation is not whole.")
+    found: dict[str, ast.Message] = {}
+    for path in paths:
+        for entry in FluentParser().parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(entry, ast.Junk):
+                raise TextError(f"{path}: cannot be read near “{(entry.content or '').strip()[:60]}”.")
+            if not isinstance(entry, ast.Message):
+                continue
+            if entry.id.name in found:
+                raise TextError(f"{path}: the text “{entry.id.name}” is there twice.")
+            found[entry.id.name] = entry
+    return found
+
+
+def _compare(messages: Mapping[str, Mapping[str, ast.Message]]) -> None:
+    """Every language must have the same keys with the same variables."""
+    reference = messages[LANGUAGES[0]]
+    for language, found in messages.items():
+        if missing := _one_of(reference.keys() ^ found.keys()):
+            raise TextError(f"The text “{missing}” is not in every language (compare {LANGUAGES[0]} and {language}).")
+        for key, message in found.items():
+            if _variables(message) != _variables(reference[key]):
+                raise TextError(f"The text “{key}” has other variables in {language} than in {LANGUAGES[0]}.")
+
+
+def _one_of(keys: Iterable[str]) -> str | None:
+    return min(keys, default=None)
+
+
+class _VariableFinder(Visitor):
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_VariableReference(self, node: ast.VariableReference) -> None:  # noqa: N802 - named by fluent.syntax
+        self.names.add(node.id.name)
+
+
+def _variables(message: ast.Message) -> frozenset[str]:
+    finder = _VariableFinder()
+    finder.visit(message)
+    return frozenset(finder.names)

@@ -1,0 +1,132 @@
+"""Mode База: everything sent becomes rows of the queue before the handler returns."""
+
+import pytest
+
+from domain.documents import DocumentStatus, SourceType
+from domain.ids import BaseId
+from domain.people import Mode
+from tests.fakes.bot import GROUP, PERSON, Person
+from tests.fakes.stores.tables import DocumentRow
+
+
+async def in_base_mode(**changes: object) -> Person:
+    anna = Person(**changes)  # type: ignore[arg-type] # fields of Person
+    await anna.choose(Mode.DOCUMENTS)
+    return anna
+
+
+def kept(person: Person) -> list[DocumentRow]:
+    return list(person.stores.tables.documents.values())
+
+
+async def test_a_file_is_enqueued_and_everybody_woken() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("Договор.pdf")
+    (document,) = kept(anna)
+    assert (document.source.type, document.source.identifier) == (SourceType.FILE, "Договор.pdf")
+    assert anna.woken == 1
+
+
+async def test_nothing_is_said_by_the_handler_itself() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("Договор.pdf")
+    assert anna.session.said == []
+
+
+async def test_the_batch_knows_whom_to_answer() -> None:
+    anna = await in_base_mode()
+    number = await anna.send_file("Договор.pdf")
+    (notice,) = await anna.stores.notices.due(limit=5, hold_s=1)
+    assert (notice.chat_id, notice.reply_to, notice.language) == (PERSON, number, "ru")
+
+
+async def test_a_link_is_a_link_and_prose_is_a_note() -> None:
+    anna = await in_base_mode()
+    await anna.say("https://example.org/a")
+    await anna.say("Штраф за просрочку составляет одну десятую процента в день.")
+    assert [document.source.type for document in kept(anna)] == [SourceType.LINK, SourceType.NOTE]
+
+
+async def test_a_file_over_the_limit_gets_the_sentence_about_telegram() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("архив.zip", size=21 * 2**20)
+    assert anna.last.text == (
+        "архив.zip больше 20 МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку."
+    )
+    assert not kept(anna)
+
+
+@pytest.mark.parametrize(
+    ("content", "beginning"),
+    [
+        (
+            {"photo": [{"file_id": "p", "file_unique_id": "p", "width": 1, "height": 1}]},
+            "Картинки читать пока не умею.",
+        ),
+        ({"voice": {"file_id": "v", "file_unique_id": "v", "duration": 3}}, "Голосовые слушать пока не умею."),
+        ({"location": {"latitude": 1.0, "longitude": 2.0}}, "Место на карте"),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "Такое сообщение прочитать не умею."),
+    ],
+    ids=["photo", "voice", "location", "dice"],
+)
+async def test_what_cannot_be_read_is_named(content: dict[str, object], beginning: str) -> None:
+    anna = await in_base_mode()
+    await anna.send(**content)
+    assert anna.last.text.startswith(beginning)
+    assert "Пришлите файл" in anna.last.text
+
+
+async def test_service_messages_are_not_answered() -> None:
+    anna = await in_base_mode()
+    await anna.send(group_chat_created=True)
+    assert anna.session.calls == []
+
+
+async def test_a_forwarded_post_keeps_its_author() -> None:
+    anna = await in_base_mode()
+    origin = {"type": "hidden_user", "date": 1_600_000_000, "sender_user_name": "Пётр"}
+    await anna.say("Собрание перенесли на вторник, приходите все.", forward_origin=origin)
+    assert kept(anna)[0].source.author == "Пётр"
+
+
+async def test_the_same_update_again_adds_nothing() -> None:
+    anna = await in_base_mode()
+    number = await anna.send_file("Договор.pdf")
+    anna._update_id = number - 1
+    await anna.send_file("Договор.pdf")
+    assert len(kept(anna)) == 1
+
+
+async def test_cancel_stops_the_document() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("Договор.pdf")
+    (document,) = kept(anna)
+    await anna.say("/help")
+    await anna.press(f"stop:{document.id}")
+    assert document.status is DocumentStatus.CANCELLED
+    assert anna.popup.params["text"] == "Отменено"
+
+
+async def test_a_stranger_cannot_cancel() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("Договор.pdf")
+    (document,) = kept(anna)
+    eve = Person(user=8, chat=8, stores=anna.stores)
+    await eve.say("/help")
+    await eve.press(f"stop:{document.id}")
+    assert document.status is DocumentStatus.QUEUED
+
+
+async def test_a_group_keeps_what_mentions_the_bot_in_its_own_base() -> None:
+    anna = await in_base_mode(chat=GROUP)
+    await anna.say("Это никому не предназначено, просто разговор в группе.")
+    await anna.say("@baza_bot Сбор участников у входа в девять часов утра.")
+    (document,) = kept(anna)
+    assert document.source.text == "Сбор участников у входа в девять часов утра."
+    assert document.batch.base_id != await private_base(anna)
+
+
+async def private_base(anna: Person) -> BaseId:
+    from domain.ids import ChatId, UserId
+
+    return await anna.stores.people.open_base(ChatId(PERSON), thread=None, member=UserId(PERSON))

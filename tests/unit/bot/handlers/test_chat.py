@@ -1,0 +1,113 @@
+"""Mode Чат: questions are answered, other things are not lost."""
+
+from domain.documents import SourceType
+from domain.ids import ChunkId, DocumentId
+from domain.locator import Locator
+from domain.people import Mode
+from rag.records import Answered, AnswerKind, Citation
+from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
+
+
+def citation(**changes: object) -> Citation:
+    fields: dict[str, object] = {
+        "document_id": DocumentId("d1"),
+        "chunk_id": ChunkId(5),
+        "title": "Договор аренды.pdf",
+        "source_type": SourceType.FILE,
+        "source_identifier": "Договор аренды.pdf",
+        "locator": Locator(page=7),
+        "quote": "0,1 % за каждый день",
+    }
+    return Citation(**(fields | changes))  # type: ignore[arg-type] # fields of Citation
+
+
+async def in_chat_mode(**changes: object) -> Person:
+    anna = Person(**changes)  # type: ignore[arg-type] # fields of Person
+    await anna.choose(Mode.CHAT)
+    return anna
+
+
+async def test_a_question_is_answered() -> None:
+    anna = await in_chat_mode()
+    await anna.say("Привет")
+    assert anna.conversation.questions[0].text == "Привет"
+    assert anna.last.text == "Здравствуйте!"
+
+
+async def test_an_answer_from_the_base_names_its_source() -> None:
+    anna = await in_chat_mode()
+    answer = plain_answer("Штраф **0,1 %**.", kind=AnswerKind.FROM_BASE, citations=(citation(),))
+    anna.conversation.events = [Answered(answer=answer)]
+    await anna.say("Какой штраф?")
+    assert anna.last.text == "Штраф 0,1 %.\n\nИнформация взята из:\n📄 Договор аренды.pdf, стр. 7"
+    assert anna.last.buttons == {"📄 стр. 7": "src:5", "👍": "rate:1", "👎": "rate:-1"}
+
+
+async def test_the_turn_is_noted() -> None:
+    anna = await in_chat_mode()
+    await anna.say("Привет")
+    assert len(anna.stores.tables.turns) == 1
+
+
+async def test_a_link_alone_is_asked_about() -> None:
+    anna = await in_chat_mode()
+    number = await anna.say("https://example.org/a")
+    assert anna.last.text == "Это вопрос или документ для базы?"
+    assert anna.last.reply_to == number
+    assert anna.conversation.questions == []
+
+
+async def test_add_to_base_keeps_the_original_message() -> None:
+    anna = await in_chat_mode()
+    number = await anna.say("https://example.org/a")
+    entities = [{"type": "url", "offset": 0, "length": 21}]
+    await anna.press("keep", original=anna.original(number, text="https://example.org/a", entities=entities))
+    (document,) = anna.stores.tables.documents.values()
+    assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
+
+
+async def test_a_question_with_a_link_in_it_is_a_question() -> None:
+    anna = await in_chat_mode()
+    await anna.say("Что написано про сроки поставки на странице https://example.org/a ?")
+    assert len(anna.conversation.questions) == 1
+
+
+async def test_before_a_mode_is_chosen_a_message_is_not_lost() -> None:
+    anna = Person()
+    number = await anna.say("Какой штраф?")
+    assert anna.last.buttons == {"💬 Чат": "for:chat", "📚 База": "for:documents"}
+    await anna.press("for:chat", original=anna.original(number, text="Какой штраф?"))
+    assert anna.conversation.questions[0].text == "Какой штраф?"
+
+
+async def test_before_a_mode_is_chosen_a_file_can_go_to_the_base() -> None:
+    anna = Person()
+    document = {"file_id": "f", "file_unique_id": "f", "file_name": "План.docx", "file_size": 10}
+    number = await anna.send(document=document)
+    await anna.press("for:documents", original=anna.original(number, document=document))
+    assert [row.title for row in anna.stores.tables.documents.values()] == ["План.docx"]
+
+
+async def test_a_failure_is_one_sentence_with_a_number() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.error = ZeroDivisionError("made up")
+    await anna.say("Привет")
+    assert anna.last.text.startswith("Что-то сломалось у меня, не у вас.")
+
+
+async def test_a_group_question_is_asked_without_the_mention_and_answered_in_reply() -> None:
+    anna = await in_chat_mode(chat=GROUP)
+    number = await anna.say("@baza_bot какой штраф?")
+    assert anna.conversation.questions[0].text == "какой штраф?"
+    assert anna.conversation.questions[0].user_id == GROUP
+    assert anna.session.named("sendMessage")[0].reply_to == number
+    assert anna.session.named("sendMessageDraft") == []
+
+
+async def test_admins_are_reminded_of_the_model_once_a_day() -> None:
+    anna = await in_chat_mode(changes={"admin_users": frozenset({PERSON})})
+    answer = plain_answer("**t**\n> q", kind=AnswerKind.QUOTES, citations=(citation(),))
+    anna.conversation.events = [Answered(answer=answer)]
+    await anna.say("Раз")
+    await anna.say("Два")
+    assert sum("LLM_API_KEY" in call.text for call in anna.session.said) == 1

@@ -1,0 +1,154 @@
+"""The list of documents, cards, deleting, cleaning, sources and thumbs."""
+
+import pytest
+
+from domain.documents import DocumentStatus
+from domain.ids import ChatId, ChunkId, MessageId, UserId
+from domain.locator import Locator
+from domain.people import Mode
+from ingestion.records import Chunk, IndexedChunk, Span
+from rag.records import Answered, AnswerKind
+from tests.fakes.bot import PERSON, Person, plain_answer
+from tests.fakes.stores.tables import DocumentRow
+
+
+async def with_documents(count: int) -> Person:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    for number in range(1, count + 1):
+        await anna.send_file(f"Документ {number}.pdf")
+    anna.session.calls.clear()
+    return anna
+
+
+def first(person: Person) -> DocumentRow:
+    return next(iter(person.stores.tables.documents.values()))
+
+
+def make_ready(row: DocumentRow, text: str = "Штраф 0,1 % за каждый день.") -> None:
+    chunk = Chunk(ordinal=0, text=text, span=Span(start=0, end=len(text)), locator=Locator(page=7))
+    row.chunks[0] = (ChunkId(5), IndexedChunk(chunk=chunk, terms={}, length=1, vector=[], model="test"))
+    row.status = DocumentStatus.READY
+
+
+async def test_the_list_shows_eight_to_a_page_and_the_way_on() -> None:
+    anna = await with_documents(9)
+    await anna.say("/docs")
+    lines = anna.last.text.splitlines()
+    assert lines[0] == "🗂 Документы: 9 · стр. 1 из 2"
+    assert len(lines) == 9
+    assert list(anna.last.buttons)[-1] == "›"
+
+
+async def test_the_next_page_takes_the_place_of_the_first() -> None:
+    anna = await with_documents(9)
+    await anna.say("🗂 Документы")
+    await anna.press(anna.last.buttons["›"])
+    assert anna.last.name == "editMessageText"
+    assert anna.last.text.splitlines()[1].startswith("9. 📄 Документ 1.pdf")
+
+
+async def test_an_empty_list_says_what_to_do() -> None:
+    anna = Person()
+    await anna.say("/docs")
+    assert anna.last.text.startswith("В базе пока пусто.")
+
+
+async def test_a_card_leads_to_deleting_after_a_question() -> None:
+    anna = await with_documents(1)
+    await anna.say("/docs")
+    await anna.press(anna.last.buttons["1"])
+    await anna.press(anna.last.buttons["Удалить"])
+    assert anna.last.text == "Удалить Документ 1.pdf? Вернуть его нельзя."
+    assert anna.stores.tables.documents
+    await anna.press(anna.last.buttons["Да, удалить"])
+    assert anna.last.text == "Удалён: Документ 1.pdf"
+    assert not anna.stores.tables.documents
+
+
+async def test_the_original_message_is_pointed_at() -> None:
+    anna = await with_documents(1)
+    await anna.say("/docs")
+    await anna.press(anna.last.buttons["1"])
+    await anna.press(anna.last.buttons["Исходное сообщение"])
+    assert anna.last.reply_to == first(anna).batch.message_id
+
+
+@pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1", "orig:{}", "ask:{}"])
+async def test_somebody_elses_document_does_not_open(prefix: str) -> None:
+    anna = await with_documents(1)
+    eve = Person(user=8, chat=8, stores=anna.stores)
+    await eve.say("/docs")
+    await eve.press(prefix.format(first(anna).id))
+    assert "нет" in eve.popup.params["text"] or "не найдено" in eve.popup.params["text"]
+    assert anna.stores.tables.documents
+
+
+async def test_cleaning_the_base_asks_and_reports() -> None:
+    anna = await with_documents(2)
+    make_ready(first(anna))
+    await anna.say("/clean")
+    await anna.press(anna.last.buttons["Базу"])
+    assert anna.last.text.startswith("Очистить базу? Будут удалены 2 документа")
+    await anna.press(anna.last.buttons["Удалить всё"])
+    assert anna.last.text == "База пуста: удалены 2 документа (1 фрагмент)."
+    assert not anna.stores.tables.documents
+
+
+async def test_cleaning_can_be_called_off() -> None:
+    anna = await with_documents(1)
+    await anna.say("/clean")
+    await anna.press(anna.last.buttons["Базу"])
+    await anna.press(anna.last.buttons["Отмена"])
+    assert anna.last.text == "Ничего не удалено."
+    assert anna.stores.tables.documents
+
+
+async def test_cleaning_the_chat_leads_back_to_the_menu() -> None:
+    anna = Person()
+    await anna.choose(Mode.CHAT)
+    await anna.say("/clean")
+    await anna.press(anna.last.buttons["Разговор"])
+    assert anna.last.text == "Очистить чат? Я забуду разговор (документы останутся)."
+    await anna.press(anna.last.buttons["Очистить"])
+    assert anna.last.text.startswith("Разговор забыт: удалено 0 сообщений.")
+    assert anna.last.text.endswith("Выберите режим работы:")
+    assert list(anna.last.buttons.values()) == ["chat", "documents"]
+
+
+async def test_a_source_button_quotes_the_passage_in_reply_to_the_upload() -> None:
+    anna = await with_documents(1)
+    make_ready(first(anna))
+    await anna.say("/help")
+    await anna.press("src:5")
+    assert anna.last.html == (
+        "<b>📄 Документ 1.pdf, стр. 7</b>\n<blockquote expandable>Штраф 0,1 % за каждый день.</blockquote>"
+    )
+    assert anna.last.reply_to == first(anna).batch.message_id
+
+
+async def test_a_source_that_is_gone_says_so() -> None:
+    anna = Person()
+    await anna.say("/help")
+    await anna.press("src:5")
+    assert anna.popup.params["text"] == "Этого фрагмента больше нет в базе."
+
+
+async def test_a_thumb_is_saved_and_ticked() -> None:
+    anna = Person()
+    await anna.choose(Mode.CHAT)
+    anna.conversation.events = [Answered(answer=plain_answer("Париж", kind=AnswerKind.GENERAL))]
+    await anna.say("Столица Франции?")
+    message = MessageId(max(anna.session.messages))
+    await anna.press("rate:1")
+    assert anna.stores.tables.feedback == {(UserId(PERSON), ChatId(PERSON), message): 1}
+    ticked = anna.session.named("editMessageReplyMarkup")[-1]
+    assert list(ticked.buttons) == ["👍 ✓", "👎"]
+
+
+async def test_ask_about_goes_over_to_chat() -> None:
+    anna = await with_documents(1)
+    await anna.say("/help")
+    await anna.press(f"ask:{first(anna).id}")
+    assert anna.last.text == "Спрашивайте о документе «Документ 1.pdf»."
+    assert anna.last.keyboard[0] == "💬 Чат ✓"

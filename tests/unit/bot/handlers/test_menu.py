@@ -1,0 +1,118 @@
+"""The first minute: /start, modes, languages, help."""
+
+import pytest
+
+from domain.ids import UserId
+from domain.people import Mode
+from tests.fakes.bot import GROUP, PERSON, Person
+
+
+async def mode_of(person: Person) -> Mode | None:
+    base = await person.stores.people.open_named_base("any")
+    return (await person.stores.people.state(UserId(person.user), base=base, language="ru")).mode
+
+
+async def test_start_greets_and_asks_for_a_mode() -> None:
+    anna = Person()
+    await anna.say("/start")
+    assert "Выберите режим работы:" in anna.last.text
+    assert anna.last.buttons == {"💬 Чат": "chat", "📚 База": "documents"}
+
+
+async def test_start_ticks_the_mode_that_is_on() -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.say("/start")
+    assert list(anna.last.buttons) == ["💬 Чат", "📚 База ✓"]
+
+
+@pytest.mark.parametrize(("data", "mode"), [("chat", Mode.CHAT), ("documents", Mode.DOCUMENTS)])
+async def test_a_mode_button_stores_the_mode(data: str, mode: Mode) -> None:
+    anna = Person()
+    await anna.say("/start")
+    await anna.press(data)
+    assert await mode_of(anna) is mode
+
+
+async def test_the_keyboard_shows_the_current_mode() -> None:
+    anna = Person()
+    await anna.say("/start")
+    await anna.press("documents")
+    assert anna.last.keyboard == ["💬 Чат", "📚 База ✓", "🗂 Документы"]
+    assert anna.popup.params["text"] == "Режим «База»"
+
+
+@pytest.mark.parametrize("label", ["💬 Чат", "💬 Чат ✓", "💬 Chat", "💬 Chat ✓"])
+async def test_the_keyboard_switches_in_every_wording(label: str) -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.say(label)
+    assert await mode_of(anna) is Mode.CHAT
+
+
+async def test_chat_with_an_empty_base_says_so() -> None:
+    anna = Person()
+    await anna.say("/chat")
+    assert anna.last.text.startswith("В базе пока пусто.")
+    assert "из общих знаний" in anna.last.text
+
+
+async def test_without_a_model_general_knowledge_is_not_promised() -> None:
+    anna = Person(changes={"answers_generally": False})
+    await anna.say("/chat")
+    assert "из общих знаний" not in anna.last.text
+
+
+async def test_a_deep_link_chooses_the_mode() -> None:
+    anna = Person()
+    await anna.say("/start base")
+    assert await mode_of(anna) is Mode.DOCUMENTS
+
+
+async def test_the_language_changes_at_once() -> None:
+    anna = Person()
+    await anna.say("/language")
+    await anna.press(anna.last.buttons["English"])
+    assert anna.last.text == "I speak English now."
+    await anna.say("/base")
+    assert anna.last.keyboard == ["💬 Chat", "📚 Base ✓", "🗂 Documents"]
+
+
+async def test_help_has_six_lines() -> None:
+    anna = Person()
+    await anna.say("/help")
+    assert len(anna.last.text.splitlines()) == 6
+
+
+async def test_a_new_dialogue_begins() -> None:
+    anna = Person()
+    await anna.say("/start")
+    base = await anna.stores.people.open_named_base("any")
+    before = await anna.stores.people.state(UserId(PERSON), base=base, language="ru")
+    await anna.say("/new")
+    after = await anna.stores.people.state(UserId(PERSON), base=base, language="ru")
+    assert before.session_id != after.session_id
+
+
+async def test_an_unknown_command_points_to_help() -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.say("/abracadabra")
+    assert "/help" in anna.last.text
+    assert not anna.stores.tables.documents
+
+
+async def test_a_button_that_no_longer_works_gets_a_sentence() -> None:
+    anna = Person()
+    await anna.say("/start")
+    await anna.press("something-old")
+    assert anna.popup.params["text"].startswith("Эта кнопка уже не работает")
+
+
+async def test_a_group_has_a_mode_of_its_own() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("/start@baza_bot")
+    await anna.press("documents")
+    assert list(anna.last.buttons) == ["💬 Чат", "📚 База ✓"]
+    assert await mode_of(anna) is None
+    assert await mode_of(Person(user=GROUP, stores=anna.stores)) is Mode.DOCUMENTS

@@ -1,0 +1,60 @@
+"""The last step of a text: trimmed, ordered, completed."""
+
+import pytest
+
+from bot.localchat.checks import Refused
+from bot.localchat.records import Entity, FormattedText
+from bot.localchat.text.given import read_entities
+from bot.localchat.text.html import parse_html
+from bot.localchat.text.tidy import tidy
+
+
+def spans(text: FormattedText) -> list[tuple[str, int, int]]:
+    return [(entity.kind, entity.offset, entity.length) for entity in text.entities]
+
+
+def test_spaces_around_a_text_are_removed_and_entities_move() -> None:
+    tidied = tidy(parse_html("\n  я <b>жирный  </b> \n"))
+    assert tidied.text == "я жирный"
+    assert spans(tidied) == [("bold", 2, 6)]
+
+
+def test_spaces_inside_the_first_entity_stay() -> None:
+    assert tidy(parse_html("<code>  x</code>")).text == "  x"
+
+
+def test_outer_entities_come_before_inner_ones() -> None:
+    assert spans(tidy(parse_html("<b><i>a</i> b</b>"))) == [("bold", 0, 3), ("italic", 0, 1)]
+
+
+def test_nothing_lives_or_is_found_inside_code() -> None:
+    assert spans(tidy(parse_html("<code><b>a</b> https://e.org</code>"))) == [("code", 0, 15)]
+
+
+def test_addresses_are_found_beside_given_entities() -> None:
+    assert spans(tidy(parse_html("<b>b</b> e.org"))) == [("bold", 0, 1), ("url", 2, 5)]
+
+
+def test_the_hundred_and_first_entity_is_dropped() -> None:
+    many = tuple(Entity(kind="bold", offset=2 * place, length=1) for place in range(120))
+    assert len(tidy(FormattedText(text="x " * 120, entities=many)).entities) == 100
+
+
+@pytest.mark.parametrize(
+    ("entity", "sentence"),
+    [
+        ({"type": "bold", "offset": 0}, "can't parse MessageEntity: Can't find field \"length\""),
+        ({"type": "loud", "offset": 0, "length": 1}, "can't parse MessageEntity: Unsupported type specified"),
+        ({"type": "bold", "offset": 1, "length": 1}, "begins or ends in a middle of a symbol"),
+        ({"type": "bold", "offset": 0, "length": 9}, "ends after the end of the text at UTF-16 offset 9"),
+    ],
+)
+def test_wrong_given_entities_are_refused(entity: dict[str, object], sentence: str) -> None:
+    with pytest.raises(Refused) as refused:
+        read_entities([entity], "😀a")
+    assert sentence in refused.value.description
+
+
+def test_a_given_link_without_a_good_address_is_dropped() -> None:
+    link = {"type": "text_link", "offset": 0, "length": 1, "url": "javascript:x"}
+    assert read_entities([link], "a") == ()

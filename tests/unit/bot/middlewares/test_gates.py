@@ -1,0 +1,99 @@
+"""Who is heard: access, throttling, groups."""
+
+from typing import Any
+
+import pytest
+from aiogram.types import Message, MessageEntity, User
+
+from bot.middlewares.addressed import is_addressed, without_mention
+from tests.fakes.bot import GROUP, PERSON, Person
+from tests.fakes.telegram import ME
+
+ME_USER = User(**ME)
+
+
+def group_message(text: str, *entities: tuple[str, int, int], **extra: Any) -> Message:
+    marks = [{"type": kind, "offset": offset, "length": length} for kind, offset, length in entities]
+    plain = {"message_id": 1, "date": 0, "chat": {"id": GROUP, "type": "supergroup"}, "text": text, "entities": marks}
+    return Message.model_validate(plain | extra)
+
+
+async def test_a_stranger_gets_one_sentence_with_the_number_and_then_silence() -> None:
+    eve = Person(user=8, chat=8, changes={"allowed_users": frozenset({PERSON})})
+    await eve.say("/start")
+    await eve.say("Пожалуйста")
+    assert len(eve.session.said) == 1
+    assert eve.last.text.endswith("ваш номер: 8")
+
+
+async def test_a_strangers_button_gets_a_popup() -> None:
+    anna = Person()
+    await anna.say("/start")
+    eve = Person(user=8, chat=8, recorded=anna.recorded, changes={"allowed_users": frozenset({PERSON})})
+    await eve.press("chat")
+    assert "номер: 8" in eve.popup.params["text"]
+
+
+async def test_allowed_people_and_admins_get_in() -> None:
+    gates = {"allowed_users": frozenset({5}), "admin_users": frozenset({PERSON})}
+    anna = Person(changes=gates)
+    await anna.say("/help")
+    assert anna.last.text
+
+
+async def test_too_many_messages_are_warned_about_once() -> None:
+    anna = Person(changes={"messages_per_minute": 2})
+    for _ in range(5):
+        await anna.say("/help")
+    assert ["Слишком много" in call.text for call in anna.session.said] == [False, False, True]
+
+
+async def test_a_burst_of_files_is_let_through() -> None:
+    anna = Person(changes={"messages_per_minute": 2})
+    await anna.say("/base")
+    for number in range(10):
+        await anna.send_file(f"{number}.pdf")
+    assert len(anna.stores.tables.documents) == 10
+
+
+async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("просто разговор")
+    await anna.say("/start@other_bot")
+    await anna.say("/ban")
+    assert anna.session.said == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        group_message("/start"),
+        group_message("/start@BAZA_bot x"),
+        group_message("эй @baza_bot", ("mention", 3, 9)),
+        group_message(
+            "да", reply_to_message={"message_id": 2, "date": 0, "chat": {"id": 1, "type": "group"}, "from": ME}
+        ),
+    ],
+    ids=["bare command", "command for us", "mention", "reply"],
+)
+def test_these_are_meant_for_the_bot(message: Message) -> None:
+    assert is_addressed(message, ME_USER)
+
+
+def test_the_mention_is_taken_out_and_links_keep_their_place() -> None:
+    text = "😀 @baza_bot см. https://a.b"
+    cleaned = without_mention(group_message(text, ("mention", 3, 9), ("url", 17, 11)), ME_USER)
+    assert cleaned.text == "😀 см. https://a.b"
+    (link,) = cleaned.entities or []
+    assert isinstance(link, MessageEntity)
+    assert link.extract_from(cleaned.text) == "https://a.b"
+
+
+async def test_other_bots_and_channels_are_not_answered() -> None:
+    anna = Person()
+    await anna.send(text="/start", **{"from": {"id": 9, "is_bot": True, "first_name": "Бот"}})
+    assert anna.session.said == []
+
+
+async def test_edited_messages_are_not_even_asked_for() -> None:
+    assert sorted(Person().dispatcher.resolve_used_update_types()) == ["callback_query", "message"]

@@ -1,0 +1,112 @@
+"""The block of sources and its buttons."""
+
+from typing import Any
+
+from bot.replies.answers import answer_keyboard, finished_answer, growing_answer
+from bot.replies.citations import source_block, source_buttons
+from domain.documents import SourceType
+from domain.ids import ChunkId, DocumentId
+from domain.locator import Locator
+from rag.records import AnswerKind, Citation, TextGrew
+from tests.fakes.bot import plain_answer, texts
+
+WORDS = texts().for_language("ru")
+
+
+def citation(**changes: Any) -> Citation:
+    fields: dict[str, Any] = {
+        "document_id": DocumentId("a"),
+        "chunk_id": ChunkId(1),
+        "title": "Договор аренды.pdf",
+        "source_type": SourceType.FILE,
+        "source_identifier": "Договор аренды.pdf",
+        "locator": Locator(page=7),
+        "quote": "",
+    }
+    return Citation(**(fields | changes))
+
+
+def link(**changes: Any) -> Citation:
+    fields: dict[str, Any] = {
+        "document_id": DocumentId("b"),
+        "title": "Правила расчётов",
+        "source_type": SourceType.LINK,
+        "source_identifier": "https://bank.example.org/rules?x=1",
+        "locator": Locator(),
+    }
+    return citation(**(fields | changes))
+
+
+def lines(*citations: Citation) -> list[str]:
+    return source_block(citations, WORDS).text.splitlines()
+
+
+def labels(*citations: Citation) -> list[str]:
+    return [button.text for button in source_buttons(citations, WORDS)]
+
+
+def test_the_block_is_as_in_the_standard() -> None:
+    assert lines(citation(), link()) == [
+        "Информация взята из:",
+        "📄 Договор аренды.pdf, стр. 7",
+        "🔗 Правила расчётов, bank.example.org",
+    ]
+
+
+def test_pages_of_one_document_stand_together() -> None:
+    block = lines(citation(locator=Locator(page=12)), citation(), citation(locator=Locator(page=3, page_end=4)))
+    assert block[1:] == ["📄 Договор аренды.pdf, стр. 3–4, 7, 12"]
+
+
+def test_without_pages_the_section_is_named() -> None:
+    assert lines(citation(locator=Locator(headings=("Общее", "Сроки"))))[1].endswith(", раздел «Сроки»")
+
+
+def test_a_note_has_its_own_sign() -> None:
+    assert lines(citation(source_type=SourceType.NOTE, title="Сбор", locator=Locator()))[1] == "📝 Сбор"
+
+
+def test_a_button_names_the_page_and_with_other_documents_the_title_too() -> None:
+    assert labels(citation()) == ["📄 стр. 7"]
+    assert labels(citation(), link()) == ["📄 Договор аренды.pdf, стр. 7", "🔗 Правила расчётов"]
+
+
+def test_places_that_look_the_same_share_a_button() -> None:
+    assert labels(citation(), citation(chunk_id=ChunkId(2))) == ["📄 стр. 7"]
+
+
+def test_there_are_at_most_six_buttons() -> None:
+    many = [citation(chunk_id=ChunkId(page), locator=Locator(page=page)) for page in range(1, 20)]
+    assert len(labels(*many)) == 6
+
+
+def test_general_knowledge_is_labelled_and_has_no_sources() -> None:
+    answer = plain_answer("Столица Франции **Париж**.", kind=AnswerKind.GENERAL)
+    assert finished_answer(answer, WORDS).text == "Не из вашей базы:\n\nСтолица Франции Париж."
+
+
+def test_quotes_are_introduced() -> None:
+    answer = plain_answer("**Договор**\n> Штраф 0,1 %", kind=AnswerKind.QUOTES, citations=(citation(),))
+    assert finished_answer(answer, WORDS).text.startswith(
+        "Вот что нашлось в базе:\n\nДоговор\n\nШтраф 0,1 %\n\nИнформация"
+    )
+
+
+def test_nothing_found_is_a_sentence() -> None:
+    assert "ничего не нашлось" in finished_answer(plain_answer("", kind=AnswerKind.NOTHING), WORDS).text
+
+
+def test_a_cut_answer_says_so() -> None:
+    assert "Ответ оборвался" in finished_answer(plain_answer("Штраф", cut=True), WORDS).text
+
+
+def test_the_growing_answer_is_a_beginning_of_the_finished_one() -> None:
+    answer = plain_answer("Штраф **0,1 %** в день.", kind=AnswerKind.GENERAL)
+    whole = finished_answer(answer, WORDS).text
+    for length in range(1, len(answer.text)):
+        grown = growing_answer(TextGrew(kind=answer.kind, text=answer.text[:length]), WORDS).text.rstrip()
+        assert whole.startswith(grown)
+
+
+def test_a_greeting_has_no_buttons() -> None:
+    assert answer_keyboard(plain_answer("Здравствуйте!"), WORDS) is None

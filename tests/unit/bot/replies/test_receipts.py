@@ -1,0 +1,107 @@
+"""Live messages and receipts, word for word as in UX.md."""
+
+import pytest
+
+from bot.replies.receipts import live_message
+from bot.replies.rich import utf16_length
+from domain.documents import DocumentCard, DocumentStatus
+from domain.ids import DocumentId
+from ingestion.errors import FailureCode
+from tests.fakes.bot import texts
+from tests.fakes.cards import card, ready
+from tests.fakes.telegram_html import read_html
+
+
+def shown(*documents: DocumentCard) -> str:
+    return read_html(live_message(documents, texts().for_language("ru")).html)[0]
+
+
+def buttons(*documents: DocumentCard) -> list[str]:
+    keyboard = live_message(documents, texts().for_language("ru")).keyboard
+    return [button.text for row in keyboard.inline_keyboard for button in row] if keyboard else []
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        (card(), "⏳ Договор аренды.pdf · в очереди"),
+        (card(status=DocumentStatus.FETCHING), "⏳ Договор аренды.pdf · загружаю"),
+        (card(status=DocumentStatus.PARSING), "⏳ Договор аренды.pdf · читаю"),
+        (
+            card(status=DocumentStatus.PARSING, progress_done=12, progress_total=48),
+            "⏳ Договор аренды.pdf · читаю страницы 12 из 48",
+        ),
+        (
+            card(status=DocumentStatus.EMBEDDING, progress_done=64, progress_total=131),
+            "⏳ Договор аренды.pdf · запоминаю 64 из 131",
+        ),
+        (card(status=DocumentStatus.CANCELLED), "Отменено: Договор аренды.pdf"),
+    ],
+    ids=lambda value: value.status.value if isinstance(value, DocumentCard) else "",
+)
+def test_progress_is_one_line(document: DocumentCard, line: str) -> None:
+    assert shown(document) == line
+
+
+def test_the_receipt_is_as_in_the_standard() -> None:
+    assert shown(ready(pages_without_text=(14, 31))) == (
+        "✅ Договор аренды.pdf в базе\n"
+        "48 страниц · 131 фрагмент · русский · 9 с\n"
+        "⚠️ Страницы 14 и 31 без текста (сканы)."
+    )
+
+
+def test_buttons_fit_the_stage() -> None:
+    assert buttons(card()) == ["Отменить"]
+    assert buttons(ready()) == ["Спросить о нём"]
+
+
+def test_a_duplicate_says_since_when_and_shows_the_first_one() -> None:
+    params = {
+        "document_id": "22222222-2222-2222-2222-222222222222",
+        "title": "А.pdf",
+        "created_at": "2026-05-12T10:00:00+00:00",
+    }
+    document = card(status=DocumentStatus.DUPLICATE, error_code="duplicate", error_params=params)
+    assert shown(document) == "Этот документ уже есть в базе с 12 мая: А.pdf."
+    assert buttons(document) == ["Показать"]
+
+
+def test_a_service_that_is_away_is_promised_to_be_waited_for() -> None:
+    document = card(waits_for_service=True, error_params={"service": "jina"})
+    assert "сервис поиска не отвечает. Документ сохранён, закончу сам и сообщу." in shown(document)
+
+
+@pytest.mark.parametrize("code", list(FailureCode))
+def test_every_failure_can_be_shown_even_without_its_parameters(code: FailureCode) -> None:
+    document = card(status=DocumentStatus.FAILED, error_code=code.value, title="<план> & смета.docx")
+    assert shown(document).strip()
+
+
+def test_a_page_error_names_host_and_status() -> None:
+    params = {"host": "example.org", "status": 404}
+    document = card(status=DocumentStatus.FAILED, error_code="page-status", error_params=params)
+    assert shown(document) == "Страница example.org не открылась: сервер ответил 404. Проверьте адрес."
+
+
+def test_an_unknown_error_is_our_own_mistake() -> None:
+    assert "моя ошибка" in shown(card(status=DocumentStatus.FAILED, error_code="from-the-future"))
+
+
+def test_several_documents_are_a_line_each_and_a_total() -> None:
+    text = shown(ready(), card(status=DocumentStatus.PARSING, title="План.docx"))
+    assert text.splitlines()[-1] == "Готово 1 из 2."
+    assert "⏳ План.docx · читаю" in text
+
+
+def test_the_total_counts_what_is_in_the_base() -> None:
+    failed = card(status=DocumentStatus.FAILED, error_code="file-empty")
+    assert shown(ready(), ready(), failed).splitlines()[-1] == "Всего 3 документа, в базе 2."
+
+
+def test_a_hundred_documents_still_fit_one_message() -> None:
+    documents = [ready(id=DocumentId(str(number)), title="Очень длинное имя " * 6) for number in range(100)]
+    text = shown(*documents)
+    assert utf16_length(text) <= 4096
+    assert "и ещё" in text
+    assert text.endswith("Всего 100 документов, в базе 100.")

@@ -1,0 +1,123 @@
+"""Answers that grow: drafts in private, edits elsewhere, the newest text, never the same twice."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot.replies.rich import rich
+from bot.replies.sending import Place
+from bot.replies.streaming import StreamedAnswer, streamed_answer
+from domain.ids import ChatId
+from tests.fakes.telegram import RecordedBot
+
+PRIVATE = Place(chat=ChatId(7))
+GROUP = Place(chat=ChatId(-5), is_private=False)
+SOON_S = 0.05
+
+
+@asynccontextmanager
+async def streaming(bot: RecordedBot, place: Place) -> AsyncIterator[StreamedAnswer]:
+    async with streamed_answer(bot.bot, place, draft_pause_s=0.01, edit_pause_s=0.01, typing_pause_s=0.01) as answer:
+        yield answer
+
+
+async def grow(answer: StreamedAnswer, *texts: str) -> None:
+    for text in texts:
+        answer.grow(rich(text))
+        await asyncio.sleep(SOON_S)
+
+
+async def test_a_private_answer_grows_as_a_draft_and_stays_as_a_message() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, PRIVATE) as answer:
+        await grow(answer, "Штраф", "Штраф 0,1 %")
+        await answer.finish(rich("Штраф 0,1 %."), None)
+    assert [call.text for call in bot.session.named("sendMessageDraft")] == ["Штраф", "Штраф 0,1 %"]
+    assert [call.text for call in bot.session.said] == ["Штраф 0,1 %."]
+
+
+async def test_one_draft_has_one_number() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, PRIVATE) as answer:
+        await grow(answer, "Штраф", "Штраф 0,1 %")
+    assert len({call.params["draft_id"] for call in bot.session.named("sendMessageDraft")}) == 1
+
+
+async def test_a_group_answer_is_one_message_that_is_edited() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, GROUP) as answer:
+        await grow(answer, "Штраф", "Штраф 0,1 %")
+        await answer.finish(rich("Штраф 0,1 %."), None)
+    assert [call.name for call in bot.session.said] == ["sendMessage", "editMessageText", "editMessageText"]
+    assert [sent.text for sent in bot.session.messages.values()] == ["Штраф 0,1 %."]
+
+
+async def test_where_drafts_are_refused_the_answer_is_edited() -> None:
+    bot = RecordedBot()
+    bot.session.fail("sendMessageDraft", 404, description="Not Found")
+    async with streaming(bot, PRIVATE) as answer:
+        await grow(answer, "Штраф", "Штраф 0,1 %")
+    assert [call.name for call in bot.session.said] == ["sendMessage", "editMessageText"]
+
+
+async def test_the_same_text_is_never_shown_twice() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, GROUP) as answer:
+        await grow(answer, "Штраф", "Штраф", "Штраф")
+        await answer.finish(rich("Штраф"), None)
+    assert [call.name for call in bot.session.said] == ["sendMessage"]
+
+
+async def test_only_the_newest_text_is_shown() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, PRIVATE) as answer:
+        for length in range(1, 200):
+            answer.grow(rich("а" * length))
+        await asyncio.sleep(SOON_S)
+    assert [len(call.text) for call in bot.session.named("sendMessageDraft")] == [199]
+
+
+async def test_a_long_answer_leaves_its_full_pieces_standing() -> None:
+    bot = RecordedBot()
+    text = "Предложение из слов. " * 400
+    async with streaming(bot, PRIVATE) as answer:
+        await grow(answer, text[:5000])
+        assert len(bot.session.messages) == 1
+        await answer.finish(rich(text), None)
+    assert " ".join(sent.text for sent in bot.session.messages.values()) == text.strip()
+
+
+async def test_typing_is_shown_until_something_is_seen() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, PRIVATE) as answer:
+        await asyncio.sleep(SOON_S)
+        thinking = len(bot.session.named("sendChatAction"))
+        await grow(answer, "Штраф")
+        seen = len(bot.session.named("sendChatAction"))
+        await asyncio.sleep(SOON_S)
+    assert thinking > 1
+    assert len(bot.session.named("sendChatAction")) <= seen + 1
+
+
+@pytest.mark.parametrize("place", [PRIVATE, GROUP], ids=["private", "group"])
+async def test_being_asked_to_wait_loses_nothing(place: Place) -> None:
+    bot = RecordedBot()
+    bot.session.fail("sendMessageDraft", 429, retry_after=1)
+    bot.session.break_connection("sendMessage")
+    async with streaming(bot, place) as answer:
+        await grow(answer, "Штраф")
+        if place is PRIVATE:
+            bot.session._troubles.clear()
+        await answer.finish(rich("Штраф 0,1 %."), None)
+    assert bot.session.said[-1].text == "Штраф 0,1 %."
+
+
+async def test_an_answer_that_was_deleted_meanwhile_is_sent_anew() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, GROUP) as answer:
+        await grow(answer, "Штраф")
+        bot.session.forget(max(bot.session.messages))
+        await answer.finish(rich("Штраф 0,1 %."), None)
+    assert [sent.text for sent in bot.session.messages.values()] == ["Штраф 0,1 %."]

@@ -1,0 +1,143 @@
+"""The inbox: order within a chat, exactly once, replay after a crash, drain at shutdown."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiogram import Bot, Dispatcher, F, Router
+from aiogram.types import Message
+
+from bot.inbox import Inbox, Turn, chat_of
+from tests.fakes.inbox import MemoryInboxKeeper
+
+BOT = "42:token"
+
+
+def update(number: int, text: str, chat: int = 7) -> dict[str, Any]:
+    """A private message as the Bot API sends it."""
+    person = {"id": chat, "is_bot": False, "first_name": "А"}
+    message = {"message_id": number, "date": 1, "chat": {"id": chat, "type": "private"}, "from": person, "text": text}
+    return {"update_id": number, "message": message}
+
+
+class Log:
+    """A dispatcher whose handlers write down what happens; «slow» waits until `go` is set."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        self.go = asyncio.Event()
+        router = Router()
+        router.message(F.text == "slow")(self.slow)
+        router.message(F.text == "released")(self.released)
+        router.message()(self.quick)
+        self.dispatcher = Dispatcher()
+        self.dispatcher.include_router(router)
+
+    async def slow(self, message: Message) -> None:
+        await self.go.wait()
+        self.events.append("slow")
+
+    async def released(self, message: Message, turn: Turn) -> None:
+        turn.release()
+        await self.go.wait()
+        self.events.append("released")
+
+    async def quick(self, message: Message) -> None:
+        self.events.append(message.text or "")
+
+
+@asynccontextmanager
+async def inbox_of(log: Log, keeper: MemoryInboxKeeper) -> AsyncIterator[Inbox]:
+    bot = Bot(BOT)
+    try:
+        yield Inbox(bot, log.dispatcher, keeper)
+    finally:
+        await bot.session.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def test_updates_of_one_chat_are_handled_in_order() -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    async with inbox_of(log, keeper) as inbox:
+        for number, text in enumerate(["slow", "a", "b"]):
+            await inbox.accept(update(number, text))
+        await asyncio.sleep(0.05)
+        assert log.events == []
+
+        log.go.set()
+        await inbox.drain(5)
+
+    assert log.events == ["slow", "a", "b"]
+    assert keeper.waiting == {}
+
+
+async def test_another_chat_does_not_wait() -> None:
+    log = Log()
+    async with inbox_of(log, MemoryInboxKeeper()) as inbox:
+        await inbox.accept(update(1, "slow", chat=7))
+        await inbox.accept(update(2, "b", chat=8))
+        await until(lambda: log.events == ["b"])
+        log.go.set()
+        await inbox.drain(5)
+
+
+async def test_a_handler_may_let_the_next_one_pass() -> None:
+    log = Log()
+    async with inbox_of(log, MemoryInboxKeeper()) as inbox:
+        await inbox.accept(update(1, "released"))
+        await inbox.accept(update(2, "b"))
+        await until(lambda: log.events == ["b"])
+        log.go.set()
+        await inbox.drain(5)
+
+    assert log.events == ["b", "released"]
+
+
+async def test_a_redelivered_update_is_handled_once() -> None:
+    log = Log()
+    async with inbox_of(log, MemoryInboxKeeper()) as inbox:
+        await inbox.accept(update(1, "a"))
+        await inbox.accept(update(1, "a"))
+        await inbox.drain(5)
+
+    assert log.events == ["a"]
+
+
+async def test_what_a_dead_process_left_is_handled_at_the_next_start() -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    await keeper.receive(42, 1, update(1, "left"))
+    async with inbox_of(log, keeper) as inbox:
+        await inbox.replay()
+        await inbox.drain(5)
+
+    assert log.events == ["left"]
+    assert keeper.waiting == {}
+
+
+async def test_a_handler_cut_off_at_shutdown_stays_for_the_next_start() -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    async with inbox_of(log, keeper) as inbox:
+        await inbox.accept(update(1, "slow"))
+        await inbox.drain(0.05)
+
+    assert list(keeper.waiting) == [1]
+
+
+@pytest.mark.parametrize(
+    ("content", "chat"),
+    [
+        ({"update_id": 1, "message": {"chat": {"id": 5}, "from": {"id": 9}}}, 5),  # the group, not the person
+        ({"update_id": 1, "callback_query": {"from": {"id": 9}, "message": {"chat": {"id": 5}}}}, 5),
+        ({"update_id": 1, "inline_query": {"from": {"id": 9}}}, 9),
+        ({"update_id": 1, "poll": {"id": "x"}}, 0),
+    ],
+)
+def test_an_update_belongs_to_its_chat(content: dict[str, Any], chat: int) -> None:
+    assert chat_of(content) == chat

@@ -1,0 +1,137 @@
+"""The notice loop keeps live messages in step, whatever happens to them."""
+
+import asyncio
+from collections.abc import Sequence
+
+from bot.notices import NoticeLoop
+from domain.documents import DocumentStatus, Notice
+from domain.errors import DatabaseAway
+from domain.ids import BatchId, ChatId, MessageId
+from tests.fakes.bot import texts
+from tests.fakes.cards import card, notice, ready
+from tests.fakes.telegram import RecordedBot
+
+
+class ScriptedNotices:
+    """Gives each list of notices once; an exception in their place is raised."""
+
+    def __init__(self, *due: list[Notice] | Exception) -> None:
+        self._due = list(due)
+        self.attached: list[tuple[BatchId, MessageId]] = []
+        self.confirmed: list[tuple[BatchId, int]] = []
+
+    async def attach(self, batch: BatchId, message: MessageId) -> None:
+        self.attached.append((batch, message))
+
+    async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+        found = self._due.pop(0) if self._due else []
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def confirm(self, batch: BatchId, *, revision: int) -> None:
+        self.confirmed.append((batch, revision))
+
+
+async def run(bot: RecordedBot, notices: ScriptedNotices, *, pause_s: float = 0.0) -> None:
+    stop = asyncio.Event()
+    loop = NoticeLoop(bot.bot, notices, texts(), poll_s=0.01, chat_pause_s=pause_s)
+    running = asyncio.create_task(loop.run(stop))
+    await asyncio.sleep(0.1)
+    stop.set()
+    await running
+
+
+async def live(bot: RecordedBot) -> MessageId:
+    """A message of the bot that is there already."""
+    await bot.bot.send_message(7, "⏳", parse_mode="HTML")
+    bot.session.calls.clear()
+    return MessageId(max(bot.session.messages))
+
+
+async def test_the_first_notice_is_sent_in_reply_and_attached() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(card())])
+    await run(bot, notices)
+    assert bot.session.said[0].reply_to == 1
+    assert notices.attached == [("batch", max(bot.session.messages))]
+    assert notices.confirmed == [("batch", 1)]
+
+
+async def test_later_ones_edit_the_live_message() -> None:
+    bot = RecordedBot()
+    notices = ScriptedNotices([notice(ready(), message_id=await live(bot), revision=4)])
+    await run(bot, notices)
+    assert [call.name for call in bot.session.said] == ["editMessageText"]
+    assert notices.confirmed == [("batch", 4)]
+
+
+async def test_what_changed_nothing_visible_is_confirmed_too() -> None:
+    bot = RecordedBot()
+    message = await live(bot)
+    same = [notice(card(), message_id=message, revision=number) for number in (2, 3)]
+    notices = ScriptedNotices([same[0]], [same[1]])
+    await run(bot, notices)
+    assert notices.confirmed == [("batch", 2), ("batch", 3)]
+
+
+async def test_a_deleted_live_message_comes_back_only_as_the_receipt() -> None:
+    bot = RecordedBot()
+    gone = MessageId(5)
+    notices = ScriptedNotices(
+        [notice(card(), message_id=gone, revision=2)], [notice(ready(), message_id=gone, revision=3)]
+    )
+    await run(bot, notices)
+    assert [sent.text.startswith("✅") for sent in bot.session.messages.values()] == [True]
+    assert notices.confirmed == [("batch", 2), ("batch", 3)]
+
+
+async def test_a_promise_is_kept_by_a_new_message() -> None:
+    bot = RecordedBot()
+    message = await live(bot)
+    notices = ScriptedNotices([notice(ready(waits_for_service=True), message_id=message, revision=9)])
+    await run(bot, notices)
+    assert bot.session.said[0].name == "sendMessage"
+    assert message not in bot.session.messages
+
+
+async def test_a_person_who_blocked_the_bot_is_not_tried_again() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(card())])
+    bot.session.fail("sendMessage", 403, description="Forbidden: bot was blocked by the user")
+    await run(bot, notices)
+    assert notices.confirmed == [("batch", 1)]
+
+
+async def test_a_lost_connection_leaves_the_notice_due() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(card())])
+    bot.session.break_connection("sendMessage")
+    await run(bot, notices)
+    assert notices.confirmed == []
+
+
+async def test_the_loop_outlives_a_database_that_is_away() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices(DatabaseAway("made up"), [notice(card())])
+    await run(bot, notices)
+    assert notices.confirmed == [("batch", 1)]
+
+
+async def test_chats_do_not_wait_for_each_other() -> None:
+    bot = RecordedBot()
+    first = [notice(card(), batch_id=BatchId(name)) for name in ("a", "b")]
+    other = notice(card(), batch_id=BatchId("c"), chat_id=ChatId(8))
+    notices = ScriptedNotices([*first, other])
+    await run(bot, notices, pause_s=0.05)
+    assert [batch for batch, _ in notices.confirmed] == ["a", "c", "b"]
+
+
+async def test_an_emptied_batch_is_silently_confirmed() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(revision=7)])
+    await run(bot, notices)
+    assert bot.session.calls == []
+    assert notices.confirmed == [("batch", 7)]
+
+
+async def test_a_cancelled_document_says_so() -> None:
+    bot = RecordedBot()
+    cancelled = notice(card(status=DocumentStatus.CANCELLED), message_id=await live(bot))
+    await run(bot, ScriptedNotices([cancelled]))
+    assert bot.session.said[-1].text == "Отменено: Договор аренды.pdf"

@@ -1,0 +1,126 @@
+"""Texts: checked as a whole at the start, filled the Russian way, escaped."""
+
+import ast
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.texts import LANGUAGES, TextError, Words, duration, language_of, load_texts
+from ingestion.errors import FailureCode
+from tests.fakes.bot import texts
+
+BOT = Path(__file__).parents[3] / "bot"
+
+
+def russian() -> Words:
+    return texts().for_language("ru")
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(1, "1 фрагмент"), (2, "2 фрагмента"), (5, "5 фрагментов"), (21, "21 фрагмент"), (1214, "1\xa0214 фрагментов")],
+)
+def test_numbers_and_plurals_are_russian(count: int, shown: str) -> None:
+    assert russian()("receipt-passages", count=count) == shown
+
+
+@pytest.mark.parametrize(
+    ("day", "shown"),
+    [(date(2026, 5, 12), "12 мая"), (date(2025, 5, 12), "12 мая 2025\u202fг.")],
+    ids=["this year", "another"],
+)
+def test_dates_are_russian(day: date, shown: str) -> None:
+    assert russian()("library-day", day=day) == shown
+
+
+def test_a_fraction_has_a_comma() -> None:
+    assert russian()("receipt-seconds", count=0.5) == "0,5 с"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(252, "4:12"), (5, "0:05"), (3852, "1:04:12")])
+def test_durations_read_like_a_clock(seconds: int, shown: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == shown
+
+
+def test_values_are_escaped() -> None:
+    assert russian()("progress-queued", title="<b>&") == "⏳ <b>&lt;b&gt;&amp;</b> · в очереди"
+
+
+def test_plain_text_has_no_tags_and_no_escapes() -> None:
+    assert russian().plain("progress-queued", title="<b>&") == "⏳ <b>& · в очереди"
+
+
+def test_a_missing_value_is_named() -> None:
+    with pytest.raises(TextError, match=r"progress-queued.*title"):
+        russian()("progress-queued")
+
+
+def test_an_unknown_key_is_named() -> None:
+    with pytest.raises(TextError, match="no-such-text"):
+        russian()("no-such-text")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", list(FailureCode))
+def test_every_failure_has_a_sentence(code: FailureCode, language: str) -> None:
+    assert f"error-{code.value}" in texts().for_language(language).keys
+
+
+@pytest.mark.parametrize(
+    ("russian_file", "english_file", "complaint"),
+    [
+        ("a = раз", "b = two", "“a” is not in every language"),
+        ("a = { $x }", "a = { $y }", "other variables in en"),
+        ("a = раз\na = два", "a = one", "“a” is there twice"),
+        ("a = { $x", "a = one", "cannot be read"),
+    ],
+    ids=["missing", "variables", "twice", "broken"],
+)
+def test_a_mistake_in_a_file_stops_the_start(
+    tmp_path: Path, russian_file: str, english_file: str, complaint: str
+) -> None:
+    for language, content in (("ru", russian_file), ("en", english_file)):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "all.ftl").write_text(content, encoding="utf-8")
+    with pytest.raises(TextError, match=complaint):
+        load_texts(tmp_path)
+
+
+def test_no_files_are_a_mistake_too(tmp_path: Path) -> None:
+    with pytest.raises(TextError, match="No texts"):
+        load_texts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "language"), [("ru", "ru"), ("uk", "ru"), ("en-US", "en"), ("de", "en"), (None, "ru")]
+)
+def test_the_language_follows_telegram(code: str | None, language: str) -> None:
+    assert language_of(code, default="ru") == language
+
+
+def calls_of_texts() -> list[tuple[str, str, frozenset[str]]]:
+    """(place, key, names of values) of every call of a `Words` in bot/ whose key is written out."""
+    found = []
+    for path in BOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and _is_words(node.func) and node.args and all(k.arg for k in node.keywords):
+                key = node.args[0]
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    names = frozenset(str(keyword.arg) for keyword in node.keywords)
+                    found.append((f"{path.relative_to(BOT)}:{node.lineno}", key.value, names))
+    return found
+
+
+def _is_words(node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute) and node.attr == "plain":
+        node = node.value
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name in ("words", "chosen")
+
+
+def test_the_code_asks_for_texts_as_they_are() -> None:
+    calls = calls_of_texts()
+    assert len(calls) > 60
+    wrong = [call for call in calls if call[1] not in russian().keys or russian().variables(call[1]) != call[2]]
+    assert wrong == []
