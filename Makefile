@@ -1,0 +1,48 @@
+# Everything an engineer does here, each in one word. The first two set themselves up on a fresh machine.
+
+BIN := .venv/bin
+SOURCES := adapters bot domain ingestion prompts rag
+SHARED ?= ../shared
+
+.PHONY: run test check lint types imports tests format lock wheel clean
+
+run: .venv/run.stamp        ## start Baza; it says which page to open
+	@$(BIN)/baza run
+
+test: .venv/test.stamp      ## everything: format, lint, types, imports, shape, tests (says what it skipped and why)
+	@$(MAKE) --no-print-directory check tests
+
+check: lint types imports
+
+lint: .venv/test.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/test.stamp
+	$(BIN)/mypy $(SOURCES) tests benchmarks
+
+imports: .venv/test.stamp
+	$(BIN)/lint-imports
+
+tests: .venv/test.stamp
+	$(BIN)/python -m pytest
+
+format: .venv/test.stamp    ## format and mend what can be mended by machine
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --no-header --no-emit-index-url --no-annotate -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --group dev --no-header --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock
+
+wheel: .venv/test.stamp     ## dist/baza-*.whl
+	$(BIN)/python -m hatchling build -t wheel
+
+clean:
+	rm -rf .venv dist build
+
+.venv/run.stamp: requirements.lock pyproject.toml
+	@sh .ci/setup requirements.lock $@
+
+.venv/test.stamp: requirements-dev.lock pyproject.toml
+	@sh .ci/setup requirements-dev.lock $@

@@ -1,0 +1,70 @@
+"""Fixtures of the acceptance tests: a database, scripted models, and a person at the page."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.running import running_baza
+from tests.database import (
+    database,
+    database_server,
+    database_url,
+    empty_database,
+    server_home,
+    template_database,
+)
+from tests.servers.jina import KEY, JinaServer, serve_jina
+from tests.servers.llm import LlmServer, serve_llm
+
+__all__ = ["database", "database_server", "database_url", "empty_database", "server_home", "template_database"]
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+Start = Callable[..., AbstractAsyncContextManager[str]]
+"""`async with start(VARIABLE="value") as page_url:` runs the bot with these settings."""
+
+
+@pytest.fixture
+def start(tmp_path: Path, database_url: str) -> Start:
+    """Runs the bot in this test's own database and folder."""
+
+    def begin(**environment: str) -> AbstractAsyncContextManager[str]:
+        return running_baza(tmp_path / "home", database_url, environment)
+
+    return begin
+
+
+@pytest.fixture
+async def jina() -> AsyncIterator[JinaServer]:
+    """A strict Jina on loopback."""
+    async with serve_jina() as server:
+        yield server
+
+
+@pytest.fixture
+async def llm() -> AsyncIterator[LlmServer]:
+    """A chat model whose answers the test writes."""
+    async with serve_llm() as server:
+        yield server
+
+
+@pytest.fixture
+def with_jina(jina: JinaServer) -> dict[str, str]:
+    """Settings that lead to the scripted Jina."""
+    return {"JINA_BASE_URL": jina.url, "JINA_API_KEY": KEY, "JINA_TIMEOUT_SECONDS": "3"}
+
+
+@pytest.fixture
+def with_llm(llm: LlmServer) -> dict[str, str]:
+    """Settings that lead to the scripted model."""
+    return {"LLM_BASE_URL": llm.url, "LLM_TIMEOUT_SECONDS": "3"}
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The real data beside the project; a test that needs it says so where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"{SHARED} is absent: the real data lies beside the project, in ../shared")
+    return SHARED

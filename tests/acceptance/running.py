@@ -1,0 +1,34 @@
+"""The whole bot in this process, on the local chat, over a database of its own: for acceptance tests.
+
+In: settings by their variables. Out: the address of the page. Everything is real but Telegram, the models and Jina,
+which are loopback servers.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.serving import serve
+from bot.settings import Settings
+
+START_S = 30.0
+
+
+@asynccontextmanager
+async def running_baza(home: Path, database_url: str, environment: Mapping[str, str]) -> AsyncIterator[str]:
+    """Start the bot and a worker, and yield the page's address; at the end stop them as SIGTERM does."""
+    quick = {"WORKER_POLL_SECONDS": "0.1", "WORKER_BACKOFF_SECONDS": "0.2", "LOCALCHAT_PORT": "0"}
+    variables = {"BAZA_HOME": str(home), "DATABASE_URL": database_url, **quick, **environment}
+    stop, page = asyncio.Event(), asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve(Settings.read(variables), with_bot=True, with_worker=True, stop=stop, on_ready=page.set_result)
+    )
+    try:
+        await asyncio.wait({running, page}, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            await running  # raises what kept it from starting
+        yield page.result()
+    finally:
+        stop.set()
+        await running
