@@ -4,7 +4,7 @@ BIN := .venv/bin
 SOURCES := adapters bot domain ingestion prompts rag
 SHARED ?= ../shared
 
-.PHONY: run test check lint types imports tests format lock wheel clean
+.PHONY: run test check lint types imports tests format lock wheel pictures clean
 
 run: .venv/run.stamp        ## start Baza; it says which page to open
 	@$(BIN)/baza run
@@ -27,6 +27,9 @@ imports: .venv/test.stamp
 tests: .venv/test.stamp
 	$(BIN)/python -m pytest
 
+pictures: .venv/test.stamp  ## take the README's pictures anew
+	BAZA_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/acceptance/test_make_run.py
+
 format: .venv/test.stamp    ## format and mend what can be mended by machine
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -44,5 +47,6 @@ clean:
 .venv/run.stamp: requirements.lock pyproject.toml
 	@sh .ci/setup requirements.lock $@
 
-.venv/test.stamp: requirements-dev.lock pyproject.toml
+.venv/test.stamp: requirements-dev.lock requirements.lock pyproject.toml
 	@sh .ci/setup requirements-dev.lock $@
+	@touch .venv/run.stamp # the development packages hold the others, in the same versions

@@ -20,7 +20,7 @@ from benchmarks.lexical import SETS, Bm25, Collection, Scores, measure, read_col
 LONG_WORD = 6  # characters; from here on a word of the question gets a typo
 RRF_CONSTANT = 60
 CANDIDATES = 30  # of each leg, as SEARCH_CANDIDATES
-WEIGHTS = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the offline leg; BM25 has 1
+WEIGHTS = (0.2, 0.3, 0.5, 0.75, 1.0, 1.5)  # of the offline leg; BM25 has 1
 
 Leg = Callable[[str], Scores]
 
@@ -45,8 +45,10 @@ def build_legs(collection: Collection, analyzer: RussianEnglishAnalyzer) -> Legs
 
 
 def fuse_scores(legs: Legs, weight: float) -> Leg:
-    """BM25 divided by the question's best, plus the weighted cosine divided by the question's best."""
-    return lambda text: _to_best(_cut(legs.lexical(text))) + np.float32(weight) * _to_best(_cut(legs.vector(text)))
+    """As `rag.retrieval.fusion`: BM25 as a share of the best, cosine as a share of the way from the lowest found."""
+    return lambda text: (
+        _scale(_cut(legs.lexical(text)), low=0.0) + np.float32(weight) * _scale(_cut(legs.vector(text)), low=None)
+    )
 
 
 def fuse_ranks(legs: Legs, weight: float) -> Leg:
@@ -73,9 +75,14 @@ def _cut(scores: Scores) -> Scores:
     return np.where(scores >= least, scores, np.float32(0))
 
 
-def _to_best(scores: Scores) -> Scores:
-    best = float(scores.max())
-    return scores / np.float32(best) if best > 0 else scores
+def _scale(scores: Scores, *, low: float | None) -> Scores:
+    """0 to 1 for the candidates; 0 for the others, which `_cut` has set to 0."""
+    found = scores > 0
+    if not found.any():
+        return scores
+    top = float(scores.max())
+    bottom = float(scores[found].min()) if low is None else low
+    return np.where(found, (scores - bottom) / max(top - bottom, 1e-9), 0).astype(np.float32)
 
 
 def _reciprocal(scores: Scores) -> Scores:

@@ -3,9 +3,3 @@
 In: calls of `ingestion.ports.Embedder`, `rag.ports.QueryEmbedder` and `rag.ports.Reranker`. Out: their records, or the
 errors of the package that asked. `client` speaks HTTP and retries; `embedder` and `reranker` know what is asked.
 """
-
-from adapters.jina.client import JinaClient, open_jina
-from adapters.jina.embedder import JinaEmbedder
-from adapters.jina.reranker import JinaReranker
-
-__all__ = ["JinaClient", "JinaEmbedder", "JinaReranker", "open_jina"]

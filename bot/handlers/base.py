@@ -4,14 +4,18 @@ In: messages of people. Out: a batch in the queue before the handler returns; it
 `bot.notices`, which is woken. Buttons of live messages and «Добавить в базу» are here too.
 """
 
+import contextlib
+
 from aiogram import Bot, F, Router
+from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.incoming import batch_of, original_of, sources_in, unsupported_kind
 from bot.handlers.modes import mode_sign
 from bot.keyboards import KEEP, AskAbout, CancelDocument
-from bot.replies.sending import send
+from bot.replies.names import name_of
+from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
@@ -46,17 +50,18 @@ async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services
     """«Добавить в базу» under a question about a link or a file: the message it replies to is kept."""
     original = await original_of(shown, bot)
     if original is None:
-        await query.answer(talk.words.plain("original-gone"), show_alert=True)
+        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
     await keep(original, bot, services, talk)
-    await query.answer()
-    await shown.delete()
+    await acknowledge(query)
+    with contextlib.suppress(TelegramBadRequest):  # pressed twice
+        await shown.delete()
 
 
 async def cancel(query: CallbackQuery, callback_data: CancelDocument, services: Services, talk: Talk) -> None:
     """«Отменить» on a live message; the message itself changes through the notice loop."""
     stopped = await services.library.cancel(talk.base_id, DocumentId(callback_data.document))
-    await query.answer(talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
+    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
     services.wake()
 
 
@@ -64,11 +69,11 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
     """«Спросить о нём» on a receipt: goes over to Чат."""
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
-        await query.answer(talk.words.plain("document-gone"), show_alert=True)
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
     await services.people.set_mode(talk.state.user_id, Mode.CHAT)
-    await query.answer(talk.words.plain("mode-set-chat"))
-    text = talk.words("ask-about", title=card.title)
+    await acknowledge(query, talk.words.plain("mode-set-chat"))
+    text = talk.words("ask-about", title=name_of(card))
     await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
 
 

@@ -13,7 +13,7 @@ from bot.handlers.incoming import original_of, sources_in
 from bot.handlers.modes import switch_mode
 from bot.inbox import Turn
 from bot.keyboards import KEEP, ModeFor, button, mode_offer, rows
-from bot.replies.sending import place_at, send
+from bot.replies.sending import acknowledge, place_at, send
 from bot.services import Services
 from bot.talk import Talk
 from domain.documents import SourceType
@@ -71,7 +71,7 @@ async def choose_mode_for(
     dialogues: Dialogues,
 ) -> None:
     """The mode is on from now, and the message that was waiting goes its way."""
-    await query.answer(talk.words.plain(f"mode-set-{callback_data.mode.value}"))
+    await acknowledge(query, talk.words.plain(f"mode-set-{callback_data.mode.value}"))
     await switch_mode(bot, services, talk, callback_data.mode)
     original = await original_of(shown, bot)
     if original is None:

@@ -10,7 +10,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMar
 
 from bot.handlers.filters import has_message
 from bot.keyboards import Clean, button, mode_choice, rows
-from bot.replies.sending import edit, send
+from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
@@ -42,7 +42,7 @@ async def clean(
     step = steps.get((callback_data.what, callback_data.sure), _leave)
     html, keyboard = await step(services, talk)
     await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
-    await query.answer()
+    await acknowledge(query)
 
 
 _Shown = tuple[str, InlineKeyboardMarkup | None]

@@ -13,7 +13,7 @@ from aiogram.types import CallbackQuery, ErrorEvent, Message
 from adapters.database.errors import DatabaseAway
 from bot.handlers.filters import is_command
 from bot.middlewares.reply import answer_event
-from bot.replies.sending import send
+from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words, language_of
@@ -42,7 +42,7 @@ async def unknown_command(message: Message, bot: Bot, talk: Talk) -> None:
 
 async def unknown_button(query: CallbackQuery, talk: Talk) -> None:
     """A button of an older version, or under a message that is too old."""
-    await query.answer(talk.words.plain("unknown-button"), show_alert=True)
+    await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
 
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:

@@ -10,7 +10,8 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.filters import has_message
 from bot.keyboards import DeleteDocument, ListPage, OpenDocument, ShowOriginal, button, rows
 from bot.replies.library import PAGE_SIZE, Shelf, card_html, card_keyboard, shelf_html, shelf_keyboard
-from bot.replies.sending import edit, place_at, send
+from bot.replies.names import name_of
+from bot.replies.sending import acknowledge, edit, place_at, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
@@ -42,7 +43,7 @@ async def turn_page(
     """‹ and ›."""
     html, keyboard = await _page(services, talk, callback_data.page)
     await _show(bot, shown, html, keyboard)
-    await query.answer()
+    await acknowledge(query)
 
 
 async def open_document(
@@ -51,10 +52,10 @@ async def open_document(
     """A document's card, in place of the list."""
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
-        await query.answer(talk.words.plain("document-gone"), show_alert=True)
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
     await _show(bot, shown, card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
-    await query.answer()
+    await acknowledge(query)
 
 
 async def delete(
@@ -64,16 +65,16 @@ async def delete(
     document, words = DocumentId(callback_data.document), talk.words
     card = await services.library.card(talk.base_id, document)
     if card is None:
-        await query.answer(words.plain("document-gone"), show_alert=True)
+        await acknowledge(query, words.plain("document-gone"), alert=True)
         return
     if not callback_data.sure:
         sure = button(words.plain("button-delete-sure"), DeleteDocument(document=document, sure=True))
         no = button(words.plain("button-no"), OpenDocument(document=document))
-        await _show(bot, shown, words("delete-sure", title=card.title), rows([sure, no]))
+        await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
     elif await services.library.delete(talk.base_id, document):
         back = button(words.plain("button-back"), ListPage(page=0))
-        await _show(bot, shown, words("deleted", title=card.title), rows([back]))
-    await query.answer()
+        await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
+    await acknowledge(query)
 
 
 async def show_original(
@@ -83,9 +84,9 @@ async def show_original(
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     original = original_here(card, talk.place.chat) if card else None
     if original is None:
-        await query.answer(talk.words.plain("original-gone"), show_alert=True)
+        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
-    await query.answer()
+    await acknowledge(query)
     await send(bot, place_at(talk.place, original), talk.words("original-here"))
 
 

@@ -10,7 +10,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.filters import names_mode
 from bot.handlers.modes import mode_sign, switch_mode
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
-from bot.replies.sending import send
+from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import LANGUAGES, Texts
@@ -55,7 +55,7 @@ async def switch_by_label(message: Message, mode: Mode, bot: Bot, services: Serv
 
 async def switch_by_button(query: CallbackQuery, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
     """The two buttons of «Выберите режим работы:»."""
-    await query.answer(talk.words.plain(f"mode-set-{mode.value}"))
+    await acknowledge(query, talk.words.plain(f"mode-set-{mode.value}"))
     await switch_mode(bot, services, talk, mode)
 
 
@@ -80,9 +80,9 @@ async def choose_language(
 ) -> None:
     """Speaks the new language at once, on the keyboard too."""
     if callback_data.language not in LANGUAGES:
-        await query.answer(talk.words.plain("unknown-button"), show_alert=True)
+        await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
         return
     await services.people.set_language(talk.state.user_id, callback_data.language)
     chosen = services.texts.for_language(callback_data.language)
-    await query.answer()
+    await acknowledge(query)
     await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))

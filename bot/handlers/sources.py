@@ -14,7 +14,7 @@ from bot.keyboards import Rate, ShowSource
 from bot.replies.answers import RATINGS
 from bot.replies.citations import passage_quote
 from bot.replies.html import to_html
-from bot.replies.sending import Place, place_at, send
+from bot.replies.sending import Place, acknowledge, place_at, send
 from bot.replies.split import split_rich
 from bot.services import Services
 from bot.talk import Talk
@@ -36,9 +36,9 @@ async def show_source(
     """The passage, word for word."""
     passage = await services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
-        await query.answer(talk.words.plain("source-gone"), show_alert=True)
+        await acknowledge(query, talk.words.plain("source-gone"), alert=True)
         return
-    await query.answer()
+    await acknowledge(query)
     place = await _place_of(passage, services, talk)
     for piece in split_rich(passage_quote(passage, talk.words)):
         await send(bot, place, to_html(piece))
@@ -49,7 +49,7 @@ async def rate(query: CallbackQuery, callback_data: Rate, shown: Message, servic
     chat, message = ChatId(shown.chat.id), MessageId(shown.message_id)
     rating = 1 if callback_data.rating > 0 else -1
     await services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
-    await query.answer(talk.words.plain("feedback-saved"))
+    await acknowledge(query, talk.words.plain("feedback-saved"))
     if shown.reply_markup:
         await _tick(shown, shown.reply_markup, rating, talk)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from bot.localchat.records import Json
 
-QUEUE_EVENTS = 1000  # a page that is so far behind is cut off, and reads the history when it comes back
+QUEUE_EVENTS = 10_000  # a page that is so far behind is cut off, and reads the history when it comes back
 
 
 class Hub:

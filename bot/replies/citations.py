@@ -4,25 +4,20 @@ In: citations in the order of use. Out: rich text and buttons. Passages of one d
 its pages. It does not decide what was used: `rag.answering` does.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 from aiogram.types import InlineKeyboardButton
 
 from bot.keyboards import BUTTON_CHARACTERS, ShowSource, button, shortened
+from bot.replies.names import SIGNS, known_as
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
 from domain.documents import SourceType
 from domain.locator import Locator
 from rag.records import Citation, Passage
 
-SIGNS: Mapping[SourceType, str] = {
-    SourceType.NOTE: "📝",
-    SourceType.FILE: "📄",
-    SourceType.LINK: "🔗",
-    SourceType.PATH: "📄",
-}
 MAX_BUTTONS = 6
 TITLE_CHARACTERS = 80  # of a source in the block
 
@@ -47,9 +42,10 @@ def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKe
 
 def source_title(source_type: SourceType, title: str, identifier: str) -> str:
     """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`."""
-    line = f"{SIGNS[source_type]} {shortened(title or identifier, TITLE_CHARACTERS)}"
+    name = known_as(source_type, title, identifier)
+    line = f"{SIGNS[source_type]} {shortened(name, TITLE_CHARACTERS)}"
     host = urlsplit(identifier).hostname if source_type is SourceType.LINK else None
-    return f"{line}, {host}" if host and host != title else line
+    return f"{line}, {host}" if host and host != name else line
 
 
 def places(locators: Iterable[Locator], words: Words) -> str:
@@ -92,7 +88,8 @@ def _label(citation: Citation, words: Words, *, alone: bool) -> str:
     page = words.plain("place-pages", pages=str(citation.locator.page)) if citation.locator.page else ""
     if page and alone:
         return f"{sign} {page}"
-    title = shortened(citation.title or citation.source_identifier, BUTTON_CHARACTERS - len(page))
+    name = known_as(citation.source_type, citation.title, citation.source_identifier)
+    title = shortened(name, BUTTON_CHARACTERS - len(page))
     return f"{sign} {title}, {page}" if page else f"{sign} {title}"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.keyboards import shortened
+from bot.replies.names import name_of
 from bot.texts import Value, Words
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
@@ -48,7 +49,7 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
     if isinstance(given, int | float) and name != "status":
         return given
     if given is None or given == "":
-        return _shown(document.title or document.source_identifier)
+        return _shown(name_of(document))
     return _shown(str(given))
 
 

@@ -18,13 +18,14 @@ from bot.keyboards import (
     rows,
     shortened,
 )
-from bot.replies.citations import SIGNS
 from bot.replies.failures import failure_sentence
+from bot.replies.names import SIGNS, name_of
 from bot.texts import Words
-from domain.documents import DocumentCard, DocumentStatus
+from domain.documents import DocumentCard, DocumentStatus, SourceType
 
 PAGE_SIZE = 8
 TITLE_CHARACTERS = 60
+ADDRESS_CHARACTERS = 300
 NUMBERS_IN_A_ROW = 4
 
 
@@ -66,7 +67,7 @@ def shelf_keyboard(shelf: Shelf, words: Words) -> InlineKeyboardMarkup | None:
 
 def card_html(card: DocumentCard, words: Words) -> str:
     """What is known of a document."""
-    title = words.plain("library-line", sign=SIGNS[card.source_type], title=shortened(card.title, TITLE_CHARACTERS))
+    title = words.plain("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), TITLE_CHARACTERS))
     facts = [
         words("receipt-pages", count=card.pages) if card.pages else "",
         words("receipt-passages", count=card.chunks) if card.chunks else "",
@@ -74,8 +75,8 @@ def card_html(card: DocumentCard, words: Words) -> str:
         words("card-added", day=card.created_at),
     ]
     lines = [words("card-title", title=title), " · ".join(filter(None, facts))]
-    if card.source_identifier not in (card.title, ""):
-        lines.append(words("card-source", source=shortened(card.source_identifier, 300)))
+    if card.source_type is SourceType.LINK:
+        lines.append(words("card-source", source=shortened(card.source_identifier, ADDRESS_CHARACTERS)))
     if card.status is DocumentStatus.FAILED:
         lines.append(failure_sentence(card, words))
     return "\n".join(lines)
@@ -98,7 +99,7 @@ def _number(shelf: Shelf, index: int) -> int:
 
 
 def _line(card: DocumentCard, words: Words) -> str:
-    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(card.title, TITLE_CHARACTERS))
+    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), TITLE_CHARACTERS))
     facts = [_status(card, words), words("library-day", day=card.created_at)]
     return " · ".join(filter(None, [title, *facts]))
 

@@ -11,6 +11,7 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.keyboards import AskAbout, CancelDocument, OpenDocument, button, rows, shortened
 from bot.replies.failures import failure_sentence, service_name
+from bot.replies.names import name_of
 from bot.replies.rich import utf16_length
 from bot.replies.split import MESSAGE_LIMIT
 from bot.texts import Words
@@ -67,7 +68,7 @@ def _describe(document: DocumentCard, words: Words) -> str:
 
 
 def _title(document: DocumentCard) -> str:
-    return shortened(document.title or document.source_identifier, TITLE_CHARACTERS)
+    return shortened(name_of(document), TITLE_CHARACTERS)
 
 
 def _queued(document: DocumentCard, words: Words) -> str:
@@ -150,5 +151,5 @@ def _cancel_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKe
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:
-    label = words.plain("button-cancel-one", title=shortened(document.title or document.source_identifier))
+    label = words.plain("button-cancel-one", title=shortened(name_of(document)))
     return button(label, CancelDocument(document=document.id))

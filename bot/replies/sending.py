@@ -3,16 +3,18 @@
 In: rich text or HTML and a place. Out: message ids. Waiting and trying again is `bot.telegram_session`'s.
 """
 
+import contextlib
 from dataclasses import dataclass, replace
 
 from aiogram import Bot
 from aiogram.enums import ParseMode
 from aiogram.exceptions import TelegramBadRequest
-from aiogram.types import InlineKeyboardMarkup, LinkPreviewOptions, ReplyKeyboardMarkup, ReplyParameters
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, LinkPreviewOptions, ReplyKeyboardMarkup, ReplyParameters
 
 from domain.ids import ChatId, MessageId, ThreadId
 
 _UNCHANGED = "message is not modified"
+POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
@@ -64,3 +66,10 @@ async def edit(
 def place_at(place: Place, message: MessageId) -> Place:
     """The same place, in reply to `message` also in a private chat."""
     return replace(place, reply_to=message)
+
+
+async def acknowledge(query: CallbackQuery, text: str | None = None, *, alert: bool = False) -> None:
+    """Answer a button press, so that it stops spinning. A press that is too old (handled again after a restart) has
+    nobody waiting for the answer."""
+    with contextlib.suppress(TelegramBadRequest):
+        await query.answer(text[:POPUP_CHARACTERS] if text else None, show_alert=alert)

@@ -1,8 +1,14 @@
 """A process that uses the embedded database of a home, for tests of sharing.
 
+Run: python -m tests.servers.embedded_process HOME. Out: one line, the URL or `refused: <sentence>`. In: it leaves the
+database when its standard input ends.
+"""
+
 import asyncio
 import sys
 from pathlib import Path
+
+import structlog
 
 from adapters.database.embedded import EmbeddedDatabaseError, embedded_database
 
@@ -14,6 +20,7 @@ async def _use(home: Path) -> None:
 
 
 if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     try:
         asyncio.run(_use(Path(sys.argv[1])))
     except EmbeddedDatabaseError as refusal:

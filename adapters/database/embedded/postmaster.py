@@ -72,7 +72,10 @@ def _serves(pid: int, cluster: Path) -> bool:
     process = Path(f"/proc/{pid}")
     try:
         state = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+        program = (process / "cmdline").read_bytes().partition(b"\0")[0]
         # A container without an init process never takes its dead away: killed servers stay there as zombies.
-        return state != "Z" and (process / "cwd").samefile(cluster)
+        if state == "Z" or not program.endswith(b"postgres"):
+            return False
+        return (process / "cwd").samefile(cluster)
     except OSError:
         return True

@@ -114,7 +114,7 @@ async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> 
 
 async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
     heavy = write_docx(tmp_path / "heavy.docx", p("x") * 500_000)
-    async with ParseProcess(timeout_s=30, memory_mb=300) as parser:
+    async with ParseProcess(timeout_s=30, memory_mb=200) as parser:
         assert await _code(parser.parse(_fetched(heavy))) is FailureCode.FILE_TOO_HEAVY
         assert (await parser.parse(_small(tmp_path))).title == "Заголовок"
 

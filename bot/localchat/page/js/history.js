@@ -92,6 +92,19 @@ export class History {
     }
   }
 
+  /** Forget all but the newest; whoever scrolls up to them fetches them again. */
+  trim(kept) {
+    const old = [...this.entries].slice(0, -kept);
+    for (const [id, { node }] of old) {
+      const day = node.parentElement;
+      node.remove();
+      this.entries.delete(id);
+      if (!day.querySelector(".message")) day.remove();
+    }
+    const first = this.entries.values().next().value;
+    first?.node.classList.add("first");
+  }
+
   /** The bot spoke after them: what the person wrote has been read. */
   readAll() {
     for (const node of this.unread) this.#read(node);

@@ -41,7 +41,13 @@ const commands = new Commands(composer, say);
 const keyboard = new Keyboard(composer, say);
 new Attach({ here: () => room });
 
-function drawSide() { drawSidebar(state, openChat); }
+let drawing = 0;
+
+/** Many events of one moment draw the list once. */
+function drawSide() {
+  cancelAnimationFrame(drawing);
+  drawing = requestAnimationFrame(() => drawSidebar(state, openChat));
+}
 
 function drawHeader() {
   const open = chat();
@@ -55,7 +61,10 @@ function drawHeader() {
   drawStatus(state, open);
 }
 
-async function openChat(id) {
+let opening = Promise.resolve();
+const openChat = (id) => { opening = show(id); return opening; };
+
+async function show(id) {
   if (!state.view.chats.find((one) => one.id === id).people.includes(state.me)) await become(YOU);
   state.chatId = id;
   state.unread.delete(id);
@@ -91,13 +100,12 @@ function setOnline(online) {
   if (state.view) drawStatus(state, chat());
 }
 
-let heard = false;
-
-/** The first `hello` follows the history that was just read; later ones mean that something may have been missed. */
+/** The stream is heard (again): whatever came between the history and now is read once more. */
 async function greeted() {
   setOnline(true);
-  if (heard) await catchUp();
-  heard = true;
+  await opening;
+  await catchUp();
+  document.body.dataset.live = "true";
 }
 
 async function catchUp() {

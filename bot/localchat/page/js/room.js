@@ -5,6 +5,9 @@ import { History } from "./history.js";
 import { get, post } from "./net.js";
 import { t } from "./texts.js";
 
+const MOST = 400; // in a long talk only so many stay in the page, so the thousandth is as quick as the first
+const KEPT = 200;
+
 export class Room {
   constructor(chat, me, scroller, actions) {
     this.chat = chat;
@@ -28,7 +31,8 @@ export class Room {
   /** After the connection was away: take what is new, changed and gone. False when too much was missed for that. */
   async refresh() {
     const { messages } = await get(this.path);
-    if (!messages.some((message) => this.history.message(message.message_id))) return false;
+    const joined = messages.some((message) => this.history.message(message.message_id));
+    if (messages.length && !joined) return false;
     const ids = new Set(messages.map((message) => message.message_id));
     for (const known of this.history.messages()) {
       if (known.message_id >= (messages[0]?.message_id ?? Infinity) && !ids.has(known.message_id)) this.history.remove(known.message_id);
@@ -52,6 +56,10 @@ export class Room {
     const grown = message.from.is_bot && this.draft.clear();
     this.hello?.remove();
     this.history.append(message, { fresh: !grown }); // what has just grown letter by letter must not jump in again
+    if (this.history.size > MOST && this.scroller.stuck) {
+      this.history.trim(KEPT);
+      this.more = true;
+    }
     this.scroller.arrived({ mine });
   }
 

@@ -111,3 +111,19 @@ async def test_admins_are_reminded_of_the_model_once_a_day() -> None:
     await anna.say("Раз")
     await anna.say("Два")
     assert sum("LLM_API_KEY" in call.text for call in anna.session.said) == 1
+
+
+async def test_add_to_base_pressed_twice_keeps_it_once() -> None:
+    anna = await in_chat_mode()
+    number = await anna.send_file("План.docx")
+    original = anna.original(
+        number, document={"file_id": "f", "file_unique_id": "f", "file_name": "План.docx", "file_size": 10}
+    )
+    question = max(anna.session.messages)
+    shown = anna.session.messages[question]
+    await anna.press("keep", under=question, original=original)
+    anna.session.messages[question] = shown
+    anna.session.fail("deleteMessage", description="Bad Request: message to delete not found")
+    await anna.press("keep", under=question, original=original)
+    assert len(anna.stores.tables.documents) == 1
+    assert not any("сломалось" in call.text for call in anna.session.said)

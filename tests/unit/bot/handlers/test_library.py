@@ -152,3 +152,14 @@ async def test_ask_about_goes_over_to_chat() -> None:
     await anna.press(f"ask:{first(anna).id}")
     assert anna.last.text == "Спрашивайте о документе «Документ 1.pdf»."
     assert anna.last.keyboard[0] == "💬 Чат ✓"
+
+
+@pytest.mark.parametrize(
+    ("count", "question"),
+    [(1, "Будет удалён 1 документ"), (3, "Будут удалены 3 документа"), (5, "Будет удалено 5 документов")],
+)
+async def test_the_question_before_cleaning_agrees_with_its_number(count: int, question: str) -> None:
+    anna = await with_documents(count)
+    await anna.say("/clean")
+    await anna.press(anna.last.buttons["Базу"])
+    assert question in anna.last.text

@@ -116,3 +116,12 @@ async def test_a_group_has_a_mode_of_its_own() -> None:
     assert list(anna.last.buttons) == ["💬 Чат", "📚 База ✓"]
     assert await mode_of(anna) is None
     assert await mode_of(Person(user=GROUP, stores=anna.stores)) is Mode.DOCUMENTS
+
+
+async def test_a_press_that_is_handled_late_still_switches_the_mode() -> None:
+    anna = Person()
+    await anna.say("/start")
+    anna.session.fail("answerCallbackQuery", description="Bad Request: query is too old and response timeout expired")
+    await anna.press("documents")
+    assert await mode_of(anna) is Mode.DOCUMENTS
+    assert anna.last.text.startswith("Режим «База».")

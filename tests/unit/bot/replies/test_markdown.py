@@ -15,8 +15,9 @@ from tests.fakes.telegram_html import read_html
 
 FRAGMENTS = (
     "**", "*", "_", "__", "~~", "`", "```", "```py\n", "\n", "\n\n", "- ", "  - ", "1. ", "> ", "# ", "| ", "|", "---",
-    "|---|---|\n", "[", "](", ")", "![", "https://a.b/c?d=1&e=2", "javascript:alert(1)", "<b>", "</b>",
-    "<script>", "&amp;", "&", "<", ">", '"', "\\", "слово", "word ", "Ещё предложение. ", "\u200d", "😀", "й", "\u0000", "\ud800", "    ",
+    "|---|---|\n", "[", "](", ")", "![", "https://a.b/c?d=1&e=2", "javascript:alert(1)", "<b>", "</b>", "<script>",
+    "&amp;", "&", "<", ">", '"', "\\", "слово", "word ", "Ещё предложение. ", "\u200d", "😀", "й", "\u0000", "\ud800",
+    "    ",
 )  # fmt: skip
 markdown = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join))
 

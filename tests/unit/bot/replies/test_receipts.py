@@ -4,7 +4,7 @@ import pytest
 
 from bot.replies.receipts import live_message
 from bot.replies.rich import utf16_length
-from domain.documents import DocumentCard, DocumentStatus
+from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode
 from tests.fakes.bot import texts
@@ -74,7 +74,7 @@ def test_a_service_that_is_away_is_promised_to_be_waited_for() -> None:
 
 @pytest.mark.parametrize("code", list(FailureCode))
 def test_every_failure_can_be_shown_even_without_its_parameters(code: FailureCode) -> None:
-    document = card(status=DocumentStatus.FAILED, error_code=code.value, title="<план> & смета.docx")
+    document = card(status=DocumentStatus.FAILED, error_code=code.value, source_identifier="<план> & смета.docx")
     assert shown(document).strip()
 
 
@@ -89,7 +89,7 @@ def test_an_unknown_error_is_our_own_mistake() -> None:
 
 
 def test_several_documents_are_a_line_each_and_a_total() -> None:
-    text = shown(ready(), card(status=DocumentStatus.PARSING, title="План.docx"))
+    text = shown(ready(), card(status=DocumentStatus.PARSING, source_identifier="План.docx"))
     assert text.splitlines()[-1] == "Готово 1 из 2."
     assert "⏳ План.docx · читаю" in text
 
@@ -100,8 +100,19 @@ def test_the_total_counts_what_is_in_the_base() -> None:
 
 
 def test_a_hundred_documents_still_fit_one_message() -> None:
-    documents = [ready(id=DocumentId(str(number)), title="Очень длинное имя " * 6) for number in range(100)]
+    documents = [
+        ready(id=DocumentId(str(number)), source_identifier="Очень длинное имя " * 6 + ".pdf") for number in range(100)
+    ]
     text = shown(*documents)
     assert utf16_length(text) <= 4096
     assert "и ещё" in text
     assert text.endswith("Всего 100 документов, в базе 100.")
+
+
+def test_a_file_keeps_the_name_that_the_person_gave_it() -> None:
+    assert shown(ready(title="Microsoft Word - Document1")).startswith("✅ Договор аренды.pdf в базе")
+
+
+def test_a_page_is_called_by_its_title() -> None:
+    page = ready(source_type=SourceType.LINK, source_identifier="https://a.b/c.html", title="Правила расчётов")
+    assert shown(page).startswith("✅ Правила расчётов в базе")

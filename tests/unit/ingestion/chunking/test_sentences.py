@@ -49,6 +49,6 @@ def test_an_endless_sentence_is_ended_between_words() -> None:
 
 
 def test_shortened_words_without_end_take_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     split_sentences("т. е. и т. д. " * 7_000)  # 100,000 characters; quadratic cost takes half a minute
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
+import psycopg
+
 from bot.ports import Library, Notices, PeopleStore
 from domain.documents import SourceType
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
@@ -33,6 +35,15 @@ MODEL = "four-numbers"
 LEASE_S = 60
 NORTH = [1.0, 0.0, 0.0, 0.0]
 EAST = [0.0, 1.0, 0.0, 0.0]
+
+COUNTED = "select b.passages, b.terms from bases b order by b.id"
+RECOUNTED = """
+select count(c.id), coalesce(sum(c.length), 0)
+from bases b left join documents d on d.base_id = b.id and d.status = 'ready'
+  left join documents_chunks c on c.document_id = d.id
+group by b.id order by b.id
+"""
+ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
 
 
 class Stores(Protocol):
@@ -146,3 +157,9 @@ async def find(
     found = {candidate.passage.text: candidate for candidate in candidates}
     assert len(found) == len(candidates), "a passage came twice"
     return found
+
+
+def ask(url: str, query: str) -> list[tuple[object, ...]]:
+    """What the database itself answers to its owner."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        return list(connection.execute(query.encode()))

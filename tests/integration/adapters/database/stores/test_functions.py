@@ -1,8 +1,6 @@
-"""What holds of the SQL itself, beyond the ports: its form, its counts, its locks, its index for very large bases."""
+"""What holds of the SQL itself, beyond the ports: its form, its counts, its index for very large bases."""
 
-import asyncio
 import random
-from contextlib import suppress
 
 import psycopg
 import pytest
@@ -11,19 +9,20 @@ from adapters.database.postgres import PostgresTransport
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
 from domain.ids import DocumentId, UserId
-from ingestion.errors import LeaseLost
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
+    COUNTED,
     EAST,
     NORTH,
+    ORPHANS,
+    RECOUNTED,
     Stores,
+    ask,
     claim_new,
-    enqueue,
     find,
     indexed,
     open_base,
     publish,
-    read,
 )
 
 LINES_MAX = 60
@@ -33,19 +32,6 @@ from pg_proc p
 where p.pronamespace = 'public'::regnamespace
   and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
 """
-COUNTED = "select b.passages, b.terms from bases b order by b.id"
-RECOUNTED = """
-select count(c.id), coalesce(sum(c.length), 0)
-from bases b left join documents d on d.base_id = b.id and d.status = 'ready'
-  left join documents_chunks c on c.document_id = d.id
-group by b.id order by b.id
-"""
-ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
-
-
-def ask(url: str, query: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(url, autocommit=True) as connection:
-        return list(connection.execute(query.encode()))
 
 
 def test_every_function_says_what_it_does(database_url: str) -> None:
@@ -81,37 +67,6 @@ async def test_the_counts_of_a_base_are_the_sums_of_its_ready_documents(
     await stores.library.clean_base(mine)
     assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
     assert ask(database_url, ORPHANS) == [(0,)]
-
-
-async def test_workers_and_people_at_once_never_lock_each_other_out(
-    postgres_transport: PostgresTransport, database_url: str
-) -> None:
-    stores = DatabaseStores(postgres_transport)
-    rounds = (read_until_removed(stores, number) for number in range(6))
-    await asyncio.gather(*rounds, *(clean_now_and_then(stores, seed) for seed in range(2)))
-    assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
-    assert ask(database_url, ORPHANS) == [(0,)]
-
-
-async def read_until_removed(stores: Stores, reader: int) -> None:
-    base = await open_base(stores)
-    for turn in range(6):
-        (document,) = await enqueue(stores, base, f"{reader} {turn}")
-        held = await stores.work.claim(worker=str(reader), lease_s=60, only=document)
-        if held is None:
-            continue  # removed before it was read
-        with suppress(LeaseLost):
-            await read(stores, held, f"слово {reader} {turn}", "и ещё одно")
-        if turn % 2:
-            await stores.library.delete(base, document)
-
-
-async def clean_now_and_then(stores: Stores, seed: int) -> None:
-    base = await open_base(stores)
-    pauses = random.Random(seed)
-    for _ in range(5):
-        await asyncio.sleep(pauses.uniform(0, 0.1))
-        await stores.library.clean_base(base)
 
 
 async def publish_many(stores: Stores, user: UserId, vector: list[float], count: int) -> DocumentId:
