@@ -154,6 +154,7 @@ class Parts:
                 poll_s=settings.poll_s,
                 attempts=settings.attempts,
                 backoff_s=settings.backoff_s,
+                grace_s=self.settings.telegram.shutdown_s,
             )
 
 

@@ -153,9 +153,3 @@ def language_choice(texts: Texts) -> InlineKeyboardMarkup:
         for language in LANGUAGES
     ]
     return InlineKeyboardMarkup(inline_keyboard=[line])
-
-
-def shortened(text: str, characters: int = BUTTON_CHARACTERS) -> str:
-    """At most `characters` characters of one line; what is cut off is marked by an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"

@@ -28,8 +28,13 @@ class Indexer:
         self._analyzer = analyzer
         self._queue = queue
 
-    async def index(self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress) -> None:
-        """Store every chunk of the windows. Raises ServiceError, LeaseLost, DatabaseAway."""
+    async def index(
+        self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str
+    ) -> None:
+        """Store every chunk of the windows; each can be found by the document's `title` too.
+
+        Raises ServiceError, LeaseLost, DatabaseAway.
+        """
         total = sum(len(window.own) for window in windows)
         await progress.report(DocumentStatus.EMBEDDING, total=total)
         stored = await self._queue.stored_chunks(document, model=self._embedder.model)
@@ -37,14 +42,14 @@ class Indexer:
         done = total - sum(len(window.own) for window in missing)
         for first in range(0, len(missing), WINDOWS_AT_ONCE):
             group = missing[first : first + WINDOWS_AT_ONCE]
-            done += await self._index_group(document, group)
+            done += await self._index_group(document, group, title)
             await progress.report(DocumentStatus.EMBEDDING, done=done, total=total)
 
-    async def _index_group(self, document: ClaimedDocument, windows: Sequence[Window]) -> int:
+    async def _index_group(self, document: ClaimedDocument, windows: Sequence[Window], title: str) -> int:
         """How many chunks were stored."""
         vectors = [vector for own in await self._embed(windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
-        indexed = await asyncio.to_thread(self._combine, chunks, vectors)
+        indexed = await asyncio.to_thread(self._combine, chunks, vectors, title)
         for first in range(0, len(indexed), CHUNKS_A_BATCH):
             await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
         return len(indexed)
@@ -59,11 +64,13 @@ class Indexer:
         parts = [vectors for part in split_window(windows[0]) for vectors in await self._embed([part])]
         return [[vector for vectors in parts for vector in vectors]]
 
-    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> list[IndexedChunk]:
-        return [self._indexed(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)]
+    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], title: str) -> list[IndexedChunk]:
+        return [self._indexed(chunk, vector, title) for chunk, vector in zip(chunks, vectors, strict=True)]
 
-    def _indexed(self, chunk: Chunk, vector: Vector) -> IndexedChunk:
-        terms = self._analyzer.terms(chunk.text)
+    def _indexed(self, chunk: Chunk, vector: Vector, title: str) -> IndexedChunk:
+        # A question names the document or its section («договор аренды») more often than the passage itself does.
+        above = [line for line in (title, *chunk.locator.headings) if line not in chunk.text]
+        terms = self._analyzer.terms("\n".join([*dict.fromkeys(above), chunk.text]))
         return IndexedChunk(
             chunk=chunk, terms=Counter(terms), length=len(terms), vector=vector, model=self._embedder.model
         )

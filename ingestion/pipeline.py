@@ -82,7 +82,7 @@ class IngestionPipeline:
         await self._queue.store_blocks(document, parsed=parsed)
         chunks = await self._chunk(document, parsed)
         windows = await asyncio.to_thread(split_into_windows, chunks, window_tokens=self._window_tokens)
-        await self._indexer.index(document, windows, progress)
+        await self._indexer.index(document, windows, progress, title=parsed.title)
         await self._queue.publish(document, chunks=len(chunks))
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:

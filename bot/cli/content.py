@@ -20,6 +20,7 @@ from bot.cli.output import (
     print_problem,
 )
 from bot.cli.troubles import CommandError
+from bot.replies.failures import failure_sentence
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus
@@ -73,7 +74,9 @@ async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int
         print_json([card_json(card) for card in cards])
         return 0
     for card in cards:
-        print_line(words("cli-document", id=card.id, title=card.title, status=card.status.value, passages=card.chunks))
+        print_line(
+            words.plain("cli-document", id=card.id, title=card.title, status=card.status.value, passages=card.chunks)
+        )
     return 0
 
 
@@ -103,7 +106,7 @@ def plain_answer(answer: Answer, words: Words) -> str:
     titles = dict.fromkeys(_source_line(citation.title, citation.locator.page) for citation in answer.citations)
     if not titles:
         return answer.text
-    return "\n".join([answer.text, "", words("cli-sources"), *titles])
+    return "\n".join([answer.text, "", words.plain("cli-sources"), *titles])
 
 
 def _source_line(title: str, page: int | None) -> str:
@@ -140,10 +143,10 @@ def _document_id(text: str) -> DocumentId:
 
 def _error(outcome: DocumentCard | SourceMissing, words: Words) -> str | None:
     if isinstance(outcome, SourceMissing):
-        return words("cli-no-such-file", path=str(outcome))
+        return words.plain("cli-no-such-file", path=str(outcome))
     if outcome.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE):
         return None
-    return words(f"error-{outcome.error_code or 'internal'}", **outcome.error_params)
+    return failure_sentence(outcome, words, plain=True)
 
 
 def _outcome_json(source: str, outcome: DocumentCard | SourceMissing, error: str | None) -> dict[str, JsonValue]:
@@ -157,4 +160,4 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
         print_problem(f"{source}: {error}")
         return
     key = "cli-duplicate" if outcome.status is DocumentStatus.DUPLICATE else "cli-added"
-    print_line(words(key, title=outcome.title, passages=outcome.chunks, seconds=outcome.seconds or 0.0))
+    print_line(words.plain(key, title=outcome.title, passages=outcome.chunks, seconds=outcome.seconds or 0.0))

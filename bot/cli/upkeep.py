@@ -52,7 +52,7 @@ async def apply_migrations(settings: Settings) -> int:
         )
     async with postgres_url(settings) as url:
         applied = await migrate(url)
-    print_line(words("cli-migrated", count=len(applied)))
+    print_line(words.plain("cli-migrated", count=len(applied)))
     return 0
 
 
@@ -72,7 +72,9 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield await _telegram(settings, words)
     try:
         async with open_parts(settings) as parts:
-            yield Finding(service="database", state=State.WORKS, advice=words("doctor-database", kind=_kind(settings)))
+            yield Finding(
+                service="database", state=State.WORKS, advice=words.plain("doctor-database", kind=_kind(settings))
+            )
             yield await _embedder(parts, words)
             yield await _reranker(parts, words)
             yield await _model(parts, words)
@@ -95,18 +97,20 @@ def _disk(settings: Settings, words: Words) -> Finding:
 
 async def _telegram(settings: Settings, words: Words) -> Finding:
     if settings.telegram.token is None:
-        return Finding(service="telegram", state=State.MISSING, advice=words("missing-token"))
+        return Finding(service="telegram", state=State.MISSING, advice=words.plain("missing-token"))
     async with open_bot(settings.telegram.token.get_secret_value(), settings.telegram.api_url) as bot:
         try:
             me = await bot.get_me(request_timeout=15)
         except TelegramAPIError as error:
-            return Finding(service="telegram", state=State.FAILS, advice=words("doctor-telegram", reason=error.message))
+            return Finding(
+                service="telegram", state=State.FAILS, advice=words.plain("doctor-telegram", reason=error.message)
+            )
     return Finding(service="telegram", state=State.WORKS, advice=f"@{me.username}")
 
 
 async def _embedder(parts: Parts, words: Words) -> Finding:
     if parts.settings.jina.api_key is None:
-        return Finding(service="embedder", state=State.MISSING, advice=words("missing-jina"))
+        return Finding(service="embedder", state=State.MISSING, advice=words.plain("missing-jina"))
 
     async def embed() -> object:
         return await parts.embedder.embed_query("проверка")
@@ -117,7 +121,7 @@ async def _embedder(parts: Parts, words: Words) -> Finding:
 async def _reranker(parts: Parts, words: Words) -> Finding:
     reranker = parts.reranker
     if reranker is None:
-        return Finding(service="reranker", state=State.MISSING, advice=words("missing-reranker"))
+        return Finding(service="reranker", state=State.MISSING, advice=words.plain("missing-reranker"))
 
     async def rerank() -> object:
         return await reranker.rerank("проверка", [], top_n=1)
@@ -128,7 +132,7 @@ async def _reranker(parts: Parts, words: Words) -> Finding:
 async def _model(parts: Parts, words: Words) -> Finding:
     model = parts.model
     if model is None:
-        return Finding(service="model", state=State.MISSING, advice=words("missing-model"))
+        return Finding(service="model", state=State.MISSING, advice=words.plain("missing-model"))
 
     async def complete() -> object:
         return await model.complete([ChatMessage(role="user", content="Ответь одним словом: да")])

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from aiogram.types import InlineKeyboardButton
 
-from bot.keyboards import BUTTON_CHARACTERS, ShowSource, button, shortened
-from bot.replies.names import SIGNS, known_as
+from bot.keyboards import BUTTON_CHARACTERS, ShowSource, button
+from bot.replies.names import SIGNS, known_as, shortened
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
 from domain.documents import SourceType

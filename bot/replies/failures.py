@@ -7,8 +7,7 @@ Parameters that an older row lacks are filled, so that a sentence can always be 
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.keyboards import shortened
-from bot.replies.names import name_of
+from bot.replies.names import name_of, shortened
 from bot.texts import Value, Words
 from domain.documents import DocumentCard
 from domain.locator import JsonValue

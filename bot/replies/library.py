@@ -16,10 +16,9 @@ from bot.keyboards import (
     button,
     in_rows,
     rows,
-    shortened,
 )
 from bot.replies.failures import failure_sentence
-from bot.replies.names import SIGNS, name_of
+from bot.replies.names import SIGNS, name_of, shortened
 from bot.texts import Words
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 

@@ -29,3 +29,9 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
 def name_of(document: DocumentCard) -> str:
     """The same for a document of the library."""
     return known_as(document.source_type, document.title, document.source_identifier)
+
+
+def shortened(text: str, characters: int) -> str:
+    """At most `characters` characters of one line; what is cut off is marked by an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"

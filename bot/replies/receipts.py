@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import AskAbout, CancelDocument, OpenDocument, button, rows, shortened
+from bot.keyboards import BUTTON_CHARACTERS, AskAbout, CancelDocument, OpenDocument, button, rows
 from bot.replies.failures import failure_sentence, service_name
-from bot.replies.names import name_of
+from bot.replies.names import name_of, shortened
 from bot.replies.rich import utf16_length
 from bot.replies.split import MESSAGE_LIMIT
 from bot.texts import Words
@@ -151,5 +151,5 @@ def _cancel_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKe
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:
-    label = words.plain("button-cancel-one", title=shortened(name_of(document)))
+    label = words.plain("button-cancel-one", title=shortened(name_of(document), BUTTON_CHARACTERS))
     return button(label, CancelDocument(document=document.id))

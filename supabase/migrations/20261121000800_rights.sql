@@ -14,7 +14,8 @@ declare
     'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors', 'search_terms',
     'search', 'passage', 'holds_documents',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'clean_chat',
-    'attach_notice', 'due_notices', 'confirm_notice'];
+    'attach_notice', 'due_notices', 'confirm_notice',
+    'receive_update', 'finish_update', 'unfinished_updates'];
   name text;
   role text;
 begin

@@ -44,15 +44,19 @@ async def embedded_database(home: Path, *, tcp_port: int | None = None) -> Async
             raise EmbeddedDatabaseError(
                 f"{exc.filename or home} belongs to another user; use the account that made it, or another BAZA_HOME."
             ) from exc
+        except psycopg.Error as exc:
+            raise EmbeddedDatabaseError(f"The database of {home} runs, but refuses: {exc}") from exc
         yield url
 
 
-def _open(seat: Seat, tcp_port: int | None) -> str:
+def _open(seat: Seat, tcp_port: int | None, *, again: bool = True) -> str:
     listening = ensure_started(seat, tcp_port=tcp_port)
     try:
         return _ensure_database(seat, listening, tcp_port)
-    except psycopg.Error as exc:
-        raise EmbeddedDatabaseError(f"The database in {seat.cluster} runs, but refuses: {exc}") from exc
+    except psycopg.OperationalError:
+        if not again:
+            raise
+    return _open(seat, tcp_port, again=False)  # it died between our look and our call
 
 
 def _ensure_database(seat: Seat, listening: Listening, tcp_port: int | None) -> str:

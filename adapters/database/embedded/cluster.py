@@ -14,13 +14,16 @@ import structlog
 
 from adapters.database.embedded.account import give, run_as
 from adapters.database.embedded.errors import EmbeddedDatabaseError
-from adapters.database.embedded.postmaster import Postmaster, answers, read_postmaster
+from adapters.database.embedded.postmaster import Postmaster, answers, disown, read_postmaster
 from adapters.database.embedded.programs import MAJOR
 from adapters.database.embedded.seat import Seat, holds_socket
 
 SUPERUSER = "postgres"
 _START_S = 120  # recovery after a crash reads back what was written since the last checkpoint
+_START_TRIES = 5  # children of a killed server hold its memory, or its data, for a moment after it
+_START_PAUSE_S = 1
 _STOP_S = 60
+_LOG = "start.log"  # until the server has opened its own in log/
 _SOCKETS = "baza-postgres-"
 _LOG_TAIL_LINES = 5
 
@@ -111,8 +114,7 @@ def _find_running(seat: Seat) -> Postmaster | None:
         if server.ready and answers(seat.cluster / server.sockets, server.port):
             return server
         if not server.alive(seat.cluster):
-            # PostgreSQL would refuse to start when the number belongs to another process of the same account.
-            (seat.cluster / "postmaster.pid").unlink(missing_ok=True)
+            disown(seat.cluster)
             _remove_sockets(server)
             return None
         if time.monotonic() > until:
@@ -126,15 +128,14 @@ def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
     if tcp_port is not None:
         settings |= {"listen_addresses": "127.0.0.1", "port": str(tcp_port)}
     options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-    problem = _pg_ctl(seat, "start", f"--timeout={_START_S}", "--log=start.log", f"--options={options}")
-    if problem:
-        # Children of a killed server hold its memory for a moment after it.
-        time.sleep(1)
-        problem = _pg_ctl(seat, "start", f"--timeout={_START_S}", "--log=start.log", f"--options={options}")
-    server = read_postmaster(seat.cluster)
-    if problem or server is None:
-        raise EmbeddedDatabaseError(f"The database in {seat.cluster} did not start: {_start_log(seat) or problem}")
-    return server
+    (seat.cluster / _LOG).unlink(missing_ok=True)
+    for _ in range(_START_TRIES):
+        problem = _pg_ctl(seat, "start", f"--timeout={_START_S}", f"--log={_LOG}", f"--options={options}")
+        server = read_postmaster(seat.cluster)
+        if server and not problem:
+            return server
+        time.sleep(_START_PAUSE_S)
+    raise EmbeddedDatabaseError(f"The database in {seat.cluster} did not start: {_said(seat) or problem}")
 
 
 def _pg_ctl(seat: Seat, *arguments: str) -> str:
@@ -161,9 +162,11 @@ def _remove_sockets(server: Postmaster) -> None:
         shutil.rmtree(server.sockets, ignore_errors=True)
 
 
-def _start_log(seat: Seat) -> str:
-    path = seat.cluster / "start.log"
-    return _last_lines(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else ""
+def _said(seat: Seat) -> str:
+    """The last words of the server, in the log that it was writing last."""
+    logs = [path for path in (seat.cluster / _LOG, *(seat.cluster / "log").glob("*.log")) if path.exists()]
+    latest = max(logs, key=lambda path: path.stat().st_mtime, default=None)
+    return _last_lines(latest.read_text(encoding="utf-8", errors="replace")) if latest else ""
 
 
 def _last_lines(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 _ANSWER_S = 2
+_NO_PROCESS = 2**31 - 1  # above any system's highest number
 _LINES = 8  # the last one is the status; an unfinished file has fewer
 
 
@@ -54,6 +55,17 @@ def read_postmaster(cluster: Path) -> Postmaster | None:
         return Postmaster.parse((cluster / "postmaster.pid").read_text(encoding="utf-8", errors="surrogateescape"))
     except FileNotFoundError:
         return None
+
+
+def disown(cluster: Path) -> None:
+    """Let the lock file of a dead server name no process, since its number may belong to another one by now.
+
+    PostgreSQL would refuse to start because of that one. The rest of the file stays: by it PostgreSQL finds out whether
+    children of the dead server still work on the data.
+    """
+    path = cluster / "postmaster.pid"
+    _, _, rest = path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")
+    path.write_text(f"{_NO_PROCESS}\n{rest}", encoding="utf-8", errors="surrogateescape")
 
 
 def answers(folder: Path, port: int) -> bool:

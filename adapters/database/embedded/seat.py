@@ -62,4 +62,5 @@ def _folder(home: Path, account: Account | None) -> Path:
     folder = STATE / "clusters" / str(uuid.UUID(outside.read_text(encoding="ascii").strip()))
     for place in (STATE, STATE / "clusters", folder):
         make_state_folder(place)
+    (folder / "home").write_text(f"{home}\n", encoding="utf-8")  # whose it is, for whoever cleans up after a home
     return folder

@@ -63,11 +63,17 @@ def _link(text: str) -> Source:
 
 async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник")))
+    await _pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник", title="Встреча")))
     indexed = queue.chunks[0]
     assert queue.published == [1]
     assert (indexed.terms["вторник"], indexed.terms["во"], indexed.length) == (1, 2, 5)
     assert (indexed.vector, indexed.model) == ([0.0], "fake")
+
+
+async def test_a_chunk_is_found_by_the_title_of_its_document_too(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note("Платить до пятого числа", title="Договор")))
+    assert queue.chunks[0].terms["договор"] == 1
 
 
 async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
