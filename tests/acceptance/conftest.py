@@ -15,10 +15,19 @@ from tests.database import (
     server_home,
     template_database,
 )
+from tests.homes import fresh_home
 from tests.servers.jina import KEY, JinaServer, serve_jina
 from tests.servers.llm import LlmServer, serve_llm
 
-__all__ = ["database", "database_server", "database_url", "empty_database", "server_home", "template_database"]
+__all__ = [
+    "database",
+    "database_server",
+    "database_url",
+    "empty_database",
+    "fresh_home",
+    "server_home",
+    "template_database",
+]
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -61,10 +61,10 @@ async def make_run(home: Path, environment: Mapping[str, str]) -> AsyncIterator[
         await asyncio.wait_for(process.wait(), 40)
 
 
-async def test_a_new_user_sends_three_sources_and_asks_about_each(tmp_path: Path, shared_data: Path) -> None:
+async def test_a_new_user_sends_three_sources_and_asks_about_each(fresh_home: Path, shared_data: Path) -> None:
     async with serve_web() as web, open_chromium() as browser:
         web.replies["/dvor"] = Reply(body=PAGE.encode())
-        async with make_run(tmp_path / "fresh", {"FETCH_ALLOW_HOSTS": web.host}) as address:
+        async with make_run(fresh_home, {"FETCH_ALLOW_HOSTS": web.host}) as address:
             desktop = await browser.new_page(viewport={"width": 1280, "height": 860}, locale="ru-RU")
             await desktop.goto(address)
             await choose_base(desktop)
