@@ -1,13 +1,15 @@
 """Settings: defaults, sentences about wrong values, and that `.env.example` explains each one."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from bot.settings import _SECTIONS, Settings, SettingsError
 
-EXAMPLE = Path(__file__).parents[3] / ".env.example"
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / ".env.example"
 
 
 def test_nothing_set_is_a_whole_configuration() -> None:
@@ -83,3 +85,13 @@ def test_the_example_shows_the_defaults() -> None:
 
     assert told.model_copy(update={"model": silent.model}) == silent
     assert told.model.answer_model == silent.model.answer_model
+
+
+def test_every_setting_has_a_sentence_and_stands_in_the_docs() -> None:
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for above, line in pairwise(lines):
+        if found := re.match(r"#([A-Z_]+)=", line):
+            assert re.match(r"# \S", above), f"{found[1]} is not explained"
+            assert f"| `{found[1]}` |" in page
+            assert above.removeprefix("# ") in page
