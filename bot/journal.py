@@ -59,7 +59,7 @@ def configure_logging(
 def _handler(folder: Path, destination: Literal["file", "stderr"]) -> logging.Handler:
     if destination == "stderr":
         return logging.StreamHandler(sys.stderr)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return RotatingFileHandler(
         folder / "baza.log", maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True
     )

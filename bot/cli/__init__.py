@@ -56,6 +56,8 @@ def start(work: Coroutine[Any, Any, int]) -> None:
 def prepare() -> Settings:
     """Settings and the log: what every command begins with."""
     settings = read_settings()
+    # Nobody else may list it; the account that runs root's PostgreSQL has to pass through.
+    settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     log = settings.log
     configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
     return settings

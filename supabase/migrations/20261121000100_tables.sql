@@ -1,4 +1,4 @@
--- The tables of Baza. In: nothing. Out: tables, indexes, row-level security.
+-- The tables of Baza. In: nothing. Out: tables and indexes; who may touch them is in 000900_rights.
 -- The interface is the functions of the migrations that follow; code never touches a table.
 -- Applies to a Supabase project (`supabase db push`), to any PostgreSQL >= 15 with pgvector >= 0.8, and to the embedded one.
 
@@ -211,26 +211,3 @@ create table turn_metrics (
   created_at  timestamptz not null default now()
 );
 comment on table turn_metrics is 'What each turn cost; no texts.';
-
--- Row-level security everywhere, and no policy: neither `anon` nor `authenticated` sees or changes a row.
-do $$
-declare
-  name text;
-  role text;
-begin
-  foreach name in array array['bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks',
-    'documents_chunks', 'chunk_terms', 'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback',
-    'turn_metrics']
-  loop
-    execute format('alter table public.%I enable row level security', name);
-    execute format('revoke all on public.%I from public', name);
-    foreach role in array array['anon', 'authenticated'] loop
-      if exists (select from pg_roles where rolname = role) then
-        execute format('revoke all on public.%I from %I', name, role);
-      end if;
-    end loop;
-    if exists (select from pg_roles where rolname = 'service_role') then
-      execute format('grant all on public.%I to service_role', name);
-    end if;
-  end loop;
-end $$;

@@ -56,18 +56,3 @@ as $$
   select again.update_id, again.payload from again order by again.update_id;
 $$;
 comment on function unfinished_updates is 'What a process that died left unhandled, oldest first; an update that killed it p_attempts times is left alone.';
-
-alter table inbox enable row level security;
-do $$
-declare
-  role text;
-begin
-  revoke all on inbox from public;
-  foreach role in array array['anon', 'authenticated'] loop
-    continue when not exists (select from pg_roles where rolname = role);
-    execute format('revoke all on inbox from %I', role);
-  end loop;
-  if exists (select from pg_roles where rolname = 'service_role') then
-    grant all on inbox to service_role;
-  end if;
-end $$;

@@ -7,6 +7,7 @@ an existing folder is changed.
 
 import os
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,10 +58,19 @@ def _folder(home: Path, account: Account | None) -> Path:
     if not outside.exists() and may(account, "-x", home) and holds_socket(home / "postgres"):
         return home
     if not outside.exists():
-        with outside.open("x", encoding="ascii") as file:  # "x": never through a link that somebody else put here
-            file.write(f"{uuid.uuid4()}\n")
+        _name_cluster(outside)
     folder = STATE / "clusters" / str(uuid.UUID(outside.read_text(encoding="ascii").strip()))
     for place in (STATE, STATE / "clusters", folder):
         make_state_folder(place)
     (folder / "home").write_text(f"{home}\n", encoding="utf-8")  # whose it is, for whoever cleans up after a home
     return folder
+
+
+def _name_cluster(outside: Path) -> None:
+    """At once and whole, for another process may be doing the same; and through no link that is there already."""
+    draft = outside.with_name(f"{_CLUSTER_ID}.{os.getpid()}")
+    with draft.open("x", encoding="ascii") as file:
+        file.write(f"{uuid.uuid4()}\n")
+    with suppress(FileExistsError):
+        os.link(draft, outside)
+    draft.unlink()

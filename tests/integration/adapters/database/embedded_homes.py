@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ def temporary_folder() -> Iterator[Path]:
         yield folder
     finally:
         for kept in folder.rglob("postgres.id"):  # what root's account keeps outside the home
-            shutil.rmtree(STATE / "clusters" / kept.read_text(encoding="ascii").strip())
+            shutil.rmtree(STATE / "clusters" / str(uuid.UUID(kept.read_text(encoding="ascii").strip())))
         shutil.rmtree(folder)
 
 

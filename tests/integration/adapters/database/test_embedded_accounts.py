@@ -119,7 +119,7 @@ async def test_programs_that_the_account_cannot_reach_are_copied_once(
         async with embedded_database(folder / "home") as url:
             assert value(url, "select count(*) from pg_available_extensions where name = 'vector'") == 1
     assert len(os.listdir(folder / "state")) == 1
-    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(private).st_mode) == 0o700
 
 
 def _hide_the_wheel(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+-- Who may touch what: the owner of the database and, on Supabase, `service_role`. Nobody else may read a row or call a
+-- function. In: all that the migrations before made. Out: row-level security without a policy, and grants.
+-- Tables and functions are named one by one, because pgvector may live in this schema too and stays open to all. A later
+-- migration does the same for what it adds; a test finds what was forgotten.
+
+do $$
+declare
+  tables constant text[] := array[
+    'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
+    'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'inbox'];
+  views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
+  counters constant text[] := array['documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics'];
+  functions constant text[] := array[
+    'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
+    'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'claim_document', 'touch_batch',
+    'held_document', 'finish_document', 'renew_lease', 'report_progress',
+    'ready_twin', 'finish_if_duplicate', 'record_content', 'store_blocks', 'stored_chunks', 'add_chunks',
+    'publish_document', 'postpone_document', 'fail_document',
+    'list_documents', 'count_base', 'document_card', 'cancel_document', 'delete_document', 'clean_base', 'read_blocks',
+    'save_feedback', 'save_turn',
+    'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors', 'search_terms',
+    'search', 'passage', 'holds_documents',
+    'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'clean_chat',
+    'attach_notice', 'due_notices', 'confirm_notice',
+    'receive_update', 'finish_update', 'unfinished_updates', 'schema_version'];
+  service constant boolean := exists (select from pg_roles where rolname = 'service_role');
+  outsiders constant text[] := array(
+    select quote_ident(rolname) from pg_roles where rolname in ('anon', 'authenticated')) || 'public'::text;
+  outsider text;
+  name text;
+begin
+  foreach name in array tables loop
+    execute format('alter table public.%I enable row level security', name);
+  end loop;
+  foreach outsider in array outsiders loop
+    foreach name in array tables || views loop
+      execute format('revoke all on public.%I from %s', name, outsider);
+    end loop;
+    foreach name in array counters loop
+      execute format('revoke all on sequence %s from %s', pg_get_serial_sequence('public.' || name, 'id'), outsider);
+    end loop;
+    foreach name in array functions loop
+      execute format('revoke all on function public.%I from %s', name, outsider);
+    end loop;
+  end loop;
+  if not service then
+    return;
+  end if;
+  grant usage on schema extensions to service_role;
+  foreach name in array tables || views loop
+    execute format('grant all on public.%I to service_role', name);
+  end loop;
+  foreach name in array functions loop
+    execute format('grant execute on function public.%I to service_role', name);
+  end loop;
+end $$;
