@@ -26,6 +26,7 @@ async def announce_commands(bot: Bot, texts: Texts) -> None:
         for code in (None, *LANGUAGES):
             words = texts.for_language(code or LANGUAGES[0])
             await bot.set_my_commands(menu(words), language_code=code)
-            await bot.set_my_short_description(words.plain("bot-description"), language_code=code)
+            await bot.set_my_description(words.plain("bot-description"), language_code=code)
+            await bot.set_my_short_description(words.plain("bot-short-description"), language_code=code)
     except TelegramAPIError as error:
         log.warning("commands.not_announced", error=type(error).__name__)

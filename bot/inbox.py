@@ -17,6 +17,7 @@ from bot.ports import InboxKeeper
 
 log = structlog.get_logger()
 
+ATTEMPTS = 3  # an update whose handling killed the process so often is given up
 TURN = "turn"
 """Name under which handlers receive their `Turn`."""
 
@@ -62,7 +63,7 @@ class Inbox:
         """Handle what an earlier process left unhandled."""
         for update in await self._keeper.unfinished(self._bot.id):
             log.info("inbox.replayed", update_id=update["update_id"])
-            self._begin(update)
+            self._begin(update, again=True)
 
     async def drain(self, timeout_s: float) -> None:
         """Await the handlers that are running; the ones that need longer stay in the database for the next start."""
@@ -75,11 +76,11 @@ class Inbox:
             log.warning("inbox.left_for_next_start", updates=len(late))
             await asyncio.wait(late, timeout=1)
 
-    def _begin(self, update: Mapping[str, Any]) -> None:
+    def _begin(self, update: Mapping[str, Any], *, again: bool = False) -> None:
         chat = chat_of(update)
         before = self._last.get(chat)
         turn = self._last[chat] = Turn(before.passed if before else None)
-        task = asyncio.create_task(self._handle(update, turn))
+        task = asyncio.create_task(self._handle(update, turn, again=again))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         task.add_done_callback(lambda _: self._leave(chat, turn))
@@ -89,14 +90,25 @@ class Inbox:
         if self._last.get(chat) is turn:
             del self._last[chat]
 
-    async def _handle(self, update: Mapping[str, Any], turn: Turn) -> None:
+    async def _handle(self, update: Mapping[str, Any], turn: Turn, *, again: bool) -> None:
+        number = int(update["update_id"])
         await turn.come()
-        await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
+        if not (again and await self._is_hopeless(number)):
+            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
         try:
-            await self._keeper.finish(self._bot.id, int(update["update_id"]))
+            await self._keeper.finish(self._bot.id, number)
         except DatabaseAway:
             # It is handled again after a restart; handlers bear that (documents are recognised by their message).
-            log.warning("inbox.finish_failed", update_id=update["update_id"])
+            log.warning("inbox.finish_failed", update_id=number)
+
+    async def _is_hopeless(self, number: int) -> bool:
+        try:
+            begun = await self._keeper.begin_again(self._bot.id, number)
+        except DatabaseAway:
+            return False  # the handlers tell the person
+        if begun > ATTEMPTS:
+            log.error("inbox.given_up", update_id=number, hint="handling it ended the process every time")
+        return begun > ATTEMPTS
 
 
 def chat_of(update: Mapping[str, Any]) -> int:

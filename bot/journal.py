@@ -1,22 +1,29 @@
 """The log: structured events with ids and durations.
 
 In: structlog and standard logging calls. Out: lines of text or JSON in a file of the data folder, or on stderr.
-Message bodies, document texts and secrets are never logged by our code; libraries that log addresses are quietened.
+Message bodies, document texts and secrets are never logged by our code; libraries that log addresses are quietened,
+and of their exceptions only the names are written.
 """
 
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Literal
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import ExcInfo, Processor
 
 FILE_BYTES = 5 * 2**20
 FILES_KEPT = 3
 QUIET = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "pypdf", "trafilatura", "hpack")
 """They log URLs (a bot token can be part of one) or a warning for every odd byte of a document."""
+
+OURS = ("adapters.", "bot.", "domain.", "ingestion.", "prompts.", "rag.")
+OF_PYTHON = (AttributeError, ImportError, NameError, NotImplementedError, RecursionError, TypeError)
+"""Mistakes in code, whose messages name code."""
 
 
 def configure_logging(
@@ -33,7 +40,7 @@ def configure_logging(
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(trace_without_texts),
     ]
     renderer: Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
@@ -63,3 +70,25 @@ def _handler(folder: Path, destination: Literal["file", "stderr"]) -> logging.Ha
     return RotatingFileHandler(
         folder / "baza.log", maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True
     )
+
+
+def trace_without_texts(exc_info: ExcInfo) -> str:
+    """Where it happened, the cause first. Of foreign exceptions only the name: PostgreSQL quotes rows in them, JSON and
+    pydantic what they were given, HTTP clients addresses with keys, providers prompts."""
+    chain = list(_causes(exc_info[1]))
+    parts = ["".join(traceback.format_tb(error.__traceback__)) + _named(error) for error in reversed(chain)]
+    return "\n\nwhich led to:\n".join(parts)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ if error.__suppress_context__ else error.__cause__ or error.__context__
+
+
+def _named(error: BaseException) -> str:
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"{name}: {error}" if kind.__module__.startswith(OURS) or isinstance(error, OF_PYTHON) else name

@@ -43,10 +43,11 @@ class OpenDocument(CallbackData, prefix="doc"):
 
 
 class DeleteDocument(CallbackData, prefix="del"):
-    """Delete a document; asked first, done when `sure`."""
+    """Delete a document; asked first, done when `sure`. `page` is the one of the list to go back to."""
 
     document: str
     sure: bool = False
+    page: int = 0
 
 
 class ShowOriginal(CallbackData, prefix="orig"):

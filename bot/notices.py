@@ -19,7 +19,7 @@ from aiogram.exceptions import (
     TelegramRetryAfter,
 )
 
-from adapters.database.errors import DatabaseAway
+from adapters.database.errors import DatabaseAway, DatabaseError
 from bot.ports import Notices
 from bot.replies.receipts import LiveMessage, live_message
 from bot.replies.sending import Place, edit, send
@@ -69,8 +69,8 @@ class NoticeLoop:
     async def _look(self) -> None:
         try:
             due = await self._notices.due(limit=DUE_AT_ONCE, hold_s=HOLD_S)
-        except DatabaseAway:
-            log.warning("notices.database_away")
+        except (DatabaseAway, DatabaseError) as error:  # whatever it is, people wait for the other notices
+            log.warning("notices.not_read", error=type(error).__name__)
             return
         by_chat: dict[ChatId, list[Notice]] = {}
         for notice in due:

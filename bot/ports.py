@@ -1,6 +1,6 @@
 """The doors that the bot itself needs, as small Protocols; `adapters.database.stores` meets them by shape.
 
-In and out: records of `domain`. All raise `adapters.database.errors.DatabaseAway` when the database does not answer.
+In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the database does not answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -107,4 +107,8 @@ class InboxKeeper(Protocol):
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
         """What an earlier process left unhandled, oldest first."""
+        ...
+
+    async def begin_again(self, bot_id: int, update_id: int) -> int:
+        """How often its handling has begun, this time included."""
         ...

@@ -42,9 +42,9 @@ class RawUpdates(TelegramMethod[list[dict[str, Any]]]):
 
 async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: asyncio.Event) -> None:
     """Receive updates until `stop`. Raises TelegramUnauthorizedError when the token is wrong."""
-    await bot.delete_webhook()
     stopped = asyncio.create_task(stop.wait())
-    offset, pause_s = 0, PAUSE_S[0]
+    offset: int | None = None
+    pause_s = PAUSE_S[0]
     while not stop.is_set():
         request = asyncio.create_task(_receive(bot, offset, allowed_updates))
         await asyncio.wait({request, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -52,7 +52,7 @@ async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: 
             request.cancel()
             break
         try:
-            offset = await _accept_all(inbox, request.result(), offset)
+            offset = await _accept_all(inbox, request.result(), offset or 0)
             pause_s = PAUSE_S[0]
         except TelegramUnauthorizedError:
             raise
@@ -63,13 +63,16 @@ async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: 
             pause_s = min(pause_s * 2, PAUSE_S[1])
 
 
-async def _receive(bot: Bot, offset: int, allowed_updates: Sequence[str]) -> list[dict[str, Any]]:
+async def _receive(bot: Bot, offset: int | None, allowed_updates: Sequence[str]) -> list[dict[str, Any]]:
+    """`offset` is None until something was received: then a webhook may still be in the way."""
+    if offset is None:
+        await bot.delete_webhook()
     method = RawUpdates(offset=offset, timeout=POLL_TIMEOUT_S, allowed_updates=list(allowed_updates))
     return await bot(method, request_timeout=POLL_TIMEOUT_S + 15)
 
 
 async def _accept_all(inbox: Inbox, updates: list[dict[str, Any]], offset: int) -> int:
-    """The offset that acknowledges all of them, or what was accepted before the database went away."""
+    """The offset that acknowledges all of them. Raises DatabaseAway: then all come again, and the inbox knows them."""
     for update in updates:
         await inbox.accept(update)
         offset = int(update["update_id"]) + 1

@@ -4,12 +4,15 @@ In: a mapping of environment variables (`.env` is read by the caller). Out: `Set
 sentence a line that names the variable. Nothing is read at import time. Each variable is explained in `.env.example`.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+_TOKEN = re.compile(r"\d+:[\w-]+")
 
 
 class SettingsError(Exception):
@@ -28,6 +31,13 @@ def _address(value: object) -> object:
     return value.rstrip("/") if isinstance(value, str) else value
 
 
+def _token(value: object) -> object:
+    """aiogram would refuse it only later, and not by this name."""
+    if isinstance(value, str) and not _TOKEN.fullmatch(value):
+        raise ValueError("should look like 123456789:AAE…, as @BotFather gives it")
+    return value
+
+
 Ids = Annotated[frozenset[int], BeforeValidator(_numbers)]
 Address = Annotated[str, BeforeValidator(_address)]
 Language = Literal["ru", "en"]
@@ -42,7 +52,7 @@ class Section(BaseModel):
 class TelegramSettings(Section):
     """Where people talk to the bot, and who may."""
 
-    token: SecretStr | None = Field(None, alias="BOT_TOKEN")
+    token: Annotated[SecretStr | None, BeforeValidator(_token)] = Field(None, alias="BOT_TOKEN")
     api_url: Address | None = Field(None, alias="TELEGRAM_API_URL")
     webhook_url: Address | None = Field(None, alias="WEBHOOK_URL")
     webhook_secret: SecretStr | None = Field(None, alias="WEBHOOK_SECRET")
@@ -142,6 +152,12 @@ class WorkerSettings(Section):
     fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_numbers)] = Field(
         frozenset(), alias="FETCH_ALLOW_HOSTS"
     )  # "127.0.0.1:8000": inside addresses that the crawler may reach all the same; for tests
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Self:
+        if self.overlap_tokens >= self.chunk_tokens:
+            raise ValueError("CHUNK_OVERLAP_TOKENS: should be less than CHUNK_TOKENS")
+        return self
 
 
 class LogSettings(Section):

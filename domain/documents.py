@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import PurePath
 
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId
 from domain.locator import JsonValue
@@ -19,6 +20,20 @@ class SourceType(StrEnum):
     FILE = "file"  # a file sent to the bot
     LINK = "link"  # a web page
     PATH = "path"  # a file of this machine, added by `baza add`; never made from a message
+
+
+_FILES = frozenset({SourceType.FILE, SourceType.PATH})
+
+
+def known_as(source_type: SourceType, title: str, identifier: str) -> str:
+    """The name that the person knows a source by, never empty while it has any.
+
+    A file keeps its file name (parsers find titles such as "Microsoft Word - Document1"), a page has its title.
+    """
+    name = PurePath(identifier).name
+    if source_type in _FILES and "." in name:
+        return name
+    return title or identifier
 
 
 class DocumentStatus(StrEnum):

@@ -108,7 +108,7 @@ def _cut(message: IncomingMessage) -> list[_Piece]:
         pieces.append(_Piece(shown=_decode(units[position:start])))
         shown = _decode(units[start:end])
         address = normalise_url(link.target or shown)
-        hidden = link.target is not None and normalise_url(shown) != address
+        hidden = link.target is not None and address is not None and normalise_url(shown) != address
         in_full = not hidden and shown.lower().startswith(_WRITTEN_IN_FULL)
         pieces.append(_Piece(shown=shown, address=address, hidden=hidden, in_full=in_full))
         position = end

@@ -14,7 +14,7 @@ from domain.ids import BaseId, ChatId, DocumentId, LeaseId, MessageId, ThreadId,
 from domain.locator import JsonValue, Locator
 
 Vector = list[float]
-"""An embedding of `Embedder.dimensions` numbers, L2-normalised; stores pad it with zeros to 1024."""
+"""An embedding of at most 1024 numbers, L2-normalised; stores pad it with zeros."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """What came in one message: its sources share one live message and one receipt."""
+    """What came in one message: its sources share one live message and one receipt, with all others of its album."""
 
     base_id: BaseId
     user_id: UserId
@@ -42,6 +42,7 @@ class Batch:
     chat_id: ChatId | None = None  # None: nobody waits for a notice (command line)
     thread_id: ThreadId | None = None
     message_id: MessageId | None = None
+    media_group: str | None = None  # Telegram's name of the album that the message is part of
     sources: tuple[Source, ...]
 
 
@@ -164,7 +165,7 @@ class Failure:
 
     code: str
     params: Mapping[str, JsonValue] = field(default_factory=dict)
-    detail: str = ""  # for the log and the database, never shown to the person
+    detail: str = ""  # for the database, never shown to the person
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -170,12 +170,13 @@ class Worker:
                 raise
             except Exception as error:  # the top of a document's work: one mistake must not stop the others
                 log.exception("document_broke", trial=trial)
-                cause = f"{type(error).__name__}: {error}"
+                cause = type(error).__name__  # its message may quote the document
             await asyncio.sleep(UNEXPECTED_PAUSE_S * trial)
         raise SourceError(FailureCode.INTERNAL, detail=cause)
 
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
-        log.info("document_failed", code=failure.code, detail=failure.detail)
+        # Without the detail: a parser's words can be the document's. It is kept with the document (`error_detail`).
+        log.info("document_failed", code=failure.code)
         await self._queue.fail(document, failure=failure)
 
     async def _postpone(self, document: ClaimedDocument, error: ServiceError) -> float | None:

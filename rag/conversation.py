@@ -92,6 +92,7 @@ class Conversation:
             return await window, found
         finally:
             window.cancel()
+            await asyncio.gather(window, return_exceptions=True)  # its own failure is not left for the log to find
 
     async def _window(self, asked: Question) -> Sequence[Exchange]:
         if not self._window_pairs or self._writer is None:

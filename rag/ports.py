@@ -1,7 +1,7 @@
 """The doors that a turn needs, as small Protocols; `adapters` meets them by shape.
 
 In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stores raise
-`adapters.database.errors.DatabaseAway` when the database does not answer.
+`domain.errors.DatabaseAway` when the database does not answer.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import structlog
 from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict
 
 from adapters.database.answers import UNKNOWN_FUNCTION
 from adapters.database.errors import DatabaseAway, DatabaseError
@@ -57,6 +58,7 @@ async def migrate(url: str) -> tuple[str, ...]:
     Safe to be called by several processes at once. Raises MigrationError, DatabaseAway.
     """
     known = await asyncio.to_thread(_read_migrations, migrations_folder())
+    _require_address(url)
     try:
         async with await AsyncConnection.connect(
             url, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_S, application_name="baza migrate"
@@ -66,6 +68,8 @@ async def migrate(url: str) -> tuple[str, ...]:
             return tuple([one.version for one in pending if await _apply(connection, one)])
     except psycopg.OperationalError as exc:
         raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
+    except psycopg.Error as exc:
+        raise MigrationError(f"The database refused to be prepared: {exc.diag.message_primary or exc}.") from exc
 
 
 async def check_migrated(transport: Transport) -> None:
@@ -106,6 +110,17 @@ def _pending(known: list[Migration], applied: Iterable[str]) -> list[Migration]:
         advice = "it was made by a newer Baza, update this one" if newer else "this Baza's files are not complete"
         raise MigrationError(f"The database has the migration {strange[-1]}, which is not here: {advice}.")
     return [one for one in known if one.version not in done]
+
+
+def _require_address(url: str) -> None:
+    """libpq's own words would be no help here: they quote the address with its password."""
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise MigrationError(
+            "DATABASE_URL is no address of a PostgreSQL; it should look like postgresql://user:password@host:5432/name,"
+            " with other characters than letters and digits in the password written as %XX."
+        ) from None
 
 
 async def _require_server(connection: AsyncConnection) -> None:

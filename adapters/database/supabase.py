@@ -45,10 +45,16 @@ class SupabaseTransport:
 async def open_supabase(url: str, key: str, *, timeout_s: float) -> AsyncIterator[SupabaseTransport]:
     """A transport to the project at `url`; nothing is asked of it yet.
 
-    `key` must be a secret one (`sb_secret_…` or the older service_role): the others may call nothing.
+    `key` must be a secret one (`sb_secret_…` or the older service_role): the others may call nothing. Raises
+    DatabaseAway for an address or a key that cannot be one.
     """
-    from supabase import AsyncClientOptions, acreate_client  # half a second to import, for those who use it
+    # Half a second to import, for those who use it.
+    from supabase import AsyncClientOptions, AsyncSupabaseException, acreate_client
 
     async with httpx.AsyncClient(timeout=timeout_s, follow_redirects=False) as http:  # supabase-py's default: 120 s
         options = AsyncClientOptions(httpx_client=http, auto_refresh_token=False, persist_session=False)
-        yield SupabaseTransport(await acreate_client(url, key, options))
+        try:
+            client = await acreate_client(url, key, options)
+        except AsyncSupabaseException as exc:
+            raise DatabaseAway(f"SUPABASE_URL or SUPABASE_SERVICE_KEY cannot be right: {exc}") from exc
+        yield SupabaseTransport(client)

@@ -5,6 +5,7 @@ done by the modules of this package; names of commands, options and JSON keys ar
 """
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Coroutine
@@ -15,7 +16,7 @@ import typer
 from dotenv import dotenv_values
 
 from bot.journal import configure_logging
-from bot.settings import Settings
+from bot.settings import Settings, SettingsError
 
 app = typer.Typer(
     name="baza",
@@ -27,12 +28,16 @@ app = typer.Typer(
 evaluation = typer.Typer(help="Measure the quality of search.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")
 
+# New objects between two collections. Python's own 700 is from smaller days: imports alone make millions that stay.
+OBJECTS_A_COLLECTION = 50_000
+
 BaseOption = Annotated[str, typer.Option("--base", help="Name of the base.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def main() -> None:
     """Run the command; expected troubles end in one sentence instead of a trace."""
+    gc.set_threshold(OBJECTS_A_COLLECTION)
     from bot.cli.troubles import EXPECTED, sentence
 
     try:
@@ -54,12 +59,16 @@ def start(work: Coroutine[Any, Any, int]) -> None:
 
 
 def prepare() -> Settings:
-    """Settings and the log: what every command begins with."""
+    """Settings and the log: what every command begins with. Raises SettingsError, also for a useless BAZA_HOME."""
     settings = read_settings()
-    # Nobody else may list it; the account that runs root's PostgreSQL has to pass through.
-    settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     log = settings.log
-    configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
+    try:
+        # Nobody else may list it; the account that runs root's PostgreSQL has to pass through.
+        settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
+    except OSError as error:
+        reason = f"{error.filename or settings.home}: {error.strerror}"
+        raise SettingsError(f"BAZA_HOME: nothing can be kept there ({reason}); choose another folder") from error
     return settings
 
 

@@ -1,4 +1,4 @@
-"""`baza add`: files, folders' files and web addresses of this machine into a named base, waiting until they are ready.
+"""`baza add`: files of this machine and web addresses into a named base, waiting until they are ready.
 
 In: paths and URLs. Out: a `DocumentCard` each, as it ended. The work is the worker's own (`Worker.run_one`), here in
 this process, so that it needs no running worker and survives kill -9 like any other document.

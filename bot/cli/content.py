@@ -20,7 +20,9 @@ from bot.cli.output import (
     print_problem,
 )
 from bot.cli.troubles import CommandError
+from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
+from bot.replies.terminal import to_terminal
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus
@@ -102,15 +104,8 @@ def words_of(settings: Settings) -> Words:
 
 
 def plain_answer(answer: Answer, words: Words) -> str:
-    """The answer and its sources, without formatting."""
-    titles = dict.fromkeys(_source_line(citation.title, citation.locator.page) for citation in answer.citations)
-    if not titles:
-        return answer.text
-    return "\n".join([answer.text, "", words.plain("cli-sources"), *titles])
-
-
-def _source_line(title: str, page: int | None) -> str:
-    return f"- {title}, {page}" if page else f"- {title}"
+    """The answer and its sources in the bot's own words, without formatting."""
+    return to_terminal(finished_answer(answer, words))
 
 
 @asynccontextmanager

@@ -11,11 +11,13 @@ from weakref import WeakValueDictionary
 import structlog
 from aiogram import Bot
 
-from bot.replies.answers import answer_keyboard, finished_answer, growing_answer
+from bot.replies.answer_buttons import answer_keyboard
+from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.sending import send
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Talk
+from domain.errors import DatabaseAway
 from domain.ids import UserId
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew
 
@@ -71,12 +73,16 @@ async def _follow(services: Services, question: Question, talk: Talk, shown: Str
 
 
 async def _note(services: Services, talk: Talk, answer: Answer) -> None:
-    await services.library.save_turn(
-        talk.state.user_id,
-        talk.base_id,
-        kind=answer.kind.value,
-        model=answer.model,
-        seconds=answer.seconds,
-        passages=len(answer.citations),
-    )
+    """The person has the answer: a row that cannot be written now is no trouble of theirs."""
+    try:
+        await services.library.save_turn(
+            talk.state.user_id,
+            talk.base_id,
+            kind=answer.kind.value,
+            model=answer.model,
+            seconds=answer.seconds,
+            passages=len(answer.citations),
+        )
+    except DatabaseAway:
+        log.warning("chat.turn_not_saved", user=talk.person)
     log.info("chat.answered", user=talk.person, kind=answer.kind.value, seconds=round(answer.seconds, 2))

@@ -14,7 +14,8 @@ from bot.handlers.filters import has_message, in_mode
 from bot.handlers.incoming import batch_of, original_of, sources_in, unsupported_kind
 from bot.handlers.modes import mode_sign
 from bot.keyboards import KEEP, AskAbout, CancelDocument
-from bot.replies.names import name_of
+from bot.replies.names import name_of, shortened
+from bot.replies.receipts import TITLE_CHARACTERS
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
@@ -73,7 +74,7 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
         return
     await services.people.set_mode(talk.state.user_id, Mode.CHAT)
     await acknowledge(query, talk.words.plain("mode-set-chat"))
-    text = talk.words("ask-about", title=name_of(card))
+    text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
     await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
 
 

@@ -67,6 +67,7 @@ def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch
         chat_id=talk.place.chat,
         thread_id=talk.place.thread,
         message_id=MessageId(message.message_id),
+        media_group=message.media_group_id,
         sources=sources,
     )
 

@@ -68,11 +68,12 @@ async def delete(
         await acknowledge(query, words.plain("document-gone"), alert=True)
         return
     if not callback_data.sure:
-        sure = button(words.plain("button-delete-sure"), DeleteDocument(document=document, sure=True))
-        no = button(words.plain("button-no"), OpenDocument(document=document))
+        page = callback_data.page
+        sure = button(words.plain("button-delete-sure"), DeleteDocument(document=document, page=page, sure=True))
+        no = button(words.plain("button-no"), OpenDocument(document=document, page=page))
         await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
     elif await services.library.delete(talk.base_id, document):
-        back = button(words.plain("button-back"), ListPage(page=0))
+        back = button(words.plain("button-back"), ListPage(page=callback_data.page))
         await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
     await acknowledge(query)
 
@@ -97,6 +98,7 @@ def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
 
 async def _page(services: Services, talk: Talk, page: int) -> tuple[str, InlineKeyboardMarkup | None]:
     total = (await services.library.count(talk.base_id)).documents
+    page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last page may have lost its last document
     documents = await services.library.documents(talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
     shelf = Shelf(documents=tuple(documents), total=total, page=page)
     return shelf_html(shelf, talk.words), shelf_keyboard(shelf, talk.words)

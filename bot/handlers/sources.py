@@ -11,7 +11,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMar
 from bot.handlers.filters import has_message
 from bot.handlers.library import original_here
 from bot.keyboards import Rate, ShowSource
-from bot.replies.answers import RATINGS
+from bot.replies.answer_buttons import RATINGS
 from bot.replies.citations import passage_quote
 from bot.replies.html import to_html
 from bot.replies.sending import Place, acknowledge, place_at, send

@@ -1,7 +1,7 @@
 """Who may talk to the bot (ALLOWED_USERS).
 
 In: messages and button presses. Out: those of allowed people; others get one sentence with their number, then an
-hour's silence.
+hour's silence. Presses are answered each time: only the presser sees it, and an unanswered button keeps spinning.
 """
 
 import time
@@ -43,9 +43,9 @@ class Access(BaseMiddleware):
     async def _refuse(self, event: Message | CallbackQuery, person: User) -> None:
         now = self._clock()
         self._told_at = {user: at for user, at in self._told_at.items() if now - at < SILENCE_S}
-        if person.id in self._told_at:
+        if person.id in self._told_at and isinstance(event, Message):
             return
-        self._told_at[person.id] = now
+        self._told_at.setdefault(person.id, now)
         log.info("access.refused", user=person.id)
         language = language_of(person.language_code, default=self._services.default_language)
         await answer_event(event, self._services.texts.for_language(language), "refused", user=str(person.id))

@@ -47,7 +47,7 @@ class Throttle(BaseMiddleware):
         if len(recent.times) < limit:
             recent.times.append(self._clock())
             return await handler(event, data)
-        if not recent.warned:
+        if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
             recent.warned = True
             language = language_of(event.from_user.language_code, default=self._services.default_language)
             await answer_event(event, self._services.texts.for_language(language), "too-often")

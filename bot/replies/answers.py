@@ -1,23 +1,17 @@
-"""An answer as the person sees it: label, text, sources, buttons.
+"""An answer as the person sees it: label, text, sources.
 
 In: events and the `Answer` of a turn. Out: rich text, of which the growing form is always a beginning of the finished
-one, and the keyboard. It sends nothing.
+one. It sends nothing, and imports no aiogram, which would cost the command line seconds.
 """
 
-from aiogram.types import InlineKeyboardMarkup
-
-from bot.keyboards import Rate, button, in_rows, rows
-from bot.replies.citations import source_block, source_buttons
+from bot.replies.citations import source_block
 from bot.replies.markdown import render_markdown
-from bot.replies.rich import ITALIC, RichText, join, rich
+from bot.replies.rich import ITALIC, Kind, RichText, join, rich
 from bot.replies.unfinished import close_unfinished
 from bot.texts import Words
 from rag.records import Answer, AnswerKind, TextGrew
 
 LABELS = {AnswerKind.GENERAL: "answer-general-label", AnswerKind.QUOTES: "answer-quotes-label"}
-RATINGS = {1: "👍", -1: "👎"}
-RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
-SOURCES_IN_A_ROW = 2
 
 
 def growing_answer(event: TextGrew, words: Words) -> RichText:
@@ -34,14 +28,8 @@ def finished_answer(answer: Answer, words: Words) -> RichText:
     return join([text, remark, source_block(answer.citations, words)], "\n\n")
 
 
-def answer_keyboard(answer: Answer, words: Words) -> InlineKeyboardMarkup | None:
-    """Sources and thumbs; nothing under a greeting."""
-    sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
-    thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
-    return rows(*sources, thumbs)
-
-
 def _labelled(kind: AnswerKind, text: RichText, words: Words) -> RichText:
     if kind not in LABELS or not text:
         return text
-    return join([rich(words.plain(LABELS[kind]), ITALIC), text], "\n\n")
+    separator = "\n" if Kind.QUOTE in text.runs[0].kinds else "\n\n"  # a quote has a margin of its own
+    return join([rich(words.plain(LABELS[kind]), ITALIC), text], separator)

@@ -24,6 +24,7 @@ from domain.documents import DocumentCard, DocumentStatus, SourceType
 
 PAGE_SIZE = 8
 TITLE_CHARACTERS = 60
+LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines of a phone
 ADDRESS_CHARACTERS = 300
 NUMBERS_IN_A_ROW = 4
 
@@ -50,7 +51,7 @@ def shelf_html(shelf: Shelf, words: Words) -> str:
     if shelf.pages > 1:
         title += " · " + words("library-page", page=shelf.page + 1, pages=shelf.pages)
     lines = [f"{_number(shelf, index)}. {_line(card, words)}" for index, card in enumerate(shelf.documents)]
-    return "\n".join([title, *lines])
+    return f"{title}\n\n" + "\n".join(lines)
 
 
 def shelf_keyboard(shelf: Shelf, words: Words) -> InlineKeyboardMarkup | None:
@@ -88,7 +89,7 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
     return rows(
         ask if card.status is DocumentStatus.READY else [],
         original if card.message_id is not None else [],
-        [button(words.plain("button-delete"), DeleteDocument(document=card.id))],
+        [button(words.plain("button-delete"), DeleteDocument(document=card.id, page=page))],
         [button(words.plain("button-back"), ListPage(page=page))],
     )
 
@@ -98,7 +99,7 @@ def _number(shelf: Shelf, index: int) -> int:
 
 
 def _line(card: DocumentCard, words: Words) -> str:
-    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), TITLE_CHARACTERS))
+    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), LINE_CHARACTERS))
     facts = [_status(card, words), words("library-day", day=card.created_at)]
     return " · ".join(filter(None, [title, *facts]))
 

@@ -39,7 +39,11 @@ def _parser() -> MarkdownIt:
 
 
 def _blocks(nodes: Iterable[_Node], separator: str, *, depth: int = 0) -> RichText:
-    return join((_block(node, depth) for node in nodes), separator)
+    """Telegram draws a quote as a block with margins: a blank line above it is one too many."""
+    text = RichText()
+    for node in nodes:
+        text = join([text, _block(node, depth)], "\n" if node.type == "blockquote" else separator)
+    return text
 
 
 def _block(node: _Node, depth: int) -> RichText:

@@ -1,13 +1,12 @@
 """What a document is called when the bot speaks of it.
 
-In: its source and the title that its parser found. Out: the name that the person knows it by: a file keeps its file
-name (parsers find titles such as "Microsoft Word - Document1"), a page has its title.
+In: a document, or text of any length. Out: the name that the person knows it by, and names that fit a line. What the
+name is, is a rule of the domain.
 """
 
 from collections.abc import Mapping
-from pathlib import PurePath
 
-from domain.documents import DocumentCard, SourceType
+from domain.documents import DocumentCard, SourceType, known_as
 
 SIGNS: Mapping[SourceType, str] = {
     SourceType.NOTE: "📝",
@@ -15,19 +14,10 @@ SIGNS: Mapping[SourceType, str] = {
     SourceType.LINK: "🔗",
     SourceType.PATH: "📄",
 }
-_FILES = frozenset({SourceType.FILE, SourceType.PATH})
-
-
-def known_as(source_type: SourceType, title: str, identifier: str) -> str:
-    """The name, never empty while the source has any."""
-    name = PurePath(identifier).name
-    if source_type in _FILES and "." in name:
-        return name
-    return title or identifier
 
 
 def name_of(document: DocumentCard) -> str:
-    """The same for a document of the library."""
+    """The name of a document of the library."""
     return known_as(document.source_type, document.title, document.source_identifier)
 
 

@@ -20,6 +20,8 @@ from domain.documents import DocumentCard, DocumentStatus
 TITLE_CHARACTERS = 80
 CANCEL_BUTTONS = 4  # of a batch with several documents
 PAGES_NAMED = 8  # of those without text; the rest is counted
+_SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, where signs lead the eye
+_OWN_SIGNS = "🔒"  # sentences that have a sign already
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ def live_message(documents: Sequence[DocumentCard], words: Words) -> LiveMessage
 
 def _list(documents: Sequence[DocumentCard], words: Words) -> str:
     """As many lines as fit, and what the total is."""
-    lines = [_describe(document, words) for document in documents]
+    lines = [_line(document, words) for document in documents]
     total = _total(documents, words)
     shown = len(lines)
     while shown and utf16_length(text := _joined(lines, shown, total, words)) > MESSAGE_LIMIT:
@@ -52,7 +54,7 @@ def _list(documents: Sequence[DocumentCard], words: Words) -> str:
 
 def _joined(lines: Sequence[str], shown: int, total: str, words: Words) -> str:
     hidden = [words("receipt-hidden", count=len(lines) - shown)] if shown < len(lines) else []
-    return "\n\n".join([*lines[:shown], *hidden, total])
+    return "\n".join([*lines[:shown], *hidden]) + f"\n\n{total}"
 
 
 def _total(documents: Sequence[DocumentCard], words: Words) -> str:
@@ -65,6 +67,23 @@ def _total(documents: Sequence[DocumentCard], words: Words) -> str:
 
 def _describe(document: DocumentCard, words: Words) -> str:
     return _TEXTS[document.status](document, words)
+
+
+def _line(document: DocumentCard, words: Words) -> str:
+    """The same, short enough to stand among others."""
+    if document.status is DocumentStatus.READY:
+        size = _size(document, words)
+        return words("receipt-line", title=_title(document), size=size)
+    text = _describe(document, words)
+    sign = _SIGNS_OF_ENDS.get(document.status, "")
+    return f"{sign} {text}" if sign and text[0] not in _OWN_SIGNS else text
+
+
+def _size(document: DocumentCard, words: Words) -> str:
+    """Pages where there are any, else passages."""
+    if document.pages:
+        return words.plain("receipt-pages", count=document.pages)
+    return words.plain("receipt-passages", count=document.chunks)
 
 
 def _title(document: DocumentCard) -> str:

@@ -7,7 +7,7 @@ so that the text grows without a mark flashing up as characters. It does not ren
 import re
 
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
-_CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _MARKS = ("**", "__", "~~", "`")
 _HALF_LINK = re.compile(r"!?\[([^\[\]]*)(?:\]\([^()\s]*)?\Z")
 _HALF_MARK = re.compile(r"(?:(?:\A|(?<=\n))(?:[#>*+-]+|\d+\.)|(?:\A|(?<=\s))[*_~`]+)[ \t]*\Z")

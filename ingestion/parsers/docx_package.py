@@ -1,92 +1,68 @@
-"""Opens a DOCX file as the ZIP archive of XML parts that it is, with limits.
+"""Opens a DOCX with python-docx, within limits, and in the one dialect that python-docx reads.
 
-In: a path. Out: the parts that a text needs, as element trees. It reads the parts itself rather than through
-python-docx, which refuses the strict variant of the format and files without some parts that Word always writes.
+In: a path. Out: python-docx's document, of the parts that a text needs. python-docx inflates every part that a
+relationship names and knows the transitional variant alone: so it gets a copy in memory, of the XML parts only.
 """
 
+import io
 import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
+
+import docx
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TARGET_MODE
+from docx.opc.oxml import parse_xml, serialize_part_xml
 
 from ingestion.errors import FailureCode, SourceError
 
-Element = ElementTree.Element
+LARGEST_XML_BYTES = 64 * 1024 * 1024
+"""Of all XML parts, inflated; a tree takes about ten times as much memory, and 64 MB of it is a book shelf."""
 
-LARGEST_PART_BYTES = 64 * 1024 * 1024
-"""Of one part, inflated; a tree takes about ten times as much memory, and 64 MB of WordprocessingML is a book shelf."""
+XML_ENDINGS = (".xml", ".rels")
+NEEDED_RELATIONSHIPS = frozenset({"officeDocument", "core-properties", "styles", "numbering", "footnotes", "endnotes"})
+"""Last words of their types. Without the others, pictures need not be there: many a file names one that is not."""
 
-MAIN_PART = re.compile(r"word/document\d*\.xml")
-
-
-@dataclass(frozen=True, kw_only=True)
-class DocxParts:
-    """The roots of the parts; None for one that the file does without."""
-
-    document: Element
-    styles: Element | None
-    numbering: Element | None
-    footnotes: Element | None
-    endnotes: Element | None
-    core: Element | None  # the document's properties
+DIALECTS = (
+    (rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+[\"'])", rb"http://schemas.openxmlformats.org/\1/2006/\2"),
+    (
+        rb"application/vnd\.(?:ms-word\.|openxmlformats-officedocument\.wordprocessingml\.)"
+        rb"(?:document\.macroEnabled|template|template\.macroEnabledTemplate)\.main\+xml",
+        rb"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+    ),
+)
+"""What python-docx refuses and what it takes: the URIs of the strict variant (ISO 29500-1, annex A) and of the
+transitional one (ISO 29500-4, annex A), which name the same elements; documents with macros and templates."""
 
 
-def open_docx(path: Path, *, name: str) -> DocxParts:
-    """Raises SourceError FILE_TOO_HEAVY for a part that would inflate beyond LARGEST_PART_BYTES."""
+def open_docx(path: Path, *, name: str) -> Document:
+    """Raises SourceError FILE_TOO_HEAVY before anything is inflated, and what zipfile, lxml and python-docx raise."""
     with zipfile.ZipFile(path) as archive:
-        main = next(member for member in archive.namelist() if MAIN_PART.fullmatch(member))
-        document = _read_part(archive, main, name)
-        if document is None:
-            raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail="no main part")
-        return DocxParts(
-            document=document,
-            styles=_read_part(archive, "word/styles.xml", name),
-            numbering=_read_part(archive, "word/numbering.xml", name),
-            footnotes=_read_part(archive, "word/footnotes.xml", name),
-            endnotes=_read_part(archive, "word/endnotes.xml", name),
-            core=_read_part(archive, "docProps/core.xml", name),
-        )
+        parts = {member.filename: member for member in archive.infolist() if member.filename.endswith(XML_ENDINGS)}
+        size = sum(member.file_size for member in parts.values())
+        if size > LARGEST_XML_BYTES:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"inflates to {size} bytes of XML")
+        copy = io.BytesIO()
+        with zipfile.ZipFile(copy, "w") as target:
+            for part in parts:  # zipfile never inflates beyond the size that the directory states
+                target.writestr(part, _translate(part, archive.read(part)))
+    return docx.Document(copy)
 
 
-def local_name(element: Element) -> str:
-    """The tag without its namespace: the strict and the transitional variant differ in nothing else here."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+def _translate(part: str, data: bytes) -> bytes:
+    """Raises ValueError for a part with a DTD. In UTF-16 it goes unseen, but lxml resolves nothing of it either."""
+    if b"<!DOCTYPE" in data:
+        message = f"{part} has a document type, which ISO 29500-2 forbids"
+        raise ValueError(message)
+    for refused, taken in DIALECTS:
+        data = re.sub(refused, taken, data)
+    return _keep_needed(data) if part.endswith(".rels") else data
 
 
-def attribute(element: Element, name: str) -> str | None:
-    """The attribute of that local name, whatever its namespace."""
-    for key, value in element.attrib.items():
-        if key.rpartition("}")[2] == name:
-            return value
-    return None
-
-
-def child(element: Element | None, name: str) -> Element | None:
-    """The first child of that local name."""
-    return next(children(element, name), None)
-
-
-def children(element: Element | None, name: str) -> Iterator[Element]:
-    """All children of that local name; none for None."""
-    return (inner for inner in element if local_name(inner) == name) if element is not None else iter(())
-
-
-def value_of(element: Element | None, name: str) -> str | None:
-    """The `val` of the child of that name: how WordprocessingML writes nearly every property."""
-    found = child(element, name)
-    return attribute(found, "val") if found is not None else None
-
-
-def _read_part(archive: zipfile.ZipFile, part: str, name: str) -> Element | None:
-    try:
-        member = archive.getinfo(part)
-    except KeyError:
-        return None
-    if member.file_size > LARGEST_PART_BYTES:
-        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{part} inflates to {member.file_size} bytes")
-    data = archive.read(member)  # zipfile never inflates beyond the size that the directory states
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=f"{part} defines entities, which DOCX forbids")
-    return ElementTree.fromstring(data)  # noqa: S314 - expat loads nothing, and no DTD is left
+def _keep_needed(relationships: bytes) -> bytes:
+    root = parse_xml(relationships)  # type: ignore[arg-type] # lxml takes bytes, and a declared encoding only in them
+    for relationship in root.Relationship_lst:
+        is_needed = relationship.reltype.rpartition("/")[2] in NEEDED_RELATIONSHIPS
+        if not is_needed or relationship.target_mode == RELATIONSHIP_TARGET_MODE.EXTERNAL:
+            root.remove(relationship)
+    return serialize_part_xml(root)

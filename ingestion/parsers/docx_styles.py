@@ -1,90 +1,100 @@
-"""What the styles and lists of a DOCX file mean for its text: which paragraphs are headings, which are list items.
+"""What the styles and lists of a DOCX mean for its text: which paragraphs are headings, which are list items.
 
-In: the styles and numbering parts. Out: answers about a paragraph. It knows nothing of fonts and colours.
+In: python-docx's document. Out: each paragraph's role. It knows nothing of fonts and colours.
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ingestion.parsers.docx_package import Element, attribute, child, children, value_of
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml.ns import nsmap, qn
+from docx.oxml.text.paragraph import CT_P
+from docx.oxml.text.parfmt import CT_PPr
+
+from ingestion.parsers.docx_flow import Element, related_element
 
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECASE)
 TITLE_STYLES = frozenset({"title", "название"})
 CODE_STYLES = frozenset({"html preformatted", "code", "source code", "preformatted text", "plain text"})
 BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is no heading
-LONGEST_STYLE_CHAIN = 20  # styles are based on one another; a damaged file may do so in a ring
-NO_LIST = "0"  # w:numId 0 takes a paragraph out of its style's list
+DEEPEST_LIST_LEVEL = 8  # Word has nine; a damaged file may claim any number
+NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
+UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
+LEVEL_FORMAT = "string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListPlace:
-    """Where in which list an item stands."""
+class Role:
+    """What a paragraph is in its document."""
 
-    list_id: str
-    depth: int  # 0 the outermost
-    ordered: bool
+    heading_level: int | None = None  # 1 the outermost; None for what is no heading
+    list_id: int = NO_LIST
+    depth: int = 0  # in the list, 0 the outermost
+    is_code: bool = False  # line breaks and spaces are meant
+
+
+PLAIN = Role()
 
 
 class DocxStyles:
-    """Answers about a paragraph's properties (`w:pPr`), which name a style, which is based on another style."""
+    """Tells roles from a paragraph's own properties, then from its style, then from those that one is based on."""
 
-    def __init__(self, styles: Element | None, numbering: Element | None) -> None:
-        self._styles = {attribute(style, "styleId"): style for style in children(styles, "style")}
-        self._formats = dict(_list_formats(numbering))
+    def __init__(self, document: Document) -> None:
+        self._styles = {style.styleId: style for style in document.styles.element.style_lst}
+        self._lists = _list_definitions(related_element(document, RELATIONSHIP_TYPE.NUMBERING))
+        self._roles: dict[str | None, Role] = {}  # of styles
 
-    def heading_level(self, properties: Element | None) -> int | None:
-        """1 the outermost; None for what is no heading."""
-        for layer in self._layers(properties):
-            name = (value_of(layer, "name") or "").lower()
-            if name in TITLE_STYLES:
-                return 1
-            found = HEADING_STYLE.fullmatch(name)
-            if found is not None:
-                return max(1, int(found.group(1)))
-            outline = value_of(child(layer, "pPr") if name else layer, "outlineLvl")
-            if outline is not None and outline.isdigit():
-                return int(outline) + 1 if int(outline) < BODY_OUTLINE_LEVEL else None
-        return None
+    def role(self, paragraph: CT_P) -> Role:
+        """A paragraph without properties is plain: no style of its own makes it a heading or a list item."""
+        properties = paragraph.pPr
+        return _refine(self._style_role(properties.style), "", properties) if properties is not None else PLAIN
 
-    def list_place(self, properties: Element | None) -> ListPlace | None:
-        """None for a paragraph outside of lists."""
-        list_id = depth = None
-        for layer in self._layers(properties):
-            numbering = child(layer if layer is properties else child(layer, "pPr"), "numPr")
-            list_id = list_id or value_of(numbering, "numId")
-            depth = depth or value_of(numbering, "ilvl")
-        if list_id is None or list_id == NO_LIST:
-            return None
-        level = int(depth) if depth is not None and depth.isdigit() else 0
-        ordered = self._formats.get((list_id, level), "bullet") not in {"bullet", "none"}
-        return ListPlace(list_id=list_id, depth=level, ordered=ordered)
+    def is_ordered(self, list_id: int, depth: int) -> bool:
+        """Whether the items of a list's level are counted."""
+        levels = self._lists.get(list_id)
+        if levels is None:
+            return False
+        return levels.xpath(LEVEL_FORMAT, namespaces=nsmap, depth=depth) not in UNORDERED_FORMATS
 
-    def is_code(self, properties: Element | None) -> bool:
-        """Whether line breaks and spaces are meant."""
-        return any((value_of(layer, "name") or "").lower() in CODE_STYLES for layer in self._layers(properties))
-
-    def _layers(self, properties: Element | None) -> Iterator[Element]:
-        """The paragraph's own properties, then its style and the styles below that."""
-        if properties is None:
-            return
-        yield properties
-        style = self._styles.get(value_of(properties, "pStyle"))
-        for _ in range(LONGEST_STYLE_CHAIN):
-            if style is None:
-                return
-            yield style
-            style = self._styles.get(value_of(style, "basedOn"))
+    def _style_role(self, style_id: str | None) -> Role:
+        if style_id not in self._roles:
+            self._roles[style_id] = PLAIN  # what a ring of styles comes to
+            style = self._styles.get(style_id)
+            if style is not None:
+                base = self._style_role(style.basedOn_val)
+                self._roles[style_id] = _refine(base, (style.name_val or "").lower(), style.pPr)
+        return self._roles[style_id]
 
 
-def _list_formats(numbering: Element | None) -> Iterator[tuple[tuple[str, int], str]]:
-    """(list, depth) -> bullet, decimal, lowerLetter ..."""
-    abstract: Mapping[str | None, Element] = {
-        attribute(definition, "abstractNumId"): definition for definition in children(numbering, "abstractNum")
-    }
-    for number in children(numbering, "num"):
-        list_id = attribute(number, "numId") or ""
-        for level in children(abstract.get(value_of(number, "abstractNumId")), "lvl"):
-            depth = attribute(level, "ilvl") or "0"
-            if depth.isdigit():
-                yield (list_id, int(depth)), value_of(level, "numFmt") or "bullet"
+def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
+    """A role by a style's name (none for a paragraph) and properties; `base` where these say nothing."""
+    numbering: Element | None = properties.numPr if properties is not None else None
+    list_id = numbering.numId if numbering is not None else None
+    depth = numbering.ilvl if numbering is not None else None
+    return Role(
+        heading_level=_heading_level(base, name, properties),
+        list_id=list_id.val if list_id is not None else base.list_id,
+        depth=min(depth.val, DEEPEST_LIST_LEVEL) if depth is not None else base.depth,
+        is_code=base.is_code or name in CODE_STYLES,
+    )
+
+
+def _heading_level(base: Role, name: str, properties: CT_PPr | None) -> int | None:
+    if name in TITLE_STYLES:
+        return 1
+    found = HEADING_STYLE.fullmatch(name)
+    if found is not None:
+        return max(1, int(found.group(1)))
+    outline = properties.outlineLvl if properties is not None else None
+    if outline is None:
+        return base.heading_level
+    return outline.val + 1 if outline.val < BODY_OUTLINE_LEVEL else None
+
+
+def _list_definitions(numbering: Element | None) -> dict[int, Element | None]:
+    """By a list's id, the element that holds its levels: lists share them."""
+    if numbering is None:
+        return {}
+    shared = {element.get(qn("w:abstractNumId")): element for element in numbering.findall(qn("w:abstractNum"))}
+    return {number.numId: shared.get(str(number.abstractNumId.val)) for number in numbering.num_lst}

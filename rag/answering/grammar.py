@@ -18,7 +18,8 @@ _FORMS = (
     rf"\[[ ]*[+{_DASHES}][ ]*\]",  # a sign in the middle of the text
 )
 _MARK = f"(?:{'|'.join(_FORMS)})"
-_MARKS = rf"{_MARK}(?:[ \t]*(?:[,;]|и|and)?[ \t]*{_MARK})*"
+# Spaces around a comma can be read in one way only: in two, twenty marks in a row would take a million tries.
+_MARKS = rf"{_MARK}(?:[ \t]*(?:(?:[,;]|и|and)[ \t]*)?{_MARK})*"
 PIECES = re.compile(
     rf"""
     (?P<fence>^[ \t>]*(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+)?(?P<ticks>`{{3,}}|~{{3,}})[^\n`]*\n
@@ -37,10 +38,12 @@ MARK_PIECES = frozenset({"line", "first", "marks"})
 NAMED = re.compile(rf"(?<![†\d])(\d{{1,3}})(?:[ ]*[{_DASHES}][ ]*(\d{{1,3}}))?(?!\d)")
 SIGN = re.compile(rf"\A\s*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?\s*")
 THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that local servers leave in the text
-# A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks.
+# A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
+# repetitions give nothing back (`*+`): what they took cannot be read otherwise, and the tries would double with each
+# mark.
 OWN_SOURCES = re.compile(
     rf"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*(?::[*_]*|(?=\s*\Z))"
-    rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*)*(?:[\[【][^\]】\n]*)?\Z",
+    rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+(?:[\[【][^\]】\n]*)?\Z",
     re.I,
 )
 MAYBE_OWN_SOURCES = re.compile(r"\n[ \t*_#]*[ИS]\w{0,10}(?: взята)?(?: из)?\Z", re.I)  # the label, half arrived

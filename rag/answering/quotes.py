@@ -6,12 +6,22 @@ It writes no words of its own: the line above the quotes and the sources below a
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rag.answering.citations import cite
-from rag.records import Citation, RankedPassage
+from domain.documents import known_as
+from rag.answering.citations import cite, quote
+from rag.records import Citation, Passage, RankedPassage
+from rag.words import sentences, stems
 
 MAX_QUOTES = 3
+EXCERPT_CHARS = 300  # three of them and their sources fit a phone's screen or little more
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Excerpt:
+    text: str
+    citation: Citation
 
 
 def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
@@ -20,12 +30,60 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
 
 
 def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]]:
-    """Markdown with a title and a quote for each, and the citations in the same order."""
-    citations = tuple(cite(each.passage, about=question) for each in passages)
-    return "\n\n".join(_block(citation) for citation in citations), citations
+    """Markdown with the quotes, and the citations in the same order.
+
+    Quotes of one document stand together. Their document is named above them where there are several of it: a single
+    one is named among the sources anyway.
+    """
+    excerpts = _excerpts(passages, question)
+    groups: dict[str, list[_Excerpt]] = {}
+    for excerpt in excerpts:
+        groups.setdefault(excerpt.citation.document_id, []).append(excerpt)
+    blocks = [_block(group, named=len(groups) > 1) for group in groups.values()]
+    return "\n\n".join(blocks), tuple(excerpt.citation for group in groups.values() for excerpt in group)
 
 
-def _block(citation: Citation) -> str:
-    title = _MARKDOWN.sub(r"\\\1", " ".join(citation.title.split()))
-    lines = (f"> {line}".rstrip() for line in citation.quote.splitlines())
-    return f"**{title}**\n" + "\n".join(lines)
+def _excerpts(passages: Sequence[RankedPassage], question: str) -> list[_Excerpt]:
+    """One for each passage, but none twice: neighbouring passages overlap."""
+    found: list[_Excerpt] = []
+    for each in passages:
+        text = _excerpt(each.passage, question)
+        if not any(text in other.text for other in found):
+            found.append(_Excerpt(text=text, citation=cite(each.passage, about=question)))
+    return found
+
+
+def _excerpt(passage: Passage, question: str) -> str:
+    """The sentences that share words with the question and the one that follows them, which often holds the answer."""
+    piece = quote(_without_title(passage), about=question, limit=EXCERPT_CHARS)
+    spans, wanted = sentences(piece), stems(question)
+    touching = [number for number, span in enumerate(spans) if stems(piece[span.start : span.end]) & wanted]
+    if not touching:
+        return piece
+    last = min(touching[-1] + 1, len(spans) - 1)
+    return piece[spans[touching[0]].start : spans[last].end]
+
+
+def _without_title(passage: Passage) -> str:
+    """The first line of a page is often its title, which is said beside the quote already."""
+    first, _, rest = passage.text.strip().partition("\n")
+    is_title = _plain(first) == _plain(passage.title)
+    return rest.strip() if is_title and rest.strip() else passage.text.strip()
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.strip("#* ").casefold().split())
+
+
+def _block(group: Sequence[_Excerpt], *, named: bool) -> str:
+    quotes = "\n\n".join(_quoted(excerpt.text) for excerpt in group)
+    return f"**{_name(group[0].citation)}**\n{quotes}" if named else quotes
+
+
+def _name(citation: Citation) -> str:
+    name = known_as(citation.source_type, citation.title, citation.source_identifier)
+    return _MARKDOWN.sub(r"\\\1", " ".join(name.split()))
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

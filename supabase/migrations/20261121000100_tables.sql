@@ -47,7 +47,8 @@ create table batches (
   base_id           uuid not null references bases on delete cascade,
   chat_id           bigint,                -- null: nobody waits for a notice
   thread_id         bigint,
-  message_id        bigint,                -- the person's message
+  message_id        bigint,                -- the person's message; of an album the first one that came
+  media_group       text,                  -- Telegram's name of the album; null: a message by itself
   language          text not null default 'ru',
   notice_message_id bigint,                -- our live message
   revision          bigint not null default 1,
@@ -56,9 +57,10 @@ create table batches (
   created_at        timestamptz not null default now()
 );
 create unique index batches_message on batches (base_id, chat_id, message_id) where message_id is not null;
+create unique index batches_album on batches (base_id, chat_id, media_group) where media_group is not null;
 create index batches_base on batches (base_id);
 create index batches_behind on batches (notice_due_at) where chat_id is not null and shown_revision < revision;
-comment on table batches is 'What came in one message; its documents share one live message, edited until it is the receipt.';
+comment on table batches is 'What came in one message or album; its documents share one live message, edited until it is the receipt.';
 
 create table documents (
   id                  uuid primary key default gen_random_uuid(),

@@ -50,37 +50,47 @@ as $$
 #variable_conflict use_column
 declare
   sent constant jsonb := p_batch::jsonb;
-  new_batch uuid;
+  its_batch uuid;
+  earlier int := 0; -- documents that earlier messages of the album have brought
 begin
-  insert into batches (base_id, chat_id, thread_id, message_id, language)
+  insert into batches (base_id, chat_id, thread_id, message_id, media_group, language)
   values (p_base::uuid, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint,
-          (sent ->> 'message_id')::bigint, sent ->> 'language')
-  on conflict (base_id, chat_id, message_id) where message_id is not null do nothing
-  returning batches.id into new_batch;
+          (sent ->> 'message_id')::bigint, sent ->> 'media_group', sent ->> 'language')
+  on conflict do nothing
+  returning batches.id into its_batch;
 
-  if new_batch is null then -- Telegram delivers an update again when it was not acknowledged in time
-    return query
-    select d.id, d.position, false from documents d join batches b on b.id = d.batch_id
+  if its_batch is null then -- the next message of an album, or one that Telegram delivers again
+    perform from bases b where b.id = p_base::uuid for key share;
+    select b.id into its_batch from batches b
     where b.base_id = p_base::uuid and b.chat_id = (sent ->> 'chat_id')::bigint
-      and b.message_id = (sent ->> 'message_id')::bigint
+      and (b.message_id = (sent ->> 'message_id')::bigint or b.media_group = sent ->> 'media_group')
+    limit 1 for update;
+    return query
+    select d.id, (row_number() over (order by d.position))::int - 1, false from documents d
+    where d.batch_id = its_batch and d.message_id = (sent ->> 'message_id')::bigint
     order by d.position;
-    return;
+    if found or not exists (select from batches b where b.id = its_batch and b.media_group = sent ->> 'media_group') then
+      return;
+    end if;
+    select coalesce(max(d.position) + 1, 0) into earlier from documents d where d.batch_id = its_batch;
+    perform touch_batch(its_batch);
   end if;
 
   return query
   insert into documents (base_id, batch_id, position, user_id, chat_id, message_id, source_type, source_identifier,
     source_title, title, source_text, file_id, size_bytes, media_type, author, published_at, run_after)
-  select p_base::uuid, new_batch, s.place - 1, (sent ->> 'user_id')::bigint, (sent ->> 'chat_id')::bigint,
+  select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.title, coalesce(s.title, s.identifier), s.text,
     s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, now() + make_interval(secs => p_hold_s)
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, title text, text text,
     file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz)) with ordinality
     as s (type, identifier, title, text, file_id, size_bytes, media_type, author, published_at, place)
   order by s.place
-  returning documents.id, documents.position, true;
+  returning documents.id, documents.position - earlier, true;
 end $$;
 comment on function enqueue_batch is
-  'Stores all sources of one message at once. The same message again returns what was stored the first time.';
+  'Stores all sources of one message at once. Messages of an album share a batch. The same message again returns what '
+  'was stored the first time.';
 
 create function claim_document(p_worker text, p_lease_s double precision, p_only text default null)
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,

@@ -44,15 +44,22 @@ as $$
 $$;
 comment on function finish_update is 'The update was handled: drop its body, and forget what was handled over a day ago.';
 
-create function unfinished_updates(p_bot bigint, p_attempts int)
+create function unfinished_updates(p_bot bigint)
 returns table (update_id bigint, payload jsonb)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select i.update_id, i.payload from inbox i where i.bot_id = p_bot and i.handled_at is null order by i.update_id
+$$;
+comment on function unfinished_updates is 'What a process that died left unhandled, oldest first.';
+
+create function begin_update_again(p_bot bigint, p_update bigint)
+returns table (attempts int)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
-  with again as (
-    update inbox set attempts = attempts + 1
-    where bot_id = p_bot and handled_at is null and attempts < p_attempts
-    returning inbox.update_id, inbox.payload
-  )
-  select again.update_id, again.payload from again order by again.update_id;
+  update inbox i set attempts = i.attempts + 1
+  where i.bot_id = p_bot and i.update_id = p_update
+  returning i.attempts
 $$;
-comment on function unfinished_updates is 'What a process that died left unhandled, oldest first; an update that killed it p_attempts times is left alone.';
+comment on function begin_update_again is
+  'How often the handling of this update has begun, this time included. Those that only wait behind it are not counted: '
+  'an update that kills every process must not take others with it.';

@@ -22,7 +22,7 @@ declare
     'search', 'passage', 'holds_documents',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'clean_chat',
     'attach_notice', 'due_notices', 'confirm_notice',
-    'receive_update', 'finish_update', 'unfinished_updates', 'schema_version'];
+    'receive_update', 'finish_update', 'unfinished_updates', 'begin_update_again', 'schema_version'];
   service constant boolean := exists (select from pg_roles where rolname = 'service_role');
   outsiders constant text[] := array(
     select quote_ident(rolname) from pg_roles where rolname in ('anon', 'authenticated')) || 'public'::text;

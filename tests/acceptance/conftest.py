@@ -12,6 +12,7 @@ from tests.database import (
     database_server,
     database_url,
     empty_database,
+    lite_server,
     server_home,
     template_database,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "database_url",
     "empty_database",
     "fresh_home",
+    "lite_server",
     "server_home",
     "template_database",
 ]

@@ -1,5 +1,6 @@
 """The inbox in memory."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ class MemoryInboxKeeper:
     def __init__(self) -> None:
         self.waiting: dict[int, Mapping[str, Any]] = {}
         self._known: set[int] = set()
+        self._begun: Counter[int] = Counter()
 
     async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
         if update_id in self._known:
@@ -23,3 +25,7 @@ class MemoryInboxKeeper:
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
         return [self.waiting[number] for number in sorted(self.waiting)]
+
+    async def begin_again(self, bot_id: int, update_id: int) -> int:
+        self._begun[update_id] += 1
+        return 1 + self._begun[update_id]

@@ -109,8 +109,11 @@ class RememberedDialogue:
     kept: list[int] = field(default_factory=list)
     append_error: Exception | None = None
     append_seconds: float = 0
+    window_error: Exception | None = None
 
     async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
+        if self.window_error:
+            raise self.window_error
         return self.exchanges[-pairs:]
 
     async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:

@@ -76,14 +76,23 @@ class Person:
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=10))
-        listening = asyncio.Event()
-        self._ear = asyncio.create_task(self._listen(listening))
-        await asyncio.wait_for(listening.wait(), 10)
+        heard = asyncio.get_running_loop().create_future()
+        self._ear = asyncio.create_task(self._listen(heard))
+        try:
+            await asyncio.wait({self._ear, heard}, timeout=10, return_when=asyncio.FIRST_COMPLETED)
+            if not heard.done():
+                raise ConnectionError(f"the page {self._origin} does not answer")
+        except BaseException:  # also a cancellation: nobody else would close the session
+            await self._leave()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._leave()
+
+    async def _leave(self) -> None:
         if self._ear and self._session:
             self._ear.cancel()
             with suppress(asyncio.CancelledError, aiohttp.ClientError):
@@ -211,11 +220,12 @@ class Person:
             raise RuntimeError("use it as: async with Person(...) as person")
         return self._session
 
-    async def _listen(self, listening: asyncio.Event) -> None:
+    async def _listen(self, heard: "asyncio.Future[None]") -> None:
         async with self._open().get(f"{self._base}/events") as stream:
             async for line in stream.content:
                 if line.startswith(b"data: "):
-                    listening.set()
+                    if not heard.done():
+                        heard.set_result(None)
                     await self._hear(json.loads(line[6:]))
 
     async def _hear(self, event: dict[str, Any]) -> None:

@@ -44,6 +44,8 @@ async def embedded_database(home: Path, *, tcp_port: int | None = None) -> Async
             raise EmbeddedDatabaseError(
                 f"{exc.filename or home} belongs to another user; use the account that made it, or another BAZA_HOME."
             ) from exc
+        except OSError as exc:
+            raise EmbeddedDatabaseError(f"The database cannot be kept in {home}: {exc.strerror or exc}.") from exc
         except psycopg.Error as exc:
             raise EmbeddedDatabaseError(f"The database of {home} runs, but refuses: {exc}") from exc
         yield url

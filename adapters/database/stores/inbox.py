@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from adapters.database import rows
 from adapters.database.transport import Transport
-
-ATTEMPTS = 3  # an update that killed the process so often is not tried again
 
 
 class InboxStore:
@@ -20,10 +19,10 @@ class InboxStore:
 
     async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
         """Keep it; False when it is here already."""
-        rows = await self._transport.call(
+        found = await self._transport.call(
             "receive_update", p_bot=bot_id, p_update=update_id, p_payload=json.dumps(payload, ensure_ascii=False)
         )
-        return bool(rows[0]["is_new"])
+        return bool(found[0]["is_new"])
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         """It was handled; its body is dropped."""
@@ -31,5 +30,10 @@ class InboxStore:
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
         """What an earlier process left, oldest first."""
-        rows = await self._transport.call("unfinished_updates", p_bot=bot_id, p_attempts=ATTEMPTS)
-        return [payload for row in rows if isinstance(payload := row["payload"], dict)]
+        found = await self._transport.call("unfinished_updates", p_bot=bot_id)
+        return [payload for row in found if isinstance(payload := row["payload"], dict)]
+
+    async def begin_again(self, bot_id: int, update_id: int) -> int:
+        """How often its handling has begun, this time included."""
+        found = await self._transport.call("begin_update_again", p_bot=bot_id, p_update=update_id)
+        return rows.integer(found[0], "attempts")

@@ -39,6 +39,7 @@ def _batch_json(batch: Batch) -> dict[str, JsonValue]:
         "chat_id": batch.chat_id,
         "thread_id": batch.thread_id,
         "message_id": batch.message_id,
+        "media_group": batch.media_group,
         "sources": [_source_json(source) for source in batch.sources],
     }
 

@@ -24,11 +24,11 @@ class Messages:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def next_id(self, chat_id: int) -> int:
-        """Ids grow and are never used twice, also after a deletion."""
+    def next_id(self, chat_id: int, *, first: int) -> int:
+        """Ids grow from `first` and are never used twice, also after a deletion."""
         row = self._connection.execute(
-            "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
-            (f"messages of {chat_id}",),
+            "insert into counters values (?, ?) on conflict (name) do update set value = value + 1 returning value",
+            (f"messages of {chat_id}", first),
         ).fetchone()
         return int(row[0])
 

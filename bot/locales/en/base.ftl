@@ -13,6 +13,7 @@ service-search = the search service
 service-named = the service { $name }
 
 receipt-ready = ✅ <b>{ $title }</b> is in the base
+receipt-line = ✅ <b>{ $title }</b> · { $size }
 receipt-pages = { $count ->
     [one] { $count } page
    *[other] { $count } pages
@@ -61,7 +62,7 @@ button-show = Show
 cancelled = Cancelled
 cancelled-too-late = It is done already, there is nothing to cancel.
 
-ask-about = Ask me about “{ $title }”.
+ask-about = “Chat” mode. Ask about <b>{ $title }</b>: I answer and show where it comes from.
 
 nothing-to-keep = There is nothing to keep here. Send a file (PDF, DOCX, TXT, MD), a link or text.
 unsupported = { $kind ->

@@ -13,7 +13,6 @@ place-moment = from { $start }
 
 question-or-document = Is this a question or a document for the base?
 button-keep = Add to the base
-kept-already = This has been added already.
 original-gone = The original message cannot be found. Please send it again in “Base” mode.
 question-is-not-text = I can only answer text. Please put the question into words.
 

@@ -13,7 +13,6 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
   }, { $seconds } s
 cli-duplicate = ✓ { $title }: in the base already
 cli-document = { $id }  { $status }  { $title } ({ $passages })
-cli-sources = Information taken from:
 cli-no-such-file = There is no file { $path }, or it cannot be read. Check the path.
 cli-migrated = { $count ->
     [0] The database fits this version already.

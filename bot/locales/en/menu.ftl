@@ -54,4 +54,8 @@ command-clean = clear the conversation or the base
 command-language = language
 command-privacy = what is kept and how to delete it
 command-help = how to use me
-bot-description = I keep your documents, links and notes and answer from them, showing where each answer comes from.
+bot-description =
+    I keep your documents, links and notes and answer from them, showing where each answer comes from.
+
+    Send a file, a link or text in “Base” mode, then ask in “Chat” mode.
+bot-short-description = I keep your documents, links and notes and answer from them, showing where each answer comes from.

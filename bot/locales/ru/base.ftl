@@ -13,6 +13,7 @@ service-search = сервис поиска
 service-named = сервис { $name }
 
 receipt-ready = ✅ <b>{ $title }</b> в базе
+receipt-line = ✅ <b>{ $title }</b> · { $size }
 receipt-pages = { $count ->
     [one] { $count } страница
     [few] { $count } страницы
@@ -65,7 +66,7 @@ button-show = Показать
 cancelled = Отменено
 cancelled-too-late = Уже готово, отменять нечего.
 
-ask-about = Спрашивайте о документе «{ $title }».
+ask-about = Режим «Чат». Спрашивайте о документе <b>{ $title }</b>: отвечу и покажу, откуда взят ответ.
 
 nothing-to-keep = Здесь нечего сохранить. Пришлите файл (PDF, DOCX, TXT, MD), ссылку или текст.
 unsupported = { $kind ->

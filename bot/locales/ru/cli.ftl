@@ -14,7 +14,6 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
   }, { $seconds } с
 cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
-cli-sources = Информация взята из:
 cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.
 cli-migrated = { $count ->
     [0] База данных уже соответствует этой версии.

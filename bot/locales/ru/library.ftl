@@ -14,7 +14,7 @@ button-no = Отмена
 
 card-added = добавлен { $day }
 delete-sure = Удалить <b>{ $title }</b>? Вернуть его нельзя.
-deleted = Удалён: <b>{ $title }</b>
+deleted = Удалено: <b>{ $title }</b>
 document-gone = Этого документа в базе нет.
 original-here = Вот он.
 

@@ -35,32 +35,51 @@ class MemoryIntake:
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         known = self._redelivered(batch)
         if known:
-            return [EnqueuedDocument(id=row.id, source=batch.sources[row.position], created=False) for row in known]
-        row = BatchRow(
-            id=BatchId(fresh_id()),
-            base_id=batch.base_id,
-            chat_id=batch.chat_id,
-            thread_id=batch.thread_id,
-            message_id=batch.message_id,
-            language=batch.language,
-        )
-        self._tables.batches[row.id] = row
-        return [self._add(row, batch, position, hold_s) for position in range(len(batch.sources))]
+            pairs = zip(known, batch.sources, strict=True)
+            return [EnqueuedDocument(id=row.id, source=source, created=False) for row, source in pairs]
+        row = self._album(batch) or self._new(batch)
+        earlier = sum(document.batch is row for document in self._tables.documents.values())
+        return [self._add(row, batch, place, earlier + place, hold_s) for place in range(len(batch.sources))]
 
     def _redelivered(self, batch: Batch) -> list[DocumentRow]:
         if batch.message_id is None:
             return []
         message = (batch.chat_id, batch.message_id)
         rows = self._tables.documents_of(batch.base_id)
-        return [row for row in rows if (row.batch.chat_id, row.batch.message_id) == message]
+        return [row for row in rows if (row.batch.chat_id, row.message_id) == message]
 
-    def _add(self, row: BatchRow, batch: Batch, position: int, hold_s: int) -> EnqueuedDocument:
-        source = batch.sources[position]
+    def _album(self, batch: Batch) -> BatchRow | None:
+        """The row that earlier messages of the same album have made."""
+        if batch.media_group is None:
+            return None
+        album = (batch.base_id, batch.chat_id, batch.media_group)
+        rows = self._tables.batches.values()
+        found = next((row for row in rows if (row.base_id, row.chat_id, row.media_group) == album), None)
+        if found:
+            found.revision += 1
+        return found
+
+    def _new(self, batch: Batch) -> BatchRow:
+        row = BatchRow(
+            id=BatchId(fresh_id()),
+            base_id=batch.base_id,
+            chat_id=batch.chat_id,
+            thread_id=batch.thread_id,
+            message_id=batch.message_id,
+            media_group=batch.media_group,
+            language=batch.language,
+        )
+        self._tables.batches[row.id] = row
+        return row
+
+    def _add(self, row: BatchRow, batch: Batch, place: int, position: int, hold_s: int) -> EnqueuedDocument:
+        source = batch.sources[place]
         document = DocumentRow(
             id=DocumentId(fresh_id()),
             batch=row,
             position=position,
             user_id=batch.user_id,
+            message_id=batch.message_id,
             source=source,
             title=source.title or source.identifier,
             run_after=after(hold_s),

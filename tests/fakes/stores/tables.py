@@ -42,6 +42,7 @@ class BatchRow:
     thread_id: ThreadId | None
     message_id: MessageId | None
     language: str
+    media_group: str | None = None
     notice_message_id: MessageId | None = None
     revision: int = 1
     shown_revision: int = 0
@@ -56,6 +57,7 @@ class DocumentRow:
     batch: BatchRow
     position: int
     user_id: UserId
+    message_id: MessageId | None
     source: Source
     title: str
     run_after: datetime
@@ -118,7 +120,7 @@ class DocumentRow:
             seconds=seconds,
             created_at=self.created_at,
             chat_id=self.batch.chat_id,
-            message_id=self.batch.message_id,
+            message_id=self.message_id,
             file_id=self.source.file_id,
         )
 

@@ -9,7 +9,7 @@ import pytest
 from aiogram import Bot, Dispatcher, F, Router
 from aiogram.types import Message
 
-from bot.inbox import Inbox, Turn, chat_of
+from bot.inbox import ATTEMPTS, Inbox, Turn, chat_of
 from tests.fakes.inbox import MemoryInboxKeeper
 
 BOT = "42:token"
@@ -118,6 +118,27 @@ async def test_what_a_dead_process_left_is_handled_at_the_next_start() -> None:
         await inbox.drain(5)
 
     assert log.events == ["left"]
+    assert keeper.waiting == {}
+
+
+async def restart(log: Log, keeper: MemoryInboxKeeper) -> None:
+    """A process that replays what is there and dies in the midst of it."""
+    async with inbox_of(log, keeper) as inbox:
+        await inbox.replay()
+        await inbox.drain(0.02)
+
+
+async def test_an_update_that_ends_every_process_is_given_up_and_those_behind_it_are_handled() -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    await keeper.receive(42, 1, update(1, "slow"))
+    await keeper.receive(42, 2, update(2, "behind"))
+
+    for _ in range(ATTEMPTS - 1):
+        await restart(log, keeper)
+        assert list(keeper.waiting) == [1, 2]
+    await restart(log, keeper)
+
+    assert log.events == ["behind"]
     assert keeper.waiting == {}
 
 

@@ -12,6 +12,18 @@ ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / ".env.example"
 
 
+@pytest.mark.parametrize("token", ["secret", "98765", ":abc", "12:a b"])
+def test_a_token_that_cannot_be_one_is_named_and_not_shown(token: str) -> None:
+    with pytest.raises(SettingsError, match="BOT_TOKEN") as caught:
+        Settings.read({"BOT_TOKEN": token})
+    assert token not in str(caught.value)
+
+
+def test_an_overlap_as_large_as_a_passage_is_refused_at_the_start() -> None:
+    with pytest.raises(SettingsError, match="CHUNK_OVERLAP_TOKENS"):
+        Settings.read({"CHUNK_TOKENS": "100", "CHUNK_OVERLAP_TOKENS": "100"})
+
+
 def test_nothing_set_is_a_whole_configuration() -> None:
     settings = Settings.read({})
 

@@ -32,6 +32,11 @@ def _kinds(message: IncomingMessage) -> list[tuple[str, str]]:
     return [(source.type.value, source.identifier) for source in sources_of(message)]
 
 
+def test_a_link_into_telegram_leaves_its_words_as_they_are() -> None:
+    message = _message("Напишите Анне о новых сроках", hidden={"Анне": "tg://user?id=5"})
+    assert [source.text for source in sources_of(message)] == ["Напишите Анне о новых сроках"]
+
+
 def test_an_address_alone_is_a_link() -> None:
     assert _kinds(_message("https://example.org/a")) == [("link", "https://example.org/a")]
 

@@ -1,6 +1,7 @@
 """One turn, from a question to its answer, with models that work and models that do not."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import date
@@ -272,6 +273,18 @@ async def test_a_store_that_is_away_is_not_hidden() -> None:
 
     with pytest.raises(ConnectionError):
         await turn.answer()
+
+
+async def test_a_store_that_is_away_on_both_ways_fails_once() -> None:
+    forgotten: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: forgotten.append(context["message"]))
+    turn = Turn(ScriptedModel("[-] Да."), dialogue=RememberedDialogue(window_error=ConnectionError()))
+    turn.search.error = ConnectionError()
+
+    with pytest.raises(ConnectionError):
+        await turn.answer()
+    gc.collect()
+    assert forgotten == []  # no «Task exception was never retrieved»
 
 
 async def test_texts_never_reach_the_log() -> None:

@@ -122,6 +122,16 @@ async def test_an_old_pgvector_is_refused_with_a_remedy(
         await migrate(url)
 
 
+@pytest.mark.parametrize(
+    "address", ["psql://u:sEcret@h/db", "u:sEcret@h", "postgresql://u:sEcret%zz@h/db", "postgresql://u:sEcret@[::1/db"]
+)
+async def test_an_address_that_is_none_is_refused_without_its_password(address: str) -> None:
+    with pytest.raises(MigrationError, match="DATABASE_URL") as caught:
+        await migrate(address)
+    assert "sEcret" not in str(caught.value)
+    assert caught.value.__cause__ is None  # libpq's error quotes the address
+
+
 async def test_a_database_that_is_not_there_is_away() -> None:
     with pytest.raises(DatabaseAway, match="cannot be reached"):
         await migrate("postgresql://nobody@127.0.0.1:1/none")

@@ -36,7 +36,7 @@ async def test_the_list_shows_eight_to_a_page_and_the_way_on() -> None:
     await anna.say("/docs")
     lines = anna.last.text.splitlines()
     assert lines[0] == "🗂 Документы: 9 · стр. 1 из 2"
-    assert len(lines) == 9
+    assert len(lines) == 10  # the title, a blank line, eight documents
     assert list(anna.last.buttons)[-1] == "›"
 
 
@@ -45,7 +45,7 @@ async def test_the_next_page_takes_the_place_of_the_first() -> None:
     await anna.say("🗂 Документы")
     await anna.press(anna.last.buttons["›"])
     assert anna.last.name == "editMessageText"
-    assert anna.last.text.splitlines()[1].startswith("9. 📄 Документ 1.pdf")
+    assert anna.last.text.splitlines()[2].startswith("9. 📄 Документ 1.pdf")
 
 
 async def test_an_empty_list_says_what_to_do() -> None:
@@ -62,7 +62,7 @@ async def test_a_card_leads_to_deleting_after_a_question() -> None:
     assert anna.last.text == "Удалить Документ 1.pdf? Вернуть его нельзя."
     assert anna.stores.tables.documents
     await anna.press(anna.last.buttons["Да, удалить"])
-    assert anna.last.text == "Удалён: Документ 1.pdf"
+    assert anna.last.text == "Удалено: Документ 1.pdf"
     assert not anna.stores.tables.documents
 
 
@@ -74,7 +74,7 @@ async def test_the_original_message_is_pointed_at() -> None:
     assert anna.last.reply_to == first(anna).batch.message_id
 
 
-@pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1", "orig:{}", "ask:{}"])
+@pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1:0", "orig:{}", "ask:{}"])
 async def test_somebody_elses_document_does_not_open(prefix: str) -> None:
     anna = await with_documents(1)
     eve = Person(user=8, chat=8, stores=anna.stores)
@@ -150,7 +150,7 @@ async def test_ask_about_goes_over_to_chat() -> None:
     anna = await with_documents(1)
     await anna.say("/help")
     await anna.press(f"ask:{first(anna).id}")
-    assert anna.last.text == "Спрашивайте о документе «Документ 1.pdf»."
+    assert anna.last.text == "Режим «Чат». Спрашивайте о документе Документ 1.pdf: отвечу и покажу, откуда взят ответ."
     assert anna.last.keyboard[0] == "💬 Чат ✓"
 
 

@@ -34,6 +34,15 @@ async def test_a_strangers_button_gets_a_popup() -> None:
     assert "номер: 8" in eve.popup.params["text"]
 
 
+async def test_every_press_of_a_stranger_is_answered() -> None:
+    anna = Person()
+    await anna.say("/start")
+    eve = Person(user=8, chat=8, recorded=anna.recorded, changes={"allowed_users": frozenset({PERSON})})
+    for _ in range(3):
+        await eve.press("chat")
+    assert len(eve.session.named("answerCallbackQuery")) == 3
+
+
 async def test_allowed_people_and_admins_get_in() -> None:
     gates = {"allowed_users": frozenset({5}), "admin_users": frozenset({PERSON})}
     anna = Person(changes=gates)
@@ -46,6 +55,15 @@ async def test_too_many_messages_are_warned_about_once() -> None:
     for _ in range(5):
         await anna.say("/help")
     assert ["Слишком много" in call.text for call in anna.session.said] == [False, False, True]
+
+
+async def test_every_press_too_many_is_answered() -> None:
+    anna = Person(changes={"messages_per_minute": 2})
+    await anna.say("/start")
+    for _ in range(4):
+        await anna.press("chat")
+    answers = anna.session.named("answerCallbackQuery")
+    assert ["Слишком много" in answer.params["text"] for answer in answers] == [False, True, True, True]
 
 
 async def test_a_burst_of_files_is_let_through() -> None:

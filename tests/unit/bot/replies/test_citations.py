@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from bot.replies.answers import answer_keyboard, finished_answer, growing_answer
-from bot.replies.citations import source_block, source_buttons
+from bot.replies.answer_buttons import answer_keyboard, source_buttons
+from bot.replies.answers import finished_answer, growing_answer
+from bot.replies.citations import source_block
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
@@ -62,6 +63,16 @@ def test_without_pages_the_section_is_named() -> None:
     assert lines(citation(locator=Locator(headings=("Общее", "Сроки"))))[1].endswith(", раздел «Сроки»")
 
 
+def test_a_section_called_like_its_document_is_not_repeated() -> None:
+    page = link(locator=Locator(headings=("Правила расчётов",)))
+    assert lines(page)[1] == "🔗 Правила расчётов, bank.example.org"
+
+
+def test_pages_that_follow_each_other_are_one_stretch() -> None:
+    places = (Locator(page=1), Locator(page=1, page_end=2), Locator(page=2), Locator(page=5))
+    assert lines(*(citation(locator=place) for place in places))[1].endswith("стр. 1–2, 5")
+
+
 def test_a_note_has_its_own_sign() -> None:
     assert lines(citation(source_type=SourceType.NOTE, title="Сбор", locator=Locator()))[1] == "📝 Сбор"
 
@@ -73,6 +84,13 @@ def test_a_button_names_the_page_and_with_other_documents_the_title_too() -> Non
 
 def test_places_that_look_the_same_share_a_button() -> None:
     assert labels(citation(), citation(chunk_id=ChunkId(2))) == ["📄 стр. 7"]
+
+
+def test_buttons_of_one_document_without_pages_name_its_sections() -> None:
+    sections = [
+        citation(chunk_id=ChunkId(number), locator=Locator(headings=(name,))) for number, name in enumerate("АБ")
+    ]
+    assert labels(*sections) == ["📄 А", "📄 Б"]
 
 
 def test_there_are_at_most_six_buttons() -> None:
@@ -88,8 +106,13 @@ def test_general_knowledge_is_labelled_and_has_no_sources() -> None:
 def test_quotes_are_introduced() -> None:
     answer = plain_answer("**Договор**\n> Штраф 0,1 %", kind=AnswerKind.QUOTES, citations=(citation(),))
     assert finished_answer(answer, WORDS).text.startswith(
-        "Вот что нашлось в базе:\n\nДоговор\n\nШтраф 0,1 %\n\nИнформация"
+        "Вот что нашлось в базе:\n\nДоговор\nШтраф 0,1 %\n\nИнформация"
     )
+
+
+def test_a_quote_follows_its_introduction_without_a_blank_line() -> None:
+    answer = plain_answer("> Штраф 0,1 %", kind=AnswerKind.QUOTES, citations=(citation(),))
+    assert finished_answer(answer, WORDS).text.startswith("Вот что нашлось в базе:\nШтраф 0,1 %\n\nИнформация")
 
 
 def test_nothing_found_is_a_sentence() -> None:

@@ -94,6 +94,18 @@ def test_several_documents_are_a_line_each_and_a_total() -> None:
     assert "⏳ План.docx · читаю" in text
 
 
+def test_a_finished_list_is_lines_without_gaps() -> None:
+    locked = card(status=DocumentStatus.FAILED, error_code="file-encrypted", source_identifier="отчёт.pdf")
+    empty = card(status=DocumentStatus.FAILED, error_code="file-empty", source_identifier="пусто.txt")
+    assert shown(ready(), locked, empty).splitlines() == [
+        "✅ Договор аренды.pdf · 48 страниц",
+        "🔒 отчёт.pdf защищён паролем. Снимите пароль и пришлите ещё раз.",
+        "⚠️ пусто.txt пуст. Проверьте файл и пришлите ещё раз.",
+        "",
+        "Всего 3 документа, в базе 1.",
+    ]
+
+
 def test_the_total_counts_what_is_in_the_base() -> None:
     failed = card(status=DocumentStatus.FAILED, error_code="file-empty")
     assert shown(ready(), ready(), failed).splitlines()[-1] == "Всего 3 документа, в базе 2."

@@ -1,5 +1,7 @@
 """Growing Markdown: no mark flashes up as characters, finished text is left alone."""
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,3 +38,9 @@ ANSWER = "Штраф **0,1 %** в день, см. `п. 3.2` и [правила](
 def test_every_beginning_shows_no_mark(length: int) -> None:
     shown = render_markdown(close_unfinished(ANSWER[:length])).text
     assert not any(mark in shown for mark in ("**", "`", "](", "> "))
+
+
+def test_a_long_row_of_backticks_takes_no_time() -> None:
+    started = perf_counter()
+    close_unfinished("`" * 1000 + "x")
+    assert perf_counter() - started < 1  # it used to take half a minute

@@ -9,18 +9,53 @@ from pathlib import Path
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 STRICT_W = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+STRICT_RELATIONSHIPS = "http://purl.oclc.org/ooxml/officeDocument/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+CORE = f"{PACKAGE}/relationships/metadata/core-properties"
+CORE_TYPE = "application/vnd.openxmlformats-package.core-properties+xml"
+WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+MAIN_TYPE = f"{WORD_TYPE}.document.main+xml"
+KINDS = ("styles", "numbering", "footnotes", "endnotes")  # of parts that belong to the main one
 
 
 def write_docx(
-    path: Path, body: str, parts: Mapping[str, str] | None = None, *, namespace: str = W, name: str = "document.xml"
+    path: Path, body: str, parts: Mapping[str, str] | None = None, *, strict: bool = False, main_type: str = MAIN_TYPE
 ) -> Path:
-    """A DOCX whose body is the given WordprocessingML; `parts` are further members."""
-    document = f'<w:document xmlns:w="{namespace}"><w:body>{body}</w:body></w:document>'
+    """A DOCX whose body is the given WordprocessingML; `parts` are further members, related by their names."""
+    base = STRICT_RELATIONSHIPS if strict else RELATIONSHIPS
+    parts = dict(parts or {})
+    members = {
+        "[Content_Types].xml": _content_types(main_type, parts),
+        "_rels/.rels": _relationships(
+            {f"{base}/officeDocument": "word/document.xml", CORE: "docProps/core.xml"}, parts
+        ),
+        "word/_rels/document.xml.rels": _relationships({f"{base}/{kind}": f"{kind}.xml" for kind in KINDS}, parts),
+        "word/document.xml": f'<w:document xmlns:w="{STRICT_W if strict else W}"><w:body>{body}</w:body></w:document>',
+        **parts,
+    }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"word/{name}", document)
-        for member, content in (parts or {}).items():
+        for member, content in members.items():
             archive.writestr(member, content)
     return path
+
+
+def _content_types(main_type: str, parts: Mapping[str, str]) -> str:
+    types = {f"word/{kind}.xml": f"{WORD_TYPE}.{kind}+xml" for kind in KINDS} | {"docProps/core.xml": CORE_TYPE}
+    overrides = {"word/document.xml": main_type} | {part: types[part] for part in parts if part in types}
+    inner = "".join(f'<Override PartName="/{part}" ContentType="{kind}"/>' for part, kind in overrides.items())
+    defaults = '<Default Extension="xml" ContentType="application/xml"/>'
+    return f'<Types xmlns="{PACKAGE}/content-types">{defaults}{inner}</Types>'
+
+
+def _relationships(targets: Mapping[str, str], parts: Mapping[str, str]) -> str:
+    present = {"word/document.xml", *parts}
+    inner = "".join(
+        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets.items())
+        if target in present or f"word/{target}" in present
+    )
+    return f'<Relationships xmlns="{PACKAGE}/relationships">{inner}</Relationships>'
 
 
 def styles_part(*styles: tuple[str, str, str]) -> str:

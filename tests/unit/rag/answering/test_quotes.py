@@ -18,8 +18,40 @@ def test_what_is_not_certain_is_not_quoted() -> None:
     assert choose((replace(first, certain=False), second)) == (second,)
 
 
-def test_every_quote_stands_under_its_title() -> None:
+def test_the_only_document_is_not_named_above_its_quotes() -> None:
     text, citations = quote_passages(rank(make_passage("Строка.\nВторая.", title="план_2*.md")), "строка")
 
-    assert text == "**план\\_2\\*.md**\n> Строка.\n> Вторая."
+    assert text == "> Строка.\n> Вторая."
     assert [citation.quote for citation in citations] == ["Строка.\nВторая."]
+
+
+def test_quotes_of_several_documents_stand_under_their_names() -> None:
+    plan = make_passage("Срок май.", number=1, title="план_2*.md", document="1")
+    more = make_passage("Срок июнь.", number=3, title="план_2*.md", document="1")
+    other = make_passage("Срок март.", number=2, title="смета", document="2")
+
+    text, citations = quote_passages(rank(plan, other, more), "срок")
+
+    assert text == "**план\\_2\\*.md**\n> Срок май.\n\n> Срок июнь.\n\n**смета**\n> Срок март."
+    assert [citation.title for citation in citations] == ["план_2*.md", "план_2*.md", "смета"]
+
+
+def test_a_title_inside_the_passage_is_not_repeated() -> None:
+    page = make_passage("Правила двора\nСтоять можно два часа.", title="Правила двора")
+
+    assert quote_passages(rank(page), "стоять")[0] == "> Стоять можно два часа."
+
+
+def test_sentences_about_something_else_are_left_out() -> None:
+    text = "Жильцы любят двор. Штраф бывает. Он равен пятистам рублям. Весной сажают цветы."
+
+    assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф бывает. Он равен пятистам рублям."
+
+
+def test_the_same_words_are_quoted_once() -> None:
+    twins = rank(make_passage("Штраф 500.", number=1), make_passage("Штраф 500.", number=2))
+
+    text, citations = quote_passages(twins, "штраф")
+
+    assert text == "> Штраф 500."
+    assert len(citations) == 1

@@ -77,11 +77,11 @@ def note(name: str, *, title: str | None = None) -> Source:
     return Source(type=SourceType.NOTE, identifier=name, title=title, text=f"Слова заметки «{name}»")
 
 
-def batch_of(base: BaseId, *sources: Source, message: int | None = None) -> Batch:
+def batch_of(base: BaseId, *sources: Source, message: int | None = None, album: str | None = None) -> Batch:
     """What came in one message of Anna's; without `message`, from the command line."""
     chat = None if message is None else ChatId(ANNA)
     number = None if message is None else MessageId(message)
-    return Batch(base_id=base, user_id=ANNA, chat_id=chat, message_id=number, sources=sources)
+    return Batch(base_id=base, user_id=ANNA, chat_id=chat, message_id=number, media_group=album, sources=sources)
 
 
 async def enqueue(stores: Stores, base: BaseId, *names: str, hold_s: int = 0) -> list[DocumentId]:

@@ -65,6 +65,28 @@ async def test_the_same_message_twice_at_once_is_stored_once(stores: Stores) -> 
     assert sum(document.created for documents in both for document in documents) == 1
 
 
+async def test_messages_of_an_album_share_one_live_message(stores: Stores) -> None:
+    base = await open_base(stores)
+    files = [batch_of(base, note(f"файл {number}"), message=number, album="a") for number in (5, 6, 7)]
+    sent = [document for batch in files for document in await stores.intake.enqueue(batch)]
+    again = await stores.intake.enqueue(files[1])
+
+    (notice,) = await stores.notices.due(limit=9, hold_s=30)
+
+    assert [card.id for card in notice.documents] == [document.id for document in sent]
+    assert [card.message_id for card in notice.documents] == [5, 6, 7]
+    assert (notice.reply_to, notice.revision) == (5, 3)
+    assert [(document.id, document.created) for document in again] == [(sent[1].id, False)]
+
+
+async def test_an_album_that_comes_all_at_once_is_stored_once(stores: Stores) -> None:
+    base = await open_base(stores)
+    files = [batch_of(base, note(f"файл {number}"), message=number, album="a") for number in (5, 6, 7, 5, 6, 7)]
+    enqueued = await asyncio.gather(*(stores.intake.enqueue(batch) for batch in files))
+    assert len({document.id for documents in enqueued for document in documents}) == 3
+    assert len(await stores.notices.due(limit=9, hold_s=30)) == 1
+
+
 async def test_other_messages_and_the_command_line_are_new_documents(stores: Stores) -> None:
     base = await open_base(stores)
     batches = [batch_of(base, note("первая"), message=number) for number in (5, 6, None, None)]

@@ -1,0 +1,35 @@
+"""The buttons under an answer: its sources and two thumbs.
+
+In: the `Answer` of a turn. Out: a keyboard. What the buttons do is in `bot.handlers.sources`.
+"""
+
+from collections.abc import Sequence
+
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
+
+from bot.keyboards import BUTTON_CHARACTERS, Rate, ShowSource, button, in_rows, rows
+from bot.replies.citations import source_label
+from bot.texts import Words
+from rag.records import Answer, AnswerKind, Citation
+
+MAX_SOURCES = 6
+SOURCES_IN_A_ROW = 2
+RATINGS = {1: "👍", -1: "👎"}
+RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
+
+
+def answer_keyboard(answer: Answer, words: Words) -> InlineKeyboardMarkup | None:
+    """Sources and thumbs; nothing under a greeting."""
+    sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
+    thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
+    return rows(*sources, thumbs)
+
+
+def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
+    """A button for each place that was used; places that would look the same share one."""
+    alone = len({citation.document_id for citation in citations}) == 1
+    labels: dict[str, Citation] = {}
+    for citation in citations:
+        labels.setdefault(source_label(citation, words, alone=alone, characters=BUTTON_CHARACTERS), citation)
+    shown = list(labels.items())[:MAX_SOURCES]
+    return [button(label, ShowSource(chunk=citation.chunk_id)) for label, citation in shown]

@@ -1,0 +1,138 @@
+"""The bot while it talks: where people meet it, how updates reach its handlers, and its end.
+
+In: the parts and the texts. Out: answered updates until `stop`. It imports aiogram, which takes seconds: `bot.serving`
+imports this module while the database starts.
+"""
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from aiogram import Bot, Dispatcher
+from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
+
+from bot.app import Parts, open_bot
+from bot.cli.troubles import CommandError
+from bot.commands import announce_commands
+from bot.dispatcher import build_dispatcher
+from bot.inbox import Inbox
+from bot.localchat.server import serve_local_chat
+from bot.localchat.store.settings import read_token
+from bot.notices import NoticeLoop
+from bot.receiving import WEBHOOK_PATH, poll, webhook_server
+from bot.services import Services
+from bot.settings import Settings, TelegramSettings
+from bot.telegram_files import BotFiles
+from bot.texts import Texts
+
+LOCALCHAT_FOLDER = "localchat"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where people talk to the bot."""
+
+    bot: Bot
+    address: str  # what to open: the local chat's page, or the bot's on Telegram
+
+    @property
+    def files(self) -> BotFiles:
+        """What people send there."""
+        return BotFiles(self.bot)
+
+
+@asynccontextmanager
+async def open_place(settings: Settings, *, serves_chat: bool) -> AsyncIterator[Place]:
+    """Telegram when there is a token; else the local chat, served here or (a worker alone) by `baza bot`."""
+    telegram, port = settings.telegram, settings.localchat.port
+    folder = settings.home / LOCALCHAT_FOLDER
+    async with AsyncExitStack() as stack:
+        if telegram.token:
+            bot = await stack.enter_async_context(open_bot(telegram.token.get_secret_value(), telegram.api_url))
+            yield Place(bot=bot, address="Telegram")
+            return
+        if not serves_chat:
+            address = f"http://127.0.0.1:{port}"
+            yield Place(bot=await stack.enter_async_context(open_bot(read_token(folder), address)), address=address)
+            return
+        with _port_named(port, "LOCALCHAT_PORT"):
+            chat = await stack.enter_async_context(serve_local_chat(folder, port=port))
+        yield Place(bot=await stack.enter_async_context(open_bot(chat.token, chat.api_url)), address=chat.page_url)
+
+
+async def talk(
+    parts: Parts, texts: Texts, place: Place, stop: asyncio.Event, *, wake_worker: Callable[[], None]
+) -> None:
+    """Receive updates and show notices until `stop`; then await the handlers that are running."""
+    settings, bot = parts.settings, place.bot
+    notices = NoticeLoop(bot, parts.stores.notices, texts)
+
+    def wake() -> None:
+        notices.wake()
+        wake_worker()
+
+    dispatcher = build_dispatcher(_services(parts, texts, wake))
+    inbox = Inbox(bot, dispatcher, parts.stores.inbox)
+    await announce_commands(bot, texts)
+    await inbox.replay()
+    showing = asyncio.create_task(notices.run(stop))
+    try:
+        await _receive(settings.telegram, bot, dispatcher, inbox, stop)
+    except TelegramUnauthorizedError as error:
+        raise CommandError("Telegram does not know this BOT_TOKEN. Copy it anew from @BotFather.") from error
+    except TelegramAPIError as error:
+        raise CommandError(f"Telegram does not let the bot receive messages: {error.message}.") from error
+    finally:
+        stop.set()
+        await inbox.drain(settings.telegram.shutdown_s)
+        await showing
+
+
+@contextmanager
+def _port_named(port: int, setting: str) -> Iterator[None]:
+    """A port that another program has is a sentence for the engineer."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise CommandError(
+            f"Port {port} of this machine is taken. Is Baza running already? Else set {setting} to another."
+        ) from error
+
+
+async def _receive(
+    telegram: TelegramSettings, bot: Bot, dispatcher: Dispatcher, inbox: Inbox, stop: asyncio.Event
+) -> None:
+    updates = dispatcher.resolve_used_update_types()
+    if not (telegram.webhook_url and telegram.webhook_secret):
+        await poll(bot, inbox, allowed_updates=updates, stop=stop)
+        return
+    secret = telegram.webhook_secret.get_secret_value()
+    async with AsyncExitStack() as stack:
+        server = webhook_server(inbox, secret=secret, host=telegram.webhook_host, port=telegram.webhook_port)
+        with _port_named(telegram.webhook_port, "WEBHOOK_PORT"):
+            await stack.enter_async_context(server)
+        await bot.set_webhook(telegram.webhook_url + WEBHOOK_PATH, secret_token=secret, allowed_updates=updates)
+        await stop.wait()
+
+
+def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
+    settings, stores = parts.settings, parts.stores
+    return Services(
+        people=stores.people,
+        library=stores.library,
+        intake=stores.intake,
+        conversation=parts.conversation(),
+        passages=stores.search,
+        texts=texts,
+        wake=wake,
+        allowed_users=settings.telegram.allowed_users,
+        admin_users=settings.telegram.admin_users,
+        messages_per_minute=settings.telegram.messages_per_minute,
+        default_language=settings.answer.interface_language,
+        answers_generally=parts.model is not None and settings.answer.general_knowledge,
+        file_limit_mb=settings.worker.file_mb,
+    )

@@ -1,0 +1,125 @@
+"""Brings the body of a DOCX into one flow of paragraphs and tables, and tells their words.
+
+In: python-docx's document. Out: the same with deletions gone, content controls and insertions opened, text boxes and
+notes as paragraphs after the one they hang on. python-docx by itself passes over all of these.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import qn
+from docx.oxml.table import CT_Row, CT_Tbl, CT_Tc
+from docx.oxml.text.paragraph import CT_P
+from lxml import etree  # type: ignore[import-untyped] # python-docx's elements are lxml's, which brings no types
+
+Element = Any  # lxml's
+
+COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+UNREAD = (qn("w:del"), qn("w:moveFrom"), qn("w:tabs"), f"{COMPATIBILITY}Fallback")
+"""Deletions, tab stops (not tabs) and the second copies of drawings."""
+
+WRAPPERS = (
+    *map(qn, ("w:sdt", "w:sdtContent", "w:ins", "w:moveTo", "w:customXml")),
+    f"{COMPATIBILITY}AlternateContent",
+    f"{COMPATIBILITY}Choice",
+)
+"""Around paragraphs, tables, rows and cells, which python-docx looks for one level deep."""
+
+CHARACTERS: Mapping[str, str] = {
+    qn("w:tab"): "\t",
+    qn("w:ptab"): "\t",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+}
+WORDS = (qn("w:t"), qn("m:t"), *CHARACTERS)  # m:t: of formulas
+PARAGRAPH = qn("w:p")
+TABLE = qn("w:tbl")
+TEXT_BOX = qn("w:txbxContent")
+NOTE_PARTS = {
+    qn("w:footnoteReference"): RELATIONSHIP_TYPE.FOOTNOTES,
+    qn("w:endnoteReference"): RELATIONSHIP_TYPE.ENDNOTES,
+}
+WIDEST_SPAN = 100  # columns; a damaged file may claim any number
+
+
+def related_element(document: Document, relationship: str) -> Element | None:
+    """The root of the part that the main part relates to in that way; None without such a part."""
+    related = (found.target_part for found in document.part.rels.values() if found.reltype == relationship)
+    return next((parse_xml(part.blob) for part in related), None)
+
+
+def flatten(document: Document) -> None:
+    """Change the tree, so that the body's own children and those of cells are all that there is to read."""
+    body = document.element.body
+    etree.strip_elements(body, *UNREAD, with_tail=False)
+    etree.strip_tags(body, *WRAPPERS)
+    notes = {reference: _note_texts(related_element(document, part)) for reference, part in NOTE_PARTS.items()}
+    for element in reversed(list(body.iter(TEXT_BOX, *NOTE_PARTS))):  # from the end: the first lands first
+        paragraph = next(element.iterancestors(PARAGRAPH), None)
+        if paragraph is not None:
+            followers = list(element) if element.tag == TEXT_BOX else _spell_note(element, notes[element.tag])
+            for follower in reversed(followers):
+                paragraph.addnext(follower)
+
+
+def paragraphs_and_tables(container: Element) -> Iterator[CT_P | CT_Tbl]:
+    """Of a body or cell. python-docx's `iter_inner_content` takes the square of their number: minutes for a book."""
+    return container.iterchildren(PARAGRAPH, TABLE)  # type: ignore[no-any-return] # lxml's
+
+
+def words(element: Element) -> str:
+    """Of a paragraph: also those in links, fields and formulas, of which `Paragraph.text` tells some only."""
+    return "".join(CHARACTERS.get(inner.tag) or inner.text or "" for inner in element.iter(*WORDS))
+
+
+def table_rows(table: CT_Tbl) -> list[list[str]]:
+    """One list of texts a row; a merged cell's text stands in its first place, the cells that it covers are empty."""
+    return [_row_cells(row) for row in table.tr_lst]
+
+
+def _row_cells(row: CT_Row) -> list[str]:
+    cells = [""] * min(row.grid_before, WIDEST_SPAN)
+    for cell in row.tc_lst:
+        cells.append("" if cell.vMerge == "continue" else _cell_text(cell))
+        cells.extend([""] * (min(cell.grid_span, WIDEST_SPAN) - 1))
+    return cells
+
+
+def _cell_text(cell: CT_Tc) -> str:
+    """Its paragraphs one after another; each row of a table inside is one too."""
+    lines: list[str] = []
+    for element in paragraphs_and_tables(cell):
+        if isinstance(element, CT_Tbl):
+            lines.extend("; ".join(filter(None, row)) for row in table_rows(element))
+        else:
+            lines.append(words(element))
+    return "\n".join(filter(str.strip, lines))
+
+
+def _note_texts(part: Element | None) -> dict[str | None, str]:
+    """By id, each in one line; separators are no notes."""
+    if part is None:
+        return {}
+    etree.strip_elements(part, *UNREAD, with_tail=False)
+    return {
+        note.get(qn("w:id")): " ".join(" ".join(map(words, note.iter(PARAGRAPH))).split())
+        for note in part
+        if note.get(qn("w:type")) in (None, "normal")
+    }
+
+
+def _spell_note(reference: Element, texts: Mapping[str | None, str]) -> list[Element]:
+    """Put [id] into the reference's place; the note with the same mark as a paragraph, if there is one."""
+    key = reference.get(qn("w:id"))
+    mark = OxmlElement("w:t")
+    mark.text = f"[{key}]"
+    reference.addprevious(mark)
+    if not texts.get(key):
+        return []
+    paragraph: Element = OxmlElement("w:p")
+    paragraph.add_r().add_t(f"[{key}] {texts[key]}")
+    return [paragraph]

@@ -1,0 +1,62 @@
+"""What is promised of the quick import of aiogram, each in a fresh interpreter: this one has imported it already."""
+
+import subprocess
+import sys
+
+IMPORT = """
+from bot.lazy_models import built_when_used
+with built_when_used():
+    import aiogram
+from aiogram import methods, types
+"""
+
+USE = """
+message = {"message_id": 1, "date": 0, "chat": {"id": 1, "type": "private"}, "text": "да"}
+update = types.Update.model_validate({"update_id": 1, "message": {**message, "reply_to_message": message}})
+assert type(update.message.reply_to_message) is types.Message
+answer = methods.Response[types.Message].model_validate({"ok": True, "result": message})
+assert answer.result.text == "да"
+button = types.InlineKeyboardButton(text="да", callback_data="x")
+sent = methods.SendMessage(chat_id=1, text="да", reply_markup=types.InlineKeyboardMarkup(inline_keyboard=[[button]]))
+assert sent.model_dump(exclude_none=True)["reply_markup"]["inline_keyboard"][0][0]["text"] == "да"
+"""
+
+BUILD_ALL = """
+models = [getattr(module, name) for module in (types, methods) for name in module.__all__]
+models = [model for model in models if hasattr(model, "model_rebuild")]
+assert len(models) > 500
+assert all(model.__pydantic_validator__.title and model.__pydantic_complete__ for model in models)
+"""
+
+
+def run(program: str) -> None:
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_the_import_builds_no_model_that_nobody_used() -> None:
+    run(IMPORT + "assert not types.Message.__pydantic_complete__")
+
+
+def test_models_are_whole_when_they_are_used() -> None:
+    run(IMPORT + USE)
+
+
+def test_every_model_can_be_built_by_its_use() -> None:
+    run(IMPORT + BUILD_ALL)
+
+
+def test_nothing_happens_where_aiogram_was_imported_before() -> None:
+    run("import aiogram" + IMPORT + """assert "model_rebuild" not in vars(types.TelegramObject)""")
+
+
+def test_other_models_are_built_as_ever_meanwhile() -> None:
+    run("""
+from pydantic import BaseModel
+from bot.lazy_models import built_when_used
+with built_when_used():
+    class Node(BaseModel):
+        inner: "Leaf | None" = None
+    class Leaf(BaseModel):
+        size: int
+    assert Node.model_rebuild(_types_namespace={"Leaf": Leaf}) and Node.__pydantic_complete__
+""")
