@@ -25,9 +25,9 @@ from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 
 ARCHIVE_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
-CONTENT_DAMAGE = (OpcError, XmlchemyError, SyntaxError, ValueError, LookupError, AttributeError, RecursionError)
-"""What python-docx raises: SyntaxError is lxml's for XML that is none, LookupError and AttributeError are for parts
-that are missing or of another type than their relationship says."""
+XML_DAMAGE = (SyntaxError, XmlchemyError, ValueError, RecursionError)  # lxml's XMLSyntaxError is a SyntaxError
+PACKAGE_DAMAGE = (OpcError, LookupError, AttributeError, TypeError)  # parts missing, or of another type than related
+"""What python-docx raises, met on fuzzed files."""
 
 OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY, of which lxml makes an XMLSyntaxError with this code
 INDENT = "  "
@@ -42,7 +42,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY."""
     try:
         return _read(path, info)
-    except (*ARCHIVE_DAMAGE, *CONTENT_DAMAGE) as error:
+    except (*ARCHIVE_DAMAGE, *XML_DAMAGE, *PACKAGE_DAMAGE) as error:
         is_short = getattr(error, "code", None) == OUT_OF_MEMORY
         code = FailureCode.FILE_TOO_HEAVY if is_short else FailureCode.FILE_DAMAGED
         raise SourceError(code, name=info.name, detail=f"{type(error).__name__}: {error}") from error

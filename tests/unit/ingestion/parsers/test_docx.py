@@ -1,5 +1,6 @@
 """Word files."""
 
+import struct
 import warnings
 import zipfile
 from pathlib import Path
@@ -217,6 +218,16 @@ def test_parts_that_would_inflate_too_far_are_refused_unread(tmp_path: Path, mon
     with pytest.raises(SourceError) as caught:
         _parse(tmp_path, p("x" * 5000))
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY
+
+
+def test_a_part_larger_than_the_directory_says_is_damage(tmp_path: Path) -> None:
+    path = write_docx(tmp_path / "f.docx", p("x" * 100_000))
+    with zipfile.ZipFile(path) as archive:
+        size = archive.getinfo("word/document.xml").file_size
+    path.write_bytes(path.read_bytes().replace(struct.pack("<L", size), struct.pack("<L", 10)))
+    with pytest.raises(SourceError) as caught:
+        _read(path)
+    assert caught.value.code is FailureCode.FILE_DAMAGED
 
 
 @pytest.mark.parametrize(
