@@ -51,6 +51,13 @@ where c.table_schema = 'public' and c.column_name = 'base_id' and t.table_type =
 """
 _BLOCKS = "select 'blocks', b::text from document_blocks b join documents d on d.id = b.document_id where d.base_id = "
 
+_CARELESS = """
+create function title_of(p_base text, p_document text) returns table (title text) language sql
+  as 'select d.title from documents d where d.id = p_document::uuid';
+create function forget(p_base text, p_document text) returns void language sql
+  as 'delete from documents d where d.id = p_document::uuid';
+"""
+
 Rows = list[tuple[object, ...]]
 Content = list[list[list[str]]]
 """A base: documents of passages of words."""
@@ -189,6 +196,15 @@ async def test_no_function_crosses_from_base_to_base(
         if catalog.tells_or_changes(name, other.base, canary)
     ]
     assert crossed == []
+
+
+async def test_a_careless_new_function_is_found_out(catalog: Catalog, postgres_transport: PostgresTransport) -> None:
+    stores = DatabaseStores(postgres_transport)
+    canary, other = await hide_canary(stores, [[["слово"]]]), await hide_canary(stores, [[["слово"]]])
+    catalog.connection.execute(_CARELESS)
+    found = Catalog.read(catalog.connection)
+    crossed = {name for name in found.functions if found.tells_or_changes(name, other.base, canary)}
+    assert crossed == {"title_of", "forget"}
 
 
 async def test_for_its_own_base_the_same_call_tells_or_changes(
