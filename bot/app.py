@@ -155,6 +155,7 @@ class Parts:
                 attempts=settings.attempts,
                 backoff_s=settings.backoff_s,
                 grace_s=self.settings.telegram.shutdown_s,
+                upkeep=self.stores.search.ensure_index,
             )
 
 

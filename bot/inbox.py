@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from aiogram import Bot, Dispatcher
+from pydantic import ValidationError
 
 from adapters.database.errors import DatabaseAway
 from bot.ports import InboxKeeper
@@ -94,12 +95,18 @@ class Inbox:
         number = int(update["update_id"])
         await turn.come()
         if not (again and await self._is_hopeless(number)):
-            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
+            await self._feed(update, turn)
         try:
             await self._keeper.finish(self._bot.id, number)
         except DatabaseAway:
             # It is handled again after a restart; handlers bear that (documents are recognised by their message).
             log.warning("inbox.finish_failed", update_id=number)
+
+    async def _feed(self, update: Mapping[str, Any], turn: Turn) -> None:
+        try:
+            await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
+        except ValidationError as error:  # of a shape that aiogram does not know; the error quotes it
+            log.error("inbox.not_understood", update_id=update["update_id"], problems=error.error_count())
 
     async def _is_hopeless(self, number: int) -> bool:
         try:

@@ -18,7 +18,18 @@ from structlog.typing import ExcInfo, Processor
 
 FILE_BYTES = 5 * 2**20
 FILES_KEPT = 3
-QUIET = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "pypdf", "trafilatura", "hpack")
+QUIET = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "httpcore2",
+    "openai",
+    "aiohttp.access",
+    "pypdf",
+    "trafilatura",
+    "hpack",
+    "pymorphy3",
+)
 """They log URLs (a bot token can be part of one) or a warning for every odd byte of a document."""
 
 OURS = ("adapters.", "bot.", "domain.", "ingestion.", "prompts.", "rag.")

@@ -4,13 +4,13 @@ In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls. Wha
 same words and the same model is left alone. It publishes nothing.
 """
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from domain.documents import DocumentStatus
 from ingestion.chunking.windows import split_window
+from ingestion.computing import compute
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
@@ -49,7 +49,8 @@ class Indexer:
         """How many chunks were stored."""
         vectors = [vector for own in await self._embed(windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
-        indexed = await asyncio.to_thread(self._combine, chunks, vectors, title)
+        characters = sum(len(chunk.text) for chunk in chunks)
+        indexed = await compute(lambda: self._combine(chunks, vectors, title), characters=characters)
         for first in range(0, len(indexed), CHUNKS_A_BATCH):
             await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
         return len(indexed)

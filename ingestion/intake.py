@@ -79,7 +79,7 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
 
 def note_title(text: str) -> str:
     """The first line with words in it, cut at a word's end."""
-    line = next((line.strip() for line in text.splitlines() if _WORD.search(line)), text.strip())
+    line = next((line.strip() for line in text.splitlines() if _WORD.search(line)), " ".join(text.split()))
     if len(line) <= TITLE_CHARACTERS:
         return line
     head = line[:TITLE_CHARACTERS]

@@ -5,7 +5,6 @@ the worker, which decides their fate: SourceError, ServiceError, LeaseLost, Data
 begins anew, and pays again for no vector that an earlier one has stored.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +14,24 @@ from urllib.parse import urlsplit
 from domain.documents import DocumentStatus, SourceType
 from ingestion.chunking.chunker import chunk_document
 from ingestion.chunking.windows import split_into_windows
+from ingestion.computing import compute
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.media import HTML_TYPE
-from ingestion.fetch.note import hash_words
 from ingestion.indexing import Indexer
+from ingestion.note import hash_note, hash_words, read_note
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
-from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Chunk, ClaimedDocument, Document, FetchedFile
+from ingestion.records import (
+    BLOCK_SEPARATOR,
+    Block,
+    BlockKind,
+    Chunk,
+    ClaimedDocument,
+    Document,
+    FetchedFile,
+    Source,
+    Window,
+)
 from ingestion.scratch import document_folder
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
@@ -80,15 +90,22 @@ class IngestionPipeline:
         if parsed is None:
             return
         await self._queue.store_blocks(document, parsed=parsed)
-        chunks = await self._chunk(document, parsed)
-        windows = await asyncio.to_thread(split_into_windows, chunks, window_tokens=self._window_tokens)
+        chunks, windows = await self._chunk(document, parsed)
         await self._indexer.index(document, windows, progress, title=parsed.title)
         await self._queue.publish(document, chunks=len(chunks))
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """Fetch and parse; None when the base holds the same content already."""
+        """What the source says; None when the base holds the same content already."""
+        source = document.source
+        is_note = source.type is SourceType.NOTE
+        if is_note and await self._is_known(document, hash_note(source)):
+            return None
+        parsed = read_note(source) if is_note else await self._read_file(document, progress)
+        return None if parsed is None else _with_source(parsed, source)
+
+    async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
+        """Fetch and parse."""
         with document_folder(self._scratch) as folder:
-            await progress.report(DocumentStatus.FETCHING)
             file = await self._fetchers.fetch(document, folder)
             if not _is_page(file) and await self._is_known(document, file.sha256):
                 return None
@@ -96,7 +113,7 @@ class IngestionPipeline:
             parsed = await self._parse(file)
         if _is_page(file) and await self._is_known(document, _hash_of_text(parsed)):
             return None
-        return _with_source(parsed, document)
+        return parsed
 
     async def _parse(self, file: FetchedFile) -> Document:
         try:
@@ -110,15 +127,17 @@ class IngestionPipeline:
     async def _is_known(self, document: ClaimedDocument, content_hash: str) -> bool:
         return await self._queue.record_content(document, content_hash=content_hash) is not None
 
-    async def _chunk(self, document: ClaimedDocument, parsed: Document) -> Sequence[Chunk]:
+    async def _chunk(self, document: ClaimedDocument, parsed: Document) -> tuple[Sequence[Chunk], Sequence[Window]]:
         limits = self._limits
-        # Long texts take seconds; in a thread the leases are renewed meanwhile, and the bot goes on answering.
-        chunks = await asyncio.to_thread(
-            chunk_document, parsed, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens
-        )
+
+        def work() -> tuple[Sequence[Chunk], Sequence[Window]]:
+            chunks = chunk_document(parsed, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
+            return chunks, split_into_windows(chunks, window_tokens=self._window_tokens)
+
+        chunks, windows = await compute(work, characters=sum(len(block.text) for block in parsed.blocks))
         if not chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
-        return chunks
+        return chunks, windows
 
 
 def _is_page(file: FetchedFile) -> bool:
@@ -130,9 +149,8 @@ def _hash_of_text(parsed: Document) -> str:
     return hash_words(BLOCK_SEPARATOR.join(block.text for block in parsed.blocks))
 
 
-def _with_source(parsed: Document, document: ClaimedDocument) -> Document:
+def _with_source(parsed: Document, source: Source) -> Document:
     """What the sender said of it: the title of a note, the author of a forward, the caption of a file."""
-    source = document.source
     title = source.title if source.type is SourceType.NOTE else None
     caption = source.text if source.type is SourceType.FILE else None
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()

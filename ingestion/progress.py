@@ -24,8 +24,8 @@ class Progress:
         self._queue = queue
         self._document = document
         self._clock = clock
-        self._status: DocumentStatus | None = None
-        self._reported_at = 0.0
+        self._status = DocumentStatus.FETCHING  # where `claim` puts a document
+        self._reported_at = clock()
 
     async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
         """Tell a new stage at once, and progress in it once a second. Raises LeaseLost."""

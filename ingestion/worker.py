@@ -6,6 +6,7 @@ may be killed at any moment: its documents are claimed again when their leases r
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from ingestion.records import ClaimedDocument, Failure
 UNEXPECTED_TRIES = 3  # of one claim: the first and two more
 UNEXPECTED_PAUSE_S = 0.5
 GRACE_S = 10.0
+UPKEEP_EVERY_S = 600.0
 
 log = structlog.get_logger()
 
@@ -49,7 +51,9 @@ class Worker:
         attempts: int,
         backoff_s: float,
         grace_s: float = GRACE_S,
+        upkeep: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
+        """`upkeep` is called while there is nothing to do, now and then; no document is begun until it has ended."""
         self._queue = queue
         self._pipeline = pipeline
         self._name = name
@@ -59,6 +63,8 @@ class Worker:
         self._attempts = attempts
         self._backoff_s = backoff_s
         self._grace_s = grace_s
+        self._upkeep = upkeep
+        self._upkeep_at = 0.0
         self._awake = asyncio.Event()
         self._running: set[asyncio.Task[float | None]] = set()
 
@@ -74,6 +80,7 @@ class Worker:
             while not stop.is_set():
                 self._awake.clear()
                 if not await self._take_one():
+                    await self._keep_up(stopping)
                     await self._pause()
             await asyncio.wait({*self._running, stopping}, timeout=self._grace_s)
         finally:
@@ -122,6 +129,18 @@ class Worker:
                 await self._awake.wait()
         except TimeoutError:
             pass
+
+    async def _keep_up(self, stopping: asyncio.Task[bool]) -> None:
+        """What the database needs now and then, if nothing is in work here; it holds up writing, so nothing begins."""
+        if self._upkeep is None or self._running or monotonic() < self._upkeep_at:
+            return
+        self._upkeep_at = monotonic() + UPKEEP_EVERY_S
+        upkeep = asyncio.ensure_future(self._upkeep())
+        await asyncio.wait({upkeep, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        upkeep.cancel()
+        (outcome,) = await asyncio.gather(upkeep, return_exceptions=True)
+        if isinstance(outcome, Exception):
+            log.warning("upkeep_failed", worker=self._name, reason=type(outcome).__name__)
 
     async def _give_all_back(self) -> None:
         running = set(self._running)

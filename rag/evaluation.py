@@ -4,6 +4,7 @@ In: which documents each question got, in order, and the judgements. Out: the fi
 Pure but for `retrieve`, which asks a search. It builds no base and prints nothing.
 """
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,10 +57,16 @@ def evaluate(run: Run, judgements: Judgements) -> Measures:
 
 
 async def retrieve(
-    find: Find, queries: Mapping[str, str], name: Callable[[RankedPassage], str]
+    find: Find, queries: Mapping[str, str], name: Callable[[RankedPassage], str], *, at_once: int = 1
 ) -> dict[str, list[str]]:
-    """Run every query; a document stands where its best passage stands. `name` gives a passage's document id."""
-    return {query: documents(await find(text), name) for query, text in queries.items()}
+    """Run every query, `at_once` at a time; `name` gives a passage's document id, see `documents`."""
+    slots = asyncio.Semaphore(at_once)
+
+    async def ask(text: str) -> list[str]:
+        async with slots:
+            return documents(await find(text), name)
+
+    return dict(zip(queries, await asyncio.gather(*map(ask, queries.values())), strict=True))
 
 
 def documents(passages: Sequence[RankedPassage], name: Callable[[RankedPassage], str]) -> list[str]:

@@ -5,6 +5,7 @@ are made into JSON by the database, and arguments travel as text for the functio
 """
 
 import asyncio
+import select
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -33,15 +34,16 @@ class PostgresTransport:
         self._pool = pool
         self._timeout_s = timeout_s
 
-    async def call(self, function: str, **arguments: Argument) -> list[Row]:
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
         """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest)."""
+        patience_s = timeout_s or self._timeout_s
         values = {name: _literal(value) for name, value in arguments.items()}
         try:
-            async with asyncio.timeout(self._timeout_s), self._pool.connection() as connection:
+            async with asyncio.timeout(patience_s), self._pool.connection() as connection:
                 cursor = await connection.execute(_statement(function, arguments), values)
                 rows: list[Row] = [row for (row,) in await cursor.fetchall()]
         except (TimeoutError, PoolTimeout, PoolClosed) as exc:
-            raise DatabaseAway(f"{function}: no answer in {self._timeout_s:g} s") from exc
+            raise DatabaseAway(f"{function}: no answer in {patience_s:g} s") from exc
         except psycopg.Error as exc:
             raise _translated(function, exc) from exc
         except UnicodeEncodeError as exc:
@@ -53,8 +55,8 @@ class PostgresTransport:
 async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncIterator[PostgresTransport]:
     """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
 
-    Each connection is tried before it is lent, so one that died with a restarted database is replaced before a
-    statement is sent; a statement that may have been sent is never sent twice.
+    A connection that died with a restarted database is replaced before it is lent; a statement that may have been sent
+    is never sent twice.
     """
     await _try(url, timeout_s=timeout_s)
     pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
@@ -64,11 +66,22 @@ async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncI
         max_size=pool_size,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         open=False,
     )
     async with pool:
         yield PostgresTransport(pool, timeout_s=timeout_s)
+
+
+async def _check(connection: AsyncConnection) -> None:
+    """Raise OperationalError for a dead connection, without a round trip for each call that is made.
+
+    A server says nothing to an idle client but its farewell: only a socket with something to read has to be tried.
+    """
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _try(url: str, *, timeout_s: float) -> None:

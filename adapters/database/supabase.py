@@ -26,8 +26,11 @@ class SupabaseTransport:
     def __init__(self, client: "AsyncClient") -> None:
         self._client = client
 
-    async def call(self, function: str, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway."""
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
+        """The function's rows as JSON values; the client's patience is one for all calls.
+
+        Raises DatabaseError, DatabaseAway.
+        """
         from supabase import PostgrestAPIError
 
         try:

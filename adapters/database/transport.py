@@ -21,8 +21,10 @@ LEASE_LOST = "BZ001"
 class Transport(Protocol):
     """One way to the database: psycopg or PostgREST."""
 
-    async def call(self, function: str, **arguments: Argument) -> list[Row]:
-        """The rows of `select * from public.<function>(name => value, …)`.
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
+        """The rows of `select * from public.<function>(name => value, …)`, waited for as long as for any other.
+
+        `timeout_s` is for maintenance that takes longer; over PostgREST the project's own limits hold all the same.
 
         Every public function `returns setof` a composite or `table (…)`. Raises DatabaseError when it refuses,
         DatabaseAway when it does not answer.

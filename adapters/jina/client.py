@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
@@ -20,6 +19,7 @@ import structlog
 
 from adapters.jina.faults import Fate, JinaFault, fault_of
 from domain.locator import JsonValue
+from domain.waiting import retry_after_s
 
 CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
@@ -95,19 +95,8 @@ class JinaClient:
         structlog.get_logger().debug("jina.answered", path=path, status=response.status_code, seconds=seconds)
         if response.is_success:
             return response.content
-        return fault_of(response, retry_after_s=parse_retry_after(response.headers.get("Retry-After")))
-
-
-def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
-    """Seconds from a Retry-After header, given as seconds or as a date (RFC 9110, 10.2.3); None when unreadable."""
-    if not value:
-        return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds())
-    except (ValueError, TypeError):  # TypeError: a date without a zone
-        return None
+        wait_s = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
+        return fault_of(response, retry_after_s=wait_s)
 
 
 def _pause_s(fault: JinaFault, tried: int) -> float:

@@ -29,6 +29,7 @@ from adapters.llm.structured import (
 from rag.errors import ModelAway, ModelNonsense
 from rag.records import ChatMessage
 
+LONGEST_TOKEN = 32  # characters, far above any average
 ANSWERS = 2  # of a structured question: the first, and one corrected
 
 
@@ -61,22 +62,27 @@ class OpenAIChatModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         """Pieces of the answer as they come. Raises ModelError; ModelAway when it breaks off before its end."""
-        started, empty, ended = time.monotonic(), True, False
+        started, written, ended = time.monotonic(), 0, False
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
                 self._log_usage(chunk.usage, started)
-                for choice in chunk.choices or ():  # none in the chunk that carries the usage
-                    ended = ended or choice.finish_reason is not None
-                    if choice.delta and choice.delta.content:
-                        empty = False
-                        yield choice.delta.content
+                ended = ended or any(choice.finish_reason is not None for choice in chunk.choices or ())
+                if piece := _piece_of(chunk):
+                    written += len(piece)
+                    self._refuse_endless(written)
+                    yield piece
         finally:
             await chunks.aclose()  # at once, also when the reader leaves early: the server stops writing
         if not ended:
             raise ModelAway("the stream broke off")
-        if empty:
+        if not written:
             raise ModelNonsense("an empty answer")
+
+    def _refuse_endless(self, characters: int) -> None:
+        """A server that does not keep to `max_tokens` must not fill our memory."""
+        if characters > self._settings.max_tokens * LONGEST_TOKEN:
+            raise ModelAway("the stream goes on beyond max_tokens")
 
     async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
         """An answer that fits `schema`, a model with fields. Raises ModelError."""
@@ -152,6 +158,11 @@ class OpenAIChatModel:
                 answer_tokens=usage.completion_tokens,
                 seconds=round(time.monotonic() - started, 3),
             )
+
+
+def _piece_of(chunk: ChatCompletionChunk) -> str:
+    """What a chunk adds to the answer; the one that carries the usage has no choices."""
+    return "".join(choice.delta.content or "" for choice in chunk.choices or () if choice.delta)
 
 
 def _text_of(completion: object) -> str:

@@ -155,4 +155,4 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
         print_problem(f"{source}: {error}")
         return
     key = "cli-duplicate" if outcome.status is DocumentStatus.DUPLICATE else "cli-added"
-    print_line(words.plain(key, title=outcome.title, passages=outcome.chunks, seconds=outcome.seconds or 0.0))
+    print_line(words.plain(key, title=outcome.title, passages=outcome.chunks, seconds=round(outcome.seconds or 0.0, 1)))

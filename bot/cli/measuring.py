@@ -19,11 +19,13 @@ from bot.settings import Settings
 from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId
 from ingestion.records import Batch, Source
-from rag.evaluation import Measures, evaluate
+from ingestion.worker import Worker
+from rag.evaluation import Measures, evaluate, retrieve
 
-DEPTH = 100  # recall@100 looks at as many documents
 CANDIDATES = 200  # passages of each leg, so that 100 documents are left when several passages of one are found
 BATCH = 200  # documents enqueued in one call
+QUESTIONS_AT_ONCE = 3  # the database works on some while this process fuses another
+DOCUMENTS_AT_ONCE = 8  # in work: the database and this process need not wait for each other
 
 
 async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, qrels: Path, as_json: bool) -> int:
@@ -41,7 +43,7 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
             search_s = time.perf_counter() - begun
         finally:
             await parts.stores.library.clean_base(base)
-    _print(evaluate(run, judged), queries=len(asked), build_s=build_s, search_s=search_s, as_json=as_json)
+    _print(evaluate(run, judged), build_s=build_s, search_s=search_s, as_json=as_json)
     return 0
 
 
@@ -50,12 +52,16 @@ def read_rows(path: Path) -> Iterator[Mapping[str, str]]:
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
-                row = json.loads(line)
-                if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
-                    raise CommandError(f"{path}, line {number}: an object with `id` and `text` is needed.")
-                yield {name: str(value) for name, value in row.items() if value is not None}
+                yield _row(line, where=f"{path}, line {number}")
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
+
+
+def _row(line: str, *, where: str) -> Mapping[str, str]:
+    row = json.loads(line)
+    if not isinstance(row, dict) or not {"id", "text"} <= row.keys():
+        raise CommandError(f"{where}: an object with `id` and `text` is needed.")
+    return {name: str(value) for name, value in row.items() if value is not None}
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
@@ -74,6 +80,12 @@ async def _build(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId
     """Every row of the corpus becomes a note; returns which document is which row."""
     names: dict[DocumentId, str] = {}
     rows = list(read_rows(corpus))
+    slots = asyncio.Semaphore(DOCUMENTS_AT_ONCE)
+
+    async def work(worker: Worker, document: DocumentId) -> None:
+        async with slots:
+            await worker.run_one(document)
+
     async with parts.open_worker() as worker:
         for start in range(0, len(rows), BATCH):
             part = rows[start : start + BATCH]
@@ -82,7 +94,7 @@ async def _build(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId
                 Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=sources), hold_s=HOLD_S
             )
             names.update({document.id: row["id"] for document, row in zip(enqueued, part, strict=True)})
-            await asyncio.gather(*(worker.run_one(document.id) for document in enqueued))
+            await asyncio.gather(*(work(worker, document.id) for document in enqueued))
     return names
 
 
@@ -95,21 +107,17 @@ async def _ask_all(
 ) -> dict[str, list[str]]:
     """Query id -> document ids, best first; each document once, by its best passage."""
     retrieval = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES)
-    run: dict[str, list[str]] = {}
-    for query, text in asked.items():
-        found = await retrieval.find(base, text)
-        ranked = dict.fromkeys(names[ranked.passage.document_id] for ranked in found)
-        run[query] = list(ranked)[:DEPTH]
-    return run
+    return await retrieve(
+        lambda text: retrieval.rank(base, text),
+        asked,
+        lambda ranked: names[ranked.passage.document_id],
+        at_once=QUESTIONS_AT_ONCE,
+    )
 
 
-def _print(measures: Measures, *, queries: int, build_s: float, search_s: float, as_json: bool) -> None:
+def _print(measures: Measures, *, build_s: float, search_s: float, as_json: bool) -> None:
     figures = {
-        "ndcg@10": round(measures.ndcg_10, 4),
-        "recall@10": round(measures.recall_10, 4),
-        "recall@100": round(measures.recall_100, 4),
-        "mrr@10": round(measures.mrr_10, 4),
-        "queries": queries,
+        **{name: round(value, 4) for name, value in measures.to_json().items()},
         "seconds": round(build_s + search_s, 2),
         "build_seconds": round(build_s, 2),
         "search_seconds": round(search_s, 2),

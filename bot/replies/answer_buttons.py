@@ -26,10 +26,15 @@ def answer_keyboard(answer: Answer, words: Words) -> InlineKeyboardMarkup | None
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
-    """A button for each place that was used; places that would look the same share one."""
+    """A button for each place that was used, those of a single document by page; equal ones share a button."""
     alone = len({citation.document_id for citation in citations}) == 1
     labels: dict[str, Citation] = {}
-    for citation in citations:
+    for citation in sorted(citations, key=_pages) if alone else citations:
         labels.setdefault(source_label(citation, words, alone=alone, characters=BUTTON_CHARACTERS), citation)
     shown = list(labels.items())[:MAX_SOURCES]
     return [button(label, ShowSource(chunk=citation.chunk_id)) for label, citation in shown]
+
+
+def _pages(citation: Citation) -> tuple[int, int]:
+    first = citation.locator.page or 0
+    return first, citation.locator.page_end or first

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from domain.documents import DocumentCard, SourceType, known_as
 
+WORD_CHARACTERS = 10  # so much of a line may be given up to end with a whole word
+
 SIGNS: Mapping[SourceType, str] = {
     SourceType.NOTE: "📝",
     SourceType.FILE: "📄",
@@ -22,6 +24,11 @@ def name_of(document: DocumentCard) -> str:
 
 
 def shortened(text: str, characters: int) -> str:
-    """At most `characters` characters of one line; what is cut off is marked by an ellipsis."""
+    """At most `characters` characters of one line, up to a word's end where one is near, and an ellipsis."""
     line = " ".join(text.split())
-    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
+    if len(line) <= characters:
+        return line
+    head, after = line[: characters - 1], line[characters - 1]
+    whole, space, _ = head.rpartition(" ")
+    is_in_word = after.isalnum() and space and len(head) - len(whole) <= WORD_CHARACTERS
+    return (whole if is_in_word else head).rstrip(" ,;:-–—(«") + "…"

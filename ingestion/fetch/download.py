@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import httpcore
 import httpx
 
+from domain.waiting import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
@@ -119,19 +119,6 @@ class Downloader:
         )
 
 
-def retry_after_s(value: str | None, *, now: datetime) -> float | None:
-    """`Retry-After` in seconds from `now`: a number, or an HTTP date (RFC 9110, 10.2.3); None when unreadable."""
-    if value is None:
-        return None
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
-
-
 def _join(url: httpx.URL, location: str) -> str:
     try:
         return str(url.join(location))
@@ -150,7 +137,7 @@ def _refuse_status(response: httpx.Response) -> None:
 
 def _refuse_announced_size(response: httpx.Response, limit_bytes: int) -> None:
     announced = response.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit_bytes:
+    if announced.isdecimal() and int(announced) > limit_bytes:
         raise Oversize
 
 

@@ -1,4 +1,4 @@
-"""Which fetcher serves which kind of source.
+"""Which fetcher serves which kind of source; notes need none (`ingestion.note`).
 
 In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder. `open_fetchers` builds the set
 that the worker uses, and closes its network.
@@ -15,7 +15,6 @@ from ingestion.fetch.download import Downloader, DownloadLimits
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.network import GuardedTransport
-from ingestion.fetch.note import NoteFetcher
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.fetch.web import WebFetcher
 from ingestion.ports import TelegramFiles
@@ -59,7 +58,6 @@ async def open_fetchers(limits: FetchLimits, *, files: TelegramFiles | None) -> 
     async with GuardedTransport(guard) as transport:
         yield Fetchers(
             {
-                SourceType.NOTE: NoteFetcher(),
                 SourceType.PATH: LocalFetcher(limit_bytes=limits.file_bytes),
                 SourceType.FILE: TelegramFetcher(files, limit_bytes=limits.file_bytes),
                 SourceType.LINK: WebFetcher(Downloader(guard, transport, limits=page_limits)),

@@ -30,18 +30,24 @@ class LocalFetcher:
         except Oversize as error:
             limit_mb = megabytes(self._limit_bytes)
             raise SourceError(FailureCode.FILE_TOO_LARGE, name=name, limit_mb=limit_mb) from error
-        except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-            raise SourceError(FailureCode.FILE_GONE, name=name, detail=str(error)) from error
 
     def _copy(self, source: Source, target: Path) -> FetchedFile:
-        # Without O_NONBLOCK opening a named pipe would wait for its writer for ever.
-        descriptor = os.open(source.identifier, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        name = Path(source.identifier).name
+        descriptor = _open(source.identifier)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
         with os.fdopen(descriptor, "rb") as original, HashedFile(target, limit_bytes=self._limit_bytes) as copy:
-            name = Path(source.identifier).name
-            if not stat.S_ISREG(os.fstat(original.fileno()).st_mode):
-                raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not an ordinary file")
             while piece := original.read(READ_BYTES):
                 copy.write(piece)
         return FetchedFile(
             path=target, name=name, media_type=source.media_type, size_bytes=copy.size_bytes, sha256=copy.sha256
         )
+
+
+def _open(path: str) -> int:
+    try:
+        # Without O_NONBLOCK opening a named pipe would wait for its writer for ever.
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+        raise SourceError(FailureCode.FILE_GONE, name=Path(path).name, detail=type(error).__name__) from error

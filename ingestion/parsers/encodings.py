@@ -51,7 +51,11 @@ _UNWANTED = dict.fromkeys([0, 0xFEFF])
 
 def decode_text(data: bytes) -> str:
     """The characters of `data`. Never raises: bytes that are wrong in the encoding become U+FFFD."""
-    text = data.decode(_guess_encoding(data), errors="replace")
+    return tidy_text(data.decode(_guess_encoding(data), errors="replace"))
+
+
+def tidy_text(text: str) -> str:
+    """The text with `\\n` line ends, without NUL and byte order marks."""
     return text.translate(_UNWANTED).replace("\r\n", "\n").replace("\r", "\n")
 
 

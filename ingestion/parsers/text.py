@@ -22,11 +22,15 @@ def accepts(file: FileInfo) -> bool:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
+    """The file's paragraphs."""
+    return read_text(decode_text(path.read_bytes()), name=info.name)
+
+
+def read_text(text: str, *, name: str) -> Document:
     """Line ends inside a paragraph stay: they may be verses, addresses or a table of sorts."""
-    text = decode_text(path.read_bytes())
     paragraphs = (_trim(paragraph) for paragraph in EMPTY_LINES.split(text))
     blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=paragraph) for paragraph in paragraphs if paragraph)
-    return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=detect_language(text))
+    return Document(title=choose_title(None, blocks, name=name), blocks=blocks, language=detect_language(text))
 
 
 def _trim(paragraph: str) -> str:

@@ -5,7 +5,7 @@ number or a «не» both stay: that difference may be what the question is abou
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rag.records import RankedPassage
 
@@ -20,21 +20,23 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     This covers the same text in two documents and a passage that lies inside its overlapping neighbour.
     """
     kept: list[RankedPassage] = []
-    seen: list[tuple[frozenset[str], frozenset[tuple[str, ...]]]] = []
+    seen: list[tuple[frozenset[str], list[str]]] = []
     for candidate in ranked:
         words = _WORD.findall(candidate.passage.text.casefold())
-        vocabulary, shingles = frozenset(words), frozenset(_shingles(words))
-        if any(vocabulary <= others and _covered(shingles, theirs) for others, theirs in seen):
+        vocabulary = frozenset(words)
+        # Hardly any passage holds all words of another; triples are made of those alone.
+        if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):
             continue
         kept.append(candidate)
-        seen.append((vocabulary, shingles))
+        seen.append((vocabulary, words))
     return kept
 
 
-def _shingles(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def _covered(words: Sequence[str], others: Sequence[str]) -> bool:
+    shingles = _shingles(words)
+    return len(shingles & _shingles(others)) >= _SAME_SHINGLES * len(shingles)
+
+
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
     last = max(len(words) - _SHINGLE_WORDS, 0)
-    return (tuple(words[at : at + _SHINGLE_WORDS]) for at in range(last + 1))
-
-
-def _covered(shingles: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]) -> bool:
-    return len(shingles & others) >= _SAME_SHINGLES * len(shingles)
+    return {tuple(words[at : at + _SHINGLE_WORDS]) for at in range(last + 1)}

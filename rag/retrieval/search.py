@@ -53,12 +53,22 @@ class Retrieval:
         """The best passages, best first; none when nothing fits. Raises the store's DatabaseAway."""
         text = question[:MAX_QUERY_CHARS]
         query = await self._query(base, text)
+        found = await self._found(query)
+        return self._judged(await self._order(text, found), found, query)
+
+    async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
+        """The same passages in the same order, for whom it does not matter which of them are `certain`."""
+        text = question[:MAX_QUERY_CHARS]
+        return await self._order(text, await self._found(await self._query(base, text)))
+
+    async def _found(self, query: SearchQuery) -> list[Candidate]:
         if query.vector is None and not query.terms:
-            return ()
-        found = [c for c in await self._search.search(query) if not is_noise(c, model=query.model)]
+            return []
+        return [c for c in await self._search.search(query) if not is_noise(c, model=query.model)]
+
+    async def _order(self, text: str, found: Sequence[Candidate]) -> tuple[RankedPassage, ...]:
         fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
-        best = await self._best(text, collapse(fused))
-        return self._judged(best, found, query)
+        return await self._best(text, collapse(fused))
 
     async def _query(self, base: BaseId, text: str) -> SearchQuery:
         vector = await self._vector(text) if self._vector_weight > 0 else None

@@ -38,7 +38,7 @@ async def test_an_answer_is_streamed_formatted_and_sourced(
         answer = await you.wait_for("Информация взята из", READ_S)
 
     assert answer.text.startswith("Штраф составляет 0,1 % от суммы за каждый день.")
-    assert answer.text.endswith("📄 Договор")
+    assert answer.text.endswith("📄 Договор.md")
     assert {"type": "bold", "offset": 17, "length": 5} in answer.raw["entities"]
     assert "[" not in answer.text
     assert any("Штраф" in draft for draft in you.drafts)

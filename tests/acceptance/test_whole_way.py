@@ -91,6 +91,21 @@ async def test_an_inside_address_is_refused(start: Start) -> None:
     assert web.asked == []
 
 
+async def test_an_album_is_one_live_message(start: Start, tmp_path: Path) -> None:
+    reports = [tmp_path / f"Отчёт {number}.txt" for number in (1, 2, 3)]
+    for report in reports:
+        report.write_text(f"{report.stem}: продажи выросли.", encoding="utf-8")
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        first, *_ = await you.send_files(reports, "за квартал")
+        receipt = await you.wait_for("Всего 3 документа, в базе 3", READ_S)
+        live = [seen for seen in await you.messages() if seen.is_bot and seen.message_id > first.message_id]
+
+    assert [seen.message_id for seen in live] == [receipt.message_id]
+    assert receipt.text.startswith("✅ Отчёт 1.txt · 1 фрагмент\n✅ Отчёт 2.txt · 1 фрагмент\n")
+    assert receipt.reply_to == first.message_id
+
+
 async def test_a_note_is_kept_and_the_same_note_is_recognised(start: Start) -> None:
     async with start() as page, Person(page) as you:
         await enter(you, "base")

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from adapters.database.embedded.cluster import SUPERUSER, Listening, ensure_started, stop
+from adapters.database.embedded.cluster import SUPERUSER, Listening, ensure_started, is_running, stop
 from adapters.database.embedded.errors import EmbeddedDatabaseError
 from adapters.database.embedded.seat import Seat, choose_seat
 from adapters.database.embedded.sharing import shared
@@ -38,7 +38,12 @@ async def embedded_database(home: Path, *, tcp_port: int | None = None) -> Async
     async with AsyncExitStack() as stack:
         try:
             seat = await asyncio.to_thread(choose_seat, home)
-            opened = shared(seat.folder, start=partial(_open, seat, tcp_port), stop=partial(stop, seat))
+            opened = shared(
+                seat.folder,
+                start=partial(_open, seat, tcp_port),
+                runs=partial(is_running, seat),
+                stop=partial(stop, seat),
+            )
             url = await stack.enter_async_context(opened)
         except PermissionError as exc:
             raise EmbeddedDatabaseError(
@@ -46,8 +51,6 @@ async def embedded_database(home: Path, *, tcp_port: int | None = None) -> Async
             ) from exc
         except OSError as exc:
             raise EmbeddedDatabaseError(f"The database cannot be kept in {home}: {exc.strerror or exc}.") from exc
-        except psycopg.Error as exc:
-            raise EmbeddedDatabaseError(f"The database of {home} runs, but refuses: {exc}") from exc
         yield url
 
 
@@ -55,9 +58,9 @@ def _open(seat: Seat, tcp_port: int | None, *, again: bool = True) -> str:
     listening = ensure_started(seat, tcp_port=tcp_port)
     try:
         return _ensure_database(seat, listening, tcp_port)
-    except psycopg.OperationalError:
-        if not again:
-            raise
+    except psycopg.Error as exc:
+        if not (again and isinstance(exc, psycopg.OperationalError)):
+            raise EmbeddedDatabaseError(f"The database in {seat.cluster} runs, but refuses: {exc}") from exc
     return _open(seat, tcp_port, again=False)  # it died between our look and our call
 
 

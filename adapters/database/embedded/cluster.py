@@ -74,6 +74,12 @@ def ensure_started(seat: Seat, *, tcp_port: int | None) -> Listening:
     return Listening(sockets=seat.cluster / running.sockets, port=running.port, tcp=running.tcp)
 
 
+def is_running(seat: Seat) -> bool:
+    """Whether the server's process is there; a quick look that connects to nothing."""
+    server = read_postmaster(seat.cluster)
+    return server is not None and server.alive(seat.cluster)
+
+
 def stop(seat: Seat) -> None:
     """Stop the server; open connections are cut, what was committed is kept. A failure is logged."""
     server = read_postmaster(seat.cluster)

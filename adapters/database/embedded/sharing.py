@@ -1,4 +1,5 @@
-"""Several processes share one server: the first starts it, the last one out stops it.
+"""Several processes share one server: the first starts it, the last one out stops it, and whoever sees it dead in
+between starts it again.
 
 In: a folder for two lock files, and what to do at the start and at the end. Out: the server's address while in use.
 The locks are flock(2): the kernel lets go of them when a process dies, however it dies.
@@ -13,6 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from adapters.database.embedded.errors import EmbeddedDatabaseError
 
 _USERS = "postgres.users.lock"
@@ -20,24 +23,58 @@ _TURN = "postgres.turn.lock"
 _TURN_S = 180
 """The longest a start or a stop is waited for: recovery after a crash of the machine can take minutes."""
 _LOOK_S = 0.02
+_WATCH_S = 1.0
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
-async def shared(folder: Path, *, start: Callable[[], str], stop: Callable[[], None]) -> AsyncIterator[str]:
-    """Yield what `start` returns; it must do nothing when the server runs. Call `stop` when nobody else is left."""
+async def shared(
+    folder: Path, *, start: Callable[[], str], runs: Callable[[], bool], stop: Callable[[], None]
+) -> AsyncIterator[str]:
+    """Yield what `start` returns; it must do nothing when the server runs. Call `stop` when nobody else is left.
+
+    `runs` is a quick look at the server, taken once a second.
+    """
     with _opened(folder / _USERS) as users:
         async with _turn(folder):
             fcntl.flock(users, fcntl.LOCK_SH)  # at once: LOCK_EX is only ever held by the one whose turn it is
         try:
-            async with _turn(folder):
-                address = await _to_the_end(start)
-            yield address
+            address = await _in_turn(folder, start)
+            async with _kept_running(folder, start=start, runs=runs):
+                yield address
         finally:
-            async with _turn(folder):
-                if _locked(users, fcntl.LOCK_EX):
-                    await _to_the_end(stop)
+            await _leave(folder, users, stop)
+
+
+async def _leave(folder: Path, users: int, stop: Callable[[], None]) -> None:
+    async with _turn(folder):
+        if _locked(users, fcntl.LOCK_EX):
+            await _to_the_end(stop)
+
+
+@asynccontextmanager
+async def _kept_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> AsyncIterator[None]:
+    """Those who call the database wait for one that is away; this one nobody else would bring back."""
+    keeping = asyncio.create_task(_keep_running(folder, start=start, runs=runs))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+
+
+async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> None:
+    log = structlog.get_logger()
+    while True:
+        await asyncio.sleep(_WATCH_S)
+        if await asyncio.to_thread(runs):
+            continue
+        log.warning("database_died", folder=str(folder))
+        try:
+            await _in_turn(folder, start)
+        except (EmbeddedDatabaseError, OSError) as error:
+            log.error("database_not_restarted", folder=str(folder), reason=str(error))
 
 
 @asynccontextmanager
@@ -50,6 +87,11 @@ async def _turn(folder: Path) -> AsyncIterator[None]:
                 raise EmbeddedDatabaseError(f"Another process has been starting the database in {folder} for minutes.")
             await asyncio.sleep(_LOOK_S)
         yield
+
+
+async def _in_turn(folder: Path, work: Callable[[], T]) -> T:
+    async with _turn(folder):
+        return await _to_the_end(work)
 
 
 async def _to_the_end(work: Callable[[], T]) -> T:

@@ -3,11 +3,11 @@
 In: updates as JSON. Out: those that a process which died left behind. It does not look into them.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from adapters.database import rows
+from adapters.database.payloads import json_text
 from adapters.database.transport import Transport
 
 
@@ -20,7 +20,7 @@ class InboxStore:
     async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
         """Keep it; False when it is here already."""
         found = await self._transport.call(
-            "receive_update", p_bot=bot_id, p_update=update_id, p_payload=json.dumps(payload, ensure_ascii=False)
+            "receive_update", p_bot=bot_id, p_update=update_id, p_payload=json_text(payload)
         )
         return bool(found[0]["is_new"])
 

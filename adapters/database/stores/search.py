@@ -9,6 +9,8 @@ from adapters.database.transport import Transport
 from domain.ids import BaseId, ChunkId
 from rag.records import Candidate, Passage, SearchQuery
 
+INDEX_S = 15 * 60  # as long as the function gives itself
+
 
 class SearchStore:
     """Meets `rag.ports.PassageSearch`."""
@@ -41,7 +43,7 @@ class SearchStore:
     async def ensure_index(self) -> bool:
         """Make the index that very large bases need, once one is there; True when it was made now.
 
-        It takes minutes and holds up writing meanwhile: for maintenance (`baza migrate`), not for a turn.
+        It can take minutes and holds up writing meanwhile: for a worker that has nothing to do, not for a turn.
         """
-        found = await self._transport.call("ensure_vector_index")
+        found = await self._transport.call("ensure_vector_index", timeout_s=INDEX_S)
         return bool(found[0]["created"])

@@ -76,7 +76,9 @@ class WorkStore:
 
     async def _call(self, function: str, document: ClaimedDocument, **arguments: Argument) -> list[Row]:
         try:
-            return await self._transport.call(function, p_document=document.id, p_lease=document.lease, **arguments)
+            return await self._transport.call(
+                function, timeout_s=None, p_document=document.id, p_lease=document.lease, **arguments
+            )
         except DatabaseError as exc:
             if exc.code == LEASE_LOST:
                 raise LeaseLost(document.id) from exc

@@ -20,14 +20,19 @@ async def run_courier(exchange: Exchange) -> None:
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         with exchange.hub.poller() as woken:
             while not exchange.hub.closed:
-                webhook, pending = exchange.values.get("webhook"), exchange.updates.pending(limit=1)
-                if not isinstance(webhook, dict) or not pending:
-                    await woken.wait()
-                    woken.clear()
-                elif await _deliver(session, webhook, pending[0]):
-                    exchange.updates.acknowledge(int(str(pending[0]["update_id"])) + 1)
-                else:
-                    await asyncio.sleep(RETRY_S)
+                await _carry_next(exchange, session, woken)
+
+
+async def _carry_next(exchange: Exchange, session: aiohttp.ClientSession, woken: asyncio.Event) -> None:
+    """One update, or the wait for it."""
+    webhook, pending = exchange.values.get("webhook"), exchange.updates.pending(limit=1)
+    if not isinstance(webhook, dict) or not pending:
+        await woken.wait()
+        woken.clear()
+    elif await _deliver(session, webhook, pending[0]):
+        exchange.updates.acknowledge(int(str(pending[0]["update_id"])) + 1)
+    else:
+        await asyncio.sleep(RETRY_S)
 
 
 async def _deliver(session: aiohttp.ClientSession, webhook: Mapping[str, str | None], update: Json) -> bool:

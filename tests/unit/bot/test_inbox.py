@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiogram import Bot, Dispatcher, F, Router
 from aiogram.types import Message
+from structlog.typing import EventDict
 
 from bot.inbox import ATTEMPTS, Inbox, Turn, chat_of
 from tests.fakes.inbox import MemoryInboxKeeper
@@ -162,3 +163,15 @@ async def test_a_handler_cut_off_at_shutdown_stays_for_the_next_start() -> None:
 )
 def test_an_update_belongs_to_its_chat(content: dict[str, Any], chat: int) -> None:
     assert chat_of(content) == chat
+
+
+async def test_an_update_of_an_unknown_shape_is_finished_and_not_quoted_in_the_log(
+    logged: list[EventDict],
+) -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    async with inbox_of(log, keeper) as inbox:
+        await inbox.accept({"update_id": 1, "message": {"text": "секрет", "chat": 7}})
+        await inbox.drain(1)
+        assert await keeper.unfinished(42) == []
+    assert [event["event"] for event in logged] == ["inbox.not_understood"]
+    assert "секрет" not in str(logged)

@@ -11,13 +11,24 @@ from domain.documents import DocumentStatus, SourceType
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
-from ingestion.fetch.note import NoteFetcher, hash_words
+from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainParser, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
 LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
+
+
+class FileFetcher:
+    """A text file whose words are the source's title."""
+
+    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+        path = folder / "file"
+        path.write_text(source.title or "", encoding="utf-8")
+        return FetchedFile(
+            path=path, name="file.txt", media_type="text/plain", size_bytes=1, sha256=hash_words(source.title or "")
+        )
 
 
 class PageFetcher:
@@ -37,9 +48,8 @@ class PageFetcher:
 
 
 FETCHERS: Mapping[SourceType, SourceFetcher] = {
-    SourceType.NOTE: NoteFetcher(),
     SourceType.LINK: PageFetcher(),
-    SourceType.FILE: NoteFetcher(),
+    SourceType.FILE: FileFetcher(),
 }
 
 
@@ -55,6 +65,10 @@ def _pipeline(
         limits=ChunkLimits(chunk_tokens=60, overlap_tokens=0),
         scratch=scratch,
     )
+
+
+def _file(text: str = "Слова файла.", *, caption: str | None = None) -> Source:
+    return Source(type=SourceType.FILE, identifier="a.txt", title=text, text=caption)
 
 
 def _link(text: str) -> Source:
@@ -85,26 +99,34 @@ async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
 
 async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> None:
     queue = FakeQueue()
-    source = Source(type=SourceType.FILE, identifier="a.txt", title="a.txt", text="Черновик договора")
-    await _pipeline(queue, tmp_path).run(claimed(source))
+    await _pipeline(queue, tmp_path).run(claimed(_file("Договор", caption="Черновик договора")))
     assert queue.parsed is not None
-    assert queue.parsed.blocks[0].text == "Черновик договора"
+    assert [block.text for block in queue.parsed.blocks] == ["Черновик договора", "Договор"]
 
 
-async def test_stages_are_reported_in_order(tmp_path: Path) -> None:
+async def test_stages_after_the_one_that_a_claim_sets_are_reported_in_order(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note()))
-    assert [status for status, _, _ in queue.reported] == [
-        DocumentStatus.FETCHING,
-        DocumentStatus.PARSING,
-        DocumentStatus.EMBEDDING,
-    ]
+    await _pipeline(queue, tmp_path).run(claimed(_file()))
+    assert [status for status, _, _ in queue.reported] == [DocumentStatus.PARSING, DocumentStatus.EMBEDDING]
+
+
+async def test_a_note_needs_no_file_and_no_parser(tmp_path: Path) -> None:
+    queue, parser = FakeQueue(), PlainParser()
+    await _pipeline(queue, tmp_path, parser=parser).run(claimed(note()))
+    assert (queue.published, parser.files, os.listdir(tmp_path)) == ([1], [], [])
+
+
+async def test_a_note_that_the_base_holds_is_not_published(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    queue.known_hashes[hash_words("Заметка Слова заметки.")] = DocumentId("first")
+    await _pipeline(queue, tmp_path).run(claimed(note("Слова   заметки.\n")))
+    assert queue.published == []
 
 
 async def test_known_content_is_neither_parsed_nor_published(tmp_path: Path) -> None:
     queue, parser = FakeQueue(), PlainParser()
-    queue.known_hashes[hash_words("Слова заметки.")] = DocumentId("first")
-    await _pipeline(queue, tmp_path, parser=parser).run(claimed(note("Слова   заметки.\n")))
+    queue.known_hashes[hash_words("Слова файла.")] = DocumentId("first")
+    await _pipeline(queue, tmp_path, parser=parser).run(claimed(_file("Слова файла.")))
     assert (parser.files, queue.published) == ([], [])
 
 
@@ -153,5 +175,5 @@ async def test_a_later_attempt_pays_for_no_vector_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [None, SourceError(FailureCode.FILE_DAMAGED, name="x"), ValueError("a bug")])
 async def test_no_file_is_left_behind(tmp_path: Path, error: Exception | None) -> None:
     with suppress(SourceError, ValueError):
-        await _pipeline(FakeQueue(), tmp_path, parser=PlainParser(error)).run(claimed(note()))
+        await _pipeline(FakeQueue(), tmp_path, parser=PlainParser(error)).run(claimed(_file()))
     assert os.listdir(tmp_path) == ["gate.lock"]

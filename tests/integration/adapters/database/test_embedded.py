@@ -1,5 +1,6 @@
 """The embedded PostgreSQL: a home becomes a database, whatever the path and however the last process ended."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -106,6 +107,22 @@ async def test_a_killed_server_starts_again(home: Path) -> None:
         os.kill(server_pid(other.answer), signal.SIGKILL)
         async with embedded_database(home) as url:
             assert value(url, "select count(*) from survives") == 0
+
+
+async def test_a_server_that_is_killed_in_use_comes_back_by_itself(home: Path) -> None:
+    async with embedded_database(home) as url:
+        killed = server_pid(url)
+        os.kill(killed, signal.SIGKILL)
+        async with asyncio.timeout(30):
+            while not _answers(url) or server_pid(url) == killed:
+                await asyncio.sleep(0.1)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return value(url, "select 1") == 1
+    except psycopg.OperationalError:
+        return False
 
 
 @pytest.mark.parametrize("pid", [os.getpid(), 1, 2**22 - 3], ids=["ours", "another account's", "nobody's"])

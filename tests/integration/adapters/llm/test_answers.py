@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
+from rag.errors import ModelAway
 from rag.ports import ChatModel
 from tests.integration.adapters.llm.conftest import MESSAGES, model_of
 from tests.servers.llm import MODEL, Streamed, serve_llm
@@ -75,3 +76,10 @@ async def test_a_reader_who_leaves_early_stops_the_server() -> None:
             assert (await anext(pieces)).strip() == "слово"
         await asyncio.sleep(0.1)
         assert server.left_early == 1
+
+
+async def test_a_server_that_ignores_the_length_is_left() -> None:
+    endless = Streamed(text="слово " * 1000)
+    async with serve_llm(reply=[endless]) as server, model_of(server) as model:
+        with pytest.raises(ModelAway, match="max_tokens"):
+            _ = [piece async for piece in model.stream(MESSAGES)]

@@ -93,6 +93,11 @@ def test_buttons_of_one_document_without_pages_name_its_sections() -> None:
     assert labels(*sections) == ["📄 А", "📄 Б"]
 
 
+def test_buttons_of_one_document_stand_in_the_order_of_its_pages() -> None:
+    pages = (Locator(page=2), Locator(page=1, page_end=2), Locator(page=1))
+    assert labels(*(citation(locator=place) for place in pages)) == ["📄 стр. 1", "📄 стр. 1–2", "📄 стр. 2"]
+
+
 def test_there_are_at_most_six_buttons() -> None:
     many = [citation(chunk_id=ChunkId(page), locator=Locator(page=page)) for page in range(1, 20)]
     assert len(labels(*many)) == 6

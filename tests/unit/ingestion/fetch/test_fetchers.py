@@ -1,4 +1,4 @@
-"""Files of this machine, files from Telegram, and notes."""
+"""Files of this machine and files from Telegram."""
 
 import asyncio
 import hashlib
@@ -11,10 +11,9 @@ from domain.documents import SourceType
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.fetch.local import LocalFetcher
-from ingestion.fetch.note import NoteFetcher, hash_words
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.records import Source
-from tests.fakes.ingestion import claimed, note
+from tests.fakes.ingestion import claimed
 
 UPLOAD = Source(type=SourceType.FILE, identifier="a.pdf", file_id="F1", size_bytes=3, media_type="application/pdf")
 
@@ -66,6 +65,18 @@ async def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     assert caught.value.code is FailureCode.FILE_UNSUPPORTED
 
 
+async def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path), tmp_path)
+    assert caught.value.code is FailureCode.FILE_UNSUPPORTED
+
+
+async def test_a_disk_that_cannot_take_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"abc")
+    with pytest.raises(FileNotFoundError):
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "a.txt"), tmp_path / "no folder")
+
+
 async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
     files = ScriptedFiles(b"abc")
     file = await TelegramFetcher(files, limit_bytes=5).fetch(UPLOAD, tmp_path)
@@ -86,23 +97,7 @@ async def test_a_worker_without_telegram_leaves_files_to_others(tmp_path: Path) 
     assert caught.value.code is FailureCode.SERVICE_AWAY
 
 
-async def test_a_note_becomes_a_text_file_word_for_word(tmp_path: Path) -> None:
-    file = await NoteFetcher().fetch(note("#1\n  *не разметка*"), tmp_path)
-    assert file.path.read_text(encoding="utf-8") == "#1\n  *не разметка*"
-    assert file.name.endswith(".txt")
-
-
-async def test_a_note_without_words_is_empty(tmp_path: Path) -> None:
-    with pytest.raises(SourceError) as caught:
-        await NoteFetcher().fetch(note(" \n"), tmp_path)
-    assert caught.value.code is FailureCode.FILE_EMPTY
-
-
-def test_the_hash_of_words_knows_no_spacing_and_no_composition() -> None:
-    assert hash_words("Ёлка  и\nшар ") == hash_words("Е\u0308лка и шар")
-    assert hash_words("а б") != hash_words("аб")
-
-
 async def test_the_type_of_the_source_chooses_the_fetcher(tmp_path: Path) -> None:
-    fetchers = Fetchers({SourceType.NOTE: NoteFetcher(), SourceType.PATH: LocalFetcher(limit_bytes=5)})
-    assert (await fetchers.fetch(claimed(note("Слова")), tmp_path)).size_bytes == 10
+    local, telegram = LocalFetcher(limit_bytes=5), TelegramFetcher(ScriptedFiles(b"abc"), limit_bytes=5)
+    fetchers = Fetchers({SourceType.PATH: local, SourceType.FILE: telegram})
+    assert (await fetchers.fetch(claimed(UPLOAD), tmp_path)).size_bytes == 3

@@ -1,0 +1,100 @@
+"""What a worker does for the database while it has nothing to read."""
+
+import asyncio
+
+import pytest
+
+import ingestion.worker as worker_module
+from ingestion.worker import Worker
+from tests.fakes.ingestion import FakeQueue, ScriptedPipeline, claimed, note
+
+SOON_S = 2.0
+
+
+class Upkeep:
+    """Counts its calls; each takes until `ended` is set, or raises."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.calls = 0
+        self.begun = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.cancelled = False
+        self._error = error
+
+    async def __call__(self) -> bool:
+        self.calls += 1
+        self.begun.set()
+        if self._error:
+            raise self._error
+        try:
+            await self.ended.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return True
+
+
+def worker(queue: FakeQueue, pipeline: ScriptedPipeline, upkeep: Upkeep) -> Worker:
+    return Worker(
+        queue,
+        pipeline,
+        name="w",
+        concurrency=2,
+        lease_s=60,
+        poll_s=0.01,
+        attempts=4,
+        backoff_s=0.01,
+        grace_s=0,
+        upkeep=upkeep,
+    )
+
+
+async def run_until(working: Worker, condition: asyncio.Event) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(working.run(stop))
+    async with asyncio.timeout(SOON_S):
+        await condition.wait()
+        await asyncio.sleep(0.05)
+        stop.set()
+        await running
+
+
+async def test_an_idle_worker_keeps_the_database_up_once_in_a_while() -> None:
+    upkeep = Upkeep()
+    upkeep.ended.set()
+    await run_until(worker(FakeQueue(), ScriptedPipeline(None), upkeep), upkeep.begun)
+    assert upkeep.calls == 1
+
+
+async def test_it_is_done_again_when_its_time_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "UPKEEP_EVERY_S", 0.01)
+    upkeep = Upkeep()
+    upkeep.ended.set()
+    await run_until(worker(FakeQueue(), ScriptedPipeline(None), upkeep), upkeep.begun)
+    assert upkeep.calls > 1
+
+
+async def test_documents_go_first() -> None:
+    gate, upkeep = asyncio.Event(), Upkeep()
+    pipeline = ScriptedPipeline(gate)
+    working = worker(FakeQueue(claimed(note())), pipeline, upkeep)
+    stop = asyncio.Event()
+    running = asyncio.create_task(working.run(stop))
+    await asyncio.sleep(0.05)
+    assert (len(pipeline.begun), upkeep.calls) == (1, 0)
+    stop.set()
+    await running
+
+
+async def test_a_worker_that_is_told_to_stop_does_not_wait_for_it() -> None:
+    upkeep = Upkeep()
+    await run_until(worker(FakeQueue(), ScriptedPipeline(None), upkeep), upkeep.begun)
+    assert upkeep.cancelled
+
+
+async def test_its_failure_keeps_no_document_waiting() -> None:
+    upkeep = Upkeep(RuntimeError("no room"))
+    queue = FakeQueue()
+    working = worker(queue, ScriptedPipeline(None), upkeep)
+    await run_until(working, upkeep.begun)
+    assert (upkeep.calls, queue.failed) == (1, [])
