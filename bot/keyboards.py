@@ -12,7 +12,6 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardBu
 from bot.texts import LANGUAGES, Texts, Words
 from domain.people import Mode
 
-CALLBACK_BYTES = 64  # Telegram's limit for callback_data
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
 BUTTON_CHARACTERS = 24  # a label that two of fit beside each other on a phone
 

@@ -145,7 +145,11 @@ begin
   select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.source_identifier, c.text, c.locator, d.published_at,
     case when c.model = p_model then nullif(1 - (c.embedding <=> query_vector), 'NaN') end, -- NaN: a vector of zeros
     found.score
-  from found join documents_chunks c on c.id = found.chunk_id join documents d on d.id = c.document_id
+  from found
+  -- "offset 0": each is looked up by its key. Of a base without statistics the planner expects one row, and would
+  -- read all of it again, which takes longer than finding did.
+  cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
+  join documents d on d.id = c.document_id
   where c.base_id = p_base::uuid and d.status = 'ready';
 end $$;
 comment on function search is

@@ -1,6 +1,7 @@
 """What a worker does for the database while it has nothing to read."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -19,11 +20,13 @@ class Upkeep:
         self.begun = asyncio.Event()
         self.ended = asyncio.Event()
         self.cancelled = False
+        self.begun_with: Callable[[], None] = lambda: None
         self._error = error
 
     async def __call__(self) -> bool:
         self.calls += 1
         self.begun.set()
+        self.begun_with()
         if self._error:
             raise self._error
         try:
@@ -93,8 +96,10 @@ async def test_a_worker_that_is_told_to_stop_does_not_wait_for_it() -> None:
 
 
 async def test_its_failure_keeps_no_document_waiting() -> None:
-    upkeep = Upkeep(RuntimeError("no room"))
-    queue = FakeQueue()
-    working = worker(queue, ScriptedPipeline(None), upkeep)
+    upkeep, worked = Upkeep(RuntimeError("no room")), asyncio.Event()
+    worked.set()
+    queue, pipeline = FakeQueue(), ScriptedPipeline(worked)
+    working = worker(queue, pipeline, upkeep)
+    upkeep.begun_with = lambda: queue.waiting.append(claimed(note()))
     await run_until(working, upkeep.begun)
-    assert (upkeep.calls, queue.failed) == (1, [])
+    assert (upkeep.calls, len(pipeline.done)) == (1, 1)
