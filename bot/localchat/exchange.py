@@ -57,7 +57,9 @@ class Exchange:
     def post(self, message: Message) -> Json:
         """Keep a new message (its id is given here), show it, and tell the bot when a person wrote it."""
         # By the clock, not from 1: a database that outlives this folder remembers what the ids of the old one meant.
-        message = replace(message, message_id=self.messages.next_id(message.chat_id, first=self.now()))
+        # In milliseconds, which no person outruns: the next folder's ids begin after the last of this one.
+        first = int(self.clock() * 1000)
+        message = replace(message, message_id=self.messages.next_id(message.chat_id, first=first))
         self.messages.save(message)
         return self._spread(message, event="message", update="message")
 

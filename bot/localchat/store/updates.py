@@ -16,12 +16,12 @@ class Updates:
         self._connection = connection
 
     def add(self, kind: str, payload: Json, *, now: float) -> None:
-        """Ids grow from the clock's seconds, as those of messages do (see `Exchange.post`)."""
+        """Ids grow from the clock's milliseconds, as those of messages do (see `Exchange.post`)."""
         self._connection.execute("delete from updates where made_at < ?", (now - KEPT_S,))
         self._connection.execute(
             "insert into updates (update_id, kind, payload, made_at) values ("
             "  coalesce((select seq + 1 from sqlite_sequence where name = 'updates'), ?), ?, ?, ?)",
-            (int(now), kind, json.dumps(payload, ensure_ascii=False), now),
+            (int(now * 1000), kind, json.dumps(payload, ensure_ascii=False), now),
         )
 
     def acknowledge(self, offset: int) -> None:
