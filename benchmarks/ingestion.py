@@ -11,7 +11,7 @@ import os
 import resource
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ KILOBYTES_A_MEGABYTE = 1024  # of ru_maxrss
 class Clock:
     """Seconds spent in each stage."""
 
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -154,7 +154,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
 
 
 async def _ingest_one(stores: Stores, pipeline: IngestionPipeline, base: BaseId, file: Path) -> None:
-    source = Source(type=SourceType.PATH, identifier=str(file.absolute()), title=file.name)
+    source = Source(type=SourceType.PATH, identifier=str(file), title=file.name)
     (enqueued,) = await stores.intake.enqueue(Batch(base_id=base, user_id=UserId(0), sources=(source,)), hold_s=60)
     document = await stores.work.claim(worker="benchmark", lease_s=3600, only=enqueued.id)
     if document is None:
@@ -182,9 +182,8 @@ def report(total: Total, clock: Clock) -> None:
     stages["chunk, terms"] = total.seconds - sum(stages.values())
     for name, seconds in stages.items():
         print(f"{name:13} {seconds:7.2f} s {seconds / total.seconds:6.0%}")
-    print(
-        f"peak memory: worker {_peak_mb(resource.RUSAGE_SELF):.0f} MB, parsing {_peak_mb(resource.RUSAGE_CHILDREN):.0f} MB"
-    )
+    worker_mb, parsing_mb = _peak_mb(resource.RUSAGE_SELF), _peak_mb(resource.RUSAGE_CHILDREN)
+    print(f"peak memory: worker {worker_mb:.0f} MB, parsing {parsing_mb:.0f} MB")
     print(f"user time: worker {resource.getrusage(resource.RUSAGE_SELF).ru_utime:.1f} s, load {os.getloadavg()[0]:.1f}")
 
 
@@ -196,7 +195,7 @@ def main() -> None:
     """Read the files given, in a throw-away folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+")
-    files: list[Path] = parser.parse_args().files
+    files: list[Path] = [file.absolute() for file in parser.parse_args().files]
     clock = Clock()
     with tempfile.TemporaryDirectory(prefix="baza-benchmark-") as folder:
         settings = Settings.read({"BAZA_HOME": folder})

@@ -1,8 +1,8 @@
 """Our own time of one search, at 1,000 and at 10,000 passages in one base of an embedded PostgreSQL.
 
 In: a folder with corpus.jsonl and queries.jsonl (`python -m benchmarks.search ../shared/data/vkcloud/ru`). Out: p50 and
-p95 in ms of the database's call as the worker's stores make it, and of the whole search (question's vector and terms,
-the call, fusion, near-duplicates), both legs on, no reranker. The corpus is repeated until the base is large enough.
+p95 in ms of the database's call for each leg and for both, and of the whole search (the question's vector and terms, the
+call, fusion, near-duplicates), without a reranker. The corpus is repeated until the base is large enough.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -76,8 +77,10 @@ async def measure(parts: Parts, base: BaseId, questions: Sequence[str]) -> None:
         )
         for question in questions
     ]
-    retrieval = parts.retrieval()
-    await _report("database", lambda at: parts.stores.search.search(queries[at]), len(queries))
+    retrieval, search = parts.retrieval(), parts.stores.search.search
+    await _report("vectors", lambda at: search(replace(queries[at], terms=())), len(queries))
+    await _report("words", lambda at: search(replace(queries[at], vector=None)), len(queries))
+    await _report("both", lambda at: search(queries[at]), len(queries))
     await _report("whole", lambda at: retrieval.find(base, questions[at]), len(queries))
 
 

@@ -5,7 +5,6 @@ are made into JSON by the database, and arguments travel as text for the functio
 """
 
 import asyncio
-import select
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -55,8 +54,8 @@ class PostgresTransport:
 async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncIterator[PostgresTransport]:
     """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
 
-    A connection that died with a restarted database is replaced before it is lent; a statement that may have been sent
-    is never sent twice.
+    Each connection is tried before it is lent, so one that died with a restarted database is replaced before a
+    statement is sent; a statement that may have been sent is never sent twice.
     """
     await _try(url, timeout_s=timeout_s)
     pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
@@ -66,22 +65,11 @@ async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncI
         max_size=pool_size,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
-        check=_check,
+        check=AsyncConnectionPool.check_connection,
         open=False,
     )
     async with pool:
         yield PostgresTransport(pool, timeout_s=timeout_s)
-
-
-async def _check(connection: AsyncConnection) -> None:
-    """Raise OperationalError for a dead connection, without a round trip for each call that is made.
-
-    A server says nothing to an idle client but its farewell: only a socket with something to read has to be tried.
-    """
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    if poll.poll(0):
-        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _try(url: str, *, timeout_s: float) -> None:
