@@ -1,8 +1,8 @@
 """Our own time of one search, at 1,000 and at 10,000 passages in one base of an embedded PostgreSQL.
 
 In: a folder with corpus.jsonl and queries.jsonl (`python -m benchmarks.search ../shared/data/vkcloud/ru`). Out: p50 and
-p95 in ms of the database's call for each leg and for both, and of the whole search (the question's vector and terms, the
-call, fusion, near-duplicates), without a reranker. The corpus is repeated until the base is large enough.
+p95 in ms of the database's call for each leg and for both, and of the whole search (the question's vector and terms,
+the call, fusion, near-duplicates), without a reranker. The corpus is repeated until the base is large enough.
 """
 
 import argparse
