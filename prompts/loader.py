@@ -13,7 +13,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from prompts.records import AnswerRules, QuestionAlone, QuestionWithMaterials
+from prompts.records import AnswerRules, PlannerQuestion, PlannerRules, QuestionAlone, QuestionWithMaterials
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,6 +25,7 @@ else:
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _HASH_DIGITS = 12  # enough to tell versions of a file apart in a log
 ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
+SEARCH_POLICIES = ("planned", "explicit")  # the values of SEARCH_POLICY
 
 
 class PromptError(Exception):
@@ -66,12 +67,16 @@ class Prompts:
     question_alone: Template[QuestionAlone]
     languages: Mapping[str, str]  # by ANSWER_LANGUAGE
     outside: Mapping[bool, str]  # by GENERAL_KNOWLEDGE
+    planner: Template[PlannerRules]
+    planner_question: Template[PlannerQuestion]
+    policies: Mapping[str, str]  # by SEARCH_POLICY
 
     @property
     def version(self) -> str:
         """A hash over all of them, for logs."""
-        templates = (self.answer, self.question, self.question_alone)
-        return _version("\0".join([*(t.text for t in templates), *self.languages.values(), *self.outside.values()]))
+        templates = (self.answer, self.question, self.question_alone, self.planner, self.planner_question)
+        rules = (*self.languages.values(), *self.outside.values(), *self.policies.values())
+        return _version("\0".join([*(template.text for template in templates), *rules]))
 
 
 def load_prompts(folder: Traversable | None = None) -> Prompts:
@@ -86,6 +91,9 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
             True: _read(place, "rules/outside_general.md"),
             False: _read(place, "rules/outside_nothing.md"),
         },
+        planner=Template("planner.md", _read(place, "planner.md"), PlannerRules),
+        planner_question=Template("planner_question.md", _read(place, "planner_question.md"), PlannerQuestion),
+        policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
     )
 
 

@@ -30,3 +30,25 @@ class QuestionAlone:
 
     today: str  # ISO date
     question: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannerRules:
+    """`planner.md`, the planner's system prompt: the same for every question of an installation."""
+
+    max_calls: int  # MAX_TOOL_CALLS
+    threshold: float  # PLAN_CONFIDENCE_THRESHOLD
+    policy: str  # a text of `rules/search_*.md`
+    intents: str  # a line each
+    tools: str  # a section each
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannerQuestion:
+    """`planner_question.md`, the planner's last message."""
+
+    dialogue: str  # its summary and last exchanges, or nothing
+    entities: str  # that the question may name, a line each
+    today: str  # ISO date
+    fence: str  # a word that does not stand in the question
+    question: str

@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from domain.ids import BaseId, ChunkId, SessionId, UserId
+from domain.documents import DocumentCard, Removed
+from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from rag.records import Candidate, ChatMessage, Exchange, Passage, SearchQuery
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -28,6 +29,28 @@ class PassageSearch(Protocol):
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether anything in the base can be found."""
+        ...
+
+
+class DocumentCatalogue(Protocol):
+    """What the base holds, document by document."""
+
+    async def documents(
+        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
+    ) -> list[DocumentCard]:
+        """Newest first."""
+        ...
+
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
+        """How many there are, with their passages."""
+        ...
+
+
+class DocumentPassages(Protocol):
+    """Reads a document from its beginning on."""
+
+    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
+        """Up to `limit` passages with an ordinal over `after`, in order; none when the base does not hold it."""
         ...
 
 

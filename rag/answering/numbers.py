@@ -1,0 +1,82 @@
+"""The numbers in a text, however they are written.
+
+In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать» and
+"12.05.2024" (three numbers). It compares answers with facts; it does not read sums or dates as such.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+_DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+
+# Beginnings that tell the number in any case and as an ordinal («тридцати», «тридцатый»); longer ones first.
+_STEMS: tuple[tuple[str, int], ...] = (
+    ("одиннадцат", 11), ("двенадцат", 12), ("тринадцат", 13), ("четырнадцат", 14), ("пятнадцат", 15),
+    ("шестнадцат", 16), ("семнадцат", 17), ("восемнадцат", 18), ("девятнадцат", 19), ("двадцат", 20),
+    ("тридцат", 30), ("сорок", 40), ("пятьдесят", 50), ("пятидесят", 50), ("шестьдесят", 60), ("шестидесят", 60),
+    ("семьдесят", 70), ("семидесят", 70), ("восемьдесят", 80), ("восьмидесят", 80), ("девяност", 90), ("двест", 200),
+    ("двухсот", 200), ("трист", 300), ("трехсот", 300), ("четырест", 400), ("четырехсот", 400), ("пятьсот", 500),
+    ("пятисот", 500), ("шестьсот", 600), ("семьсот", 700), ("восемьсот", 800), ("девятьсот", 900), ("тысяч", 1000),
+    ("миллион", 1_000_000), ("eleven", 11), ("twelve", 12), ("thirteen", 13), ("fourteen", 14), ("fifteen", 15),
+    ("sixteen", 16), ("seventeen", 17), ("eighteen", 18), ("nineteen", 19), ("twent", 20), ("thirt", 30), ("fort", 40),
+    ("fift", 50), ("sixt", 60), ("sevent", 70), ("eight", 8), ("ninet", 90), ("hundred", 100), ("thousand", 1000),
+    ("million", 1_000_000), ("четыр", 4), ("четверт", 4), ("девят", 9), ("десят", 10), ("восьм", 8), ("восем", 8),
+    ("перв", 1), ("втор", 2), ("трет", 3), ("трех", 3), ("трем", 3), ("пят", 5), ("шест", 6), ("седьм", 7), ("семь", 7),
+    ("семи", 7), ("двух", 2), ("двум", 2), ("двое", 2), ("трое", 3), ("дважд", 2), ("трижд", 3),
+)  # fmt: skip
+_WHOLE: dict[str, int] = {
+    "ноль": 0, "один": 1, "одна": 1, "одно": 1, "одного": 1, "одной": 1, "одну": 1, "одним": 1, "два": 2, "две": 2,
+    "три": 3, "сто": 100, "ста": 100, "сотня": 100, "пара": 2, "half": 2, "полтора": 1, "zero": 0, "one": 1, "two": 2,
+    "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "nine": 9, "ten": 10, "first": 1, "second": 2, "third": 3,
+    "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
+}  # fmt: skip
+
+
+def numbers(text: str) -> frozenset[Decimal]:
+    """Those written in digits; a dotted date or version gives its parts as well."""
+    found: set[Decimal] = set()
+    for match in _DIGITS.finditer(text):
+        found |= _readings(match[0])
+    return frozenset(found)
+
+
+def spoken_numbers(text: str) -> frozenset[Decimal]:
+    """Those written in words, and what neighbouring ones add up to («двадцать пять»: 20, 5 and 25)."""
+    found: set[Decimal] = set()
+    before: int | None = None
+    for match in _WORD.finditer(text.casefold().replace("ё", "е")):
+        value = _spoken(match[0])
+        if value is not None:
+            found.add(Decimal(value))
+            if before is not None:
+                found.add(Decimal(before * value if value >= 1000 > before else before + value))
+        before = value
+    return frozenset(found)
+
+
+def _readings(written: str) -> set[Decimal]:
+    """Every value that the digits may stand for: separators differ from country to country."""
+    plain = re.sub(r"[ \u00a0\u202f]", "", written)
+    readings = {plain.replace(",", ".")}
+    if _THOUSANDS.fullmatch(plain):
+        readings.add(re.sub(r"[.,]", "", plain))
+    if "," in plain and "." in plain:
+        readings.add(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
+    if plain.count(".") > 1 and "," not in plain:
+        readings.update(plain.split("."))
+    return {value for reading in readings if (value := _decimal(reading)) is not None}
+
+
+def _decimal(digits: str) -> Decimal | None:
+    try:
+        return Decimal(digits.replace(",", ".")).normalize()
+    except InvalidOperation:
+        return None
+
+
+def _spoken(word: str) -> int | None:
+    if word in _WHOLE:
+        return _WHOLE[word]
+    return next((value for stem, value in _STEMS if word.startswith(stem)), None)

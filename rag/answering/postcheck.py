@@ -1,0 +1,135 @@
+"""The last look at an answer, by rules alone (seed 4, sections 5.1.8 and 8.2).
+
+In: an answer's text, the facts that it was written from, what the person asked. Out: what is wrong with it, as remarks
+that the model can act on; none when it may be shown. It rewrites nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from rag.answering.numbers import numbers, spoken_numbers
+
+_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
+_CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[\d+\]\s*[–—-]\s")
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_LIST_NUMBER = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
+_QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_CALCULATION = re.compile(r"[=≈]")
+_WORDS = re.compile(r"\w+")
+
+_TAILS = (
+    re.compile(r"рекоменду\w+ уточнить|уточните у\b|советую уточнить", re.IGNORECASE),
+    re.compile(r"конфиденциальность низк", re.IGNORECASE),
+    re.compile(r"(?:конкретных|других|иных|прямых) упоминаний .{0,40}не (?:найдено|обнаружено)", re.IGNORECASE),
+    re.compile(r"не (?:найдено|обнаружено) .{0,20}(?:конкретных|других|иных) упоминаний", re.IGNORECASE),
+    re.compile(r"\b(?:в|из|согласно) предоставленн\w+ (?:материал|фрагмент|документ|контекст|данн)\w+", re.IGNORECASE),
+    re.compile(r"\b(?:provided|given|supplied) (?:context|passages|materials|fragments)\b", re.IGNORECASE),
+)
+"""Phrases of seed 4, section 8.2, in the forms in which models say them."""
+
+_MACHINERY = re.compile(
+    r"\b(?:pgvector|supabase|postgres\w*|embeddings?|эмбеддинг\w*|чанк\w*|chunks?|rag_db_query|graph_query_tool|"
+    r"system prompt|системн\w+ промпт\w*|реранк\w*|reranker)\b",
+    re.IGNORECASE,
+)
+
+QUOTED_WORDS = 4  # a shorter quotation is a name or a term
+SAME_CHARS = 80  # a shorter answer («Да.», «30 дней») may well be right twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What an answer may say."""
+
+    question: str
+    facts: tuple[str, ...]  # texts and titles of all facts that the model was given
+    dialogue: tuple[str, ...] = ()  # earlier questions and answers
+    earlier_answers: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
+    today: str = ""
+
+
+def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
+    """What is wrong, a sentence each. Numbers and quotations are held against the facts only when `from_base`."""
+    prose = _CODE.sub(" ", answer)
+    remarks = [*_artifacts(prose, evidence), *_phrases(prose, evidence), *_repetition(answer, evidence)]
+    if from_base:
+        remarks += [*_strange_numbers(prose, evidence), *_strange_quotations(prose, evidence)]
+    return tuple(remarks)
+
+
+def _artifacts(prose: str, evidence: Evidence) -> list[str]:
+    said = "\n".join((evidence.question, *evidence.facts))
+    remarks = []
+    if any(found not in said for found in _UUID.findall(prose)) or any(each in prose for each in evidence.ids):
+        remarks.append("It shows an internal id. Call things by their names.")
+    if _CONFIDENCE.search(prose):
+        remarks.append("It shows a confidence. Leave it out.")
+    if _REFERENCE.search(prose):
+        remarks.append("It lists references such as «[1] – …». A program adds the sources: leave the list out.")
+    machinery = {word.casefold() for word in _MACHINERY.findall(prose)}
+    if any(word not in said.casefold() for word in machinery):
+        remarks.append("It speaks of how the program is built. Leave that out.")
+    return remarks
+
+
+def _phrases(prose: str, evidence: Evidence) -> list[str]:
+    """A phrase that stands in a fact is the document's own. An answer that says nothing else may say it."""
+    said = "\n".join(evidence.facts)
+    lines = [line for line in _SENTENCE_END.split(prose) if line.strip()]
+    tails = [line for line in lines if any(tail.search(line) and not tail.search(said) for tail in _TAILS)]
+    if not tails or len(tails) == len(lines):
+        return []
+    return [f"Leave out: «{tails[0].strip()[:120]}»."]
+
+
+def _repetition(answer: str, evidence: Evidence) -> list[str]:
+    same = _plain(answer)
+    if len(same) >= SAME_CHARS and any(_plain(earlier) == same for earlier in evidence.earlier_answers):
+        return ["It repeats an earlier answer word for word. Say what is new, or say it differently."]
+    return []
+
+
+def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
+    known = _known_numbers(evidence)
+    strange = [
+        number
+        for line in _SENTENCE_END.split(_LIST_NUMBER.sub("", prose))
+        if not _CALCULATION.search(line)  # a sum that is shown can be checked by the reader
+        for number in sorted(numbers(line))
+        if number not in known
+    ]
+    if not strange:
+        return []
+    listed = ", ".join(f"{number:f}" for number in strange[:5])
+    return [f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum."]
+
+
+def _known_numbers(evidence: Evidence) -> frozenset[Decimal]:
+    said = "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
+    counted = (Decimal(count) for count in range(len(evidence.facts) + 1))  # «найдены 3 договора»
+    return numbers(said) | spoken_numbers(said) | frozenset(counted)
+
+
+def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
+    said = _plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
+    for match in _QUOTE.finditer(prose):
+        quotation = next(part for part in match.groups() if part)
+        pieces = [_plain(piece) for piece in re.split(r"\.\.\.|…|\[…\]", quotation)]
+        if len(_WORDS.findall(quotation)) >= QUOTED_WORDS and not all(piece in said for piece in pieces):
+            return [f"This quotation stands in no material: «{quotation[:120]}». Quote exactly, or do not quote."]
+    return []
+
+
+def _plain(text: str) -> str:
+    """Words alone: punctuation, case and ё do not make a quotation false."""
+    return " ".join(_WORDS.findall(text.casefold().replace("ё", "е")))
+
+
+def as_remarks(remarks: Sequence[str]) -> str:
+    """A line each."""
+    return "\n".join(f"- {remark}" for remark in remarks)

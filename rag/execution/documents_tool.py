@@ -1,0 +1,72 @@
+"""`list_documents`: which documents the base holds.
+
+In: a part of a name, a kind. Out: a fact for each document, with its columns, and how many there are in all. It reads
+names and dates, never texts.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from domain.documents import DocumentCard, DocumentStatus, known_as
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.ports import DocumentCatalogue
+
+SCANNED = 900  # documents that one question looks at; the bases seen so far hold hundreds
+_KINDS = {"text", "image", "audio", "video"}
+
+
+class ListArguments(ToolArguments):
+    """What to list; nothing given lists everything, newest first."""
+
+    name_contains: str | None = Field(None, max_length=200)
+    kind: Literal["text", "image", "audio", "video", "link", "note"] | None = None
+
+
+class ListDocuments(Tool[ListArguments]):
+    """Lists the documents of the base, newest first, with their kind, size and the day they came, and says how many
+    there are. Use it for questions about the base itself: which documents, how many, what came last, is there a file
+    called X. It does not look into documents.
+
+    - name_contains: a part of a name or title, as short as identifies it («аренд»), or null for all.
+    - kind: "text", "image", "audio", "video", "link" or "note", or null for all.
+    """
+
+    name = "list_documents"
+    arguments = ListArguments
+
+    def __init__(self, catalogue: DocumentCatalogue) -> None:
+        self._catalogue = catalogue
+
+    async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
+        """A fact for each document. Raises DatabaseAway."""
+        cards = await self._catalogue.documents(
+            context.base_id, limit=SCANNED, name_contains=arguments.name_contains or None
+        )
+        ready = [card for card in cards if card.status is DocumentStatus.READY and _is_of(card, arguments.kind)]
+        count = Fact(kind=FactKind.VALUE, text=f"Documents that fit: {len(ready)}.", title="")
+        listed = tuple(_fact(card) for card in ready)
+        return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
+
+
+def _is_of(card: DocumentCard, kind: str | None) -> bool:
+    if kind is None:
+        return True
+    return (card.medium.value if kind in _KINDS else card.source_type.value) == kind
+
+
+def _fact(card: DocumentCard) -> Fact:
+    name = known_as(card.source_type, card.title, card.source_identifier)
+    facts = {
+        "name": name,
+        "title": card.title if card.title != name else "",
+        "kind": card.medium.value if card.source_type.value in ("file", "path") else card.source_type.value,
+        "pages": str(card.pages or ""),
+        "minutes": f"{card.duration_s / 60:.0f}" if card.duration_s else "",
+        "author": card.author or "",
+        "added": card.created_at.date().isoformat(),
+    }
+    fields = tuple((column, value) for column, value in facts.items() if value)
+    text = "; ".join(f"{column}: {value}" for column, value in fields)
+    return Fact(kind=FactKind.DOCUMENT, text=text, title=name, document=card.id, fields=fields)

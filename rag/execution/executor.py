@@ -1,0 +1,147 @@
+"""Runs a plan: its tools side by side, then the fallback when they bring nothing or too little.
+
+In: a `QueryPlan`, the turn's context, and perhaps a search that began while the plan was made. Out: `Execution`: the
+facts and what each call brought. It asks no model and writes nothing.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from rag.execution.facts import FactsPayload
+from rag.execution.merging import limit, merge
+from rag.execution.tools import ToolContext, ToolMisused
+from rag.planning.plan import FallbackReason, QueryPlan, ToolCall
+from rag.planning.planner import SEARCH_TOOL
+from rag.planning.wire import AnyTool
+from rag.words import stems
+
+LOW_COVERAGE = 0.5
+"""Under half of the question's words in what was found: seed 4 names the case and no number; this is the middle."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlySearch:
+    """A search on the raw question that began before the plan was there."""
+
+    question: str
+    task: "asyncio.Task[FactsPayload]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallResult:
+    """What one call brought."""
+
+    call: ToolCall
+    payload: FactsPayload
+    seconds: float
+    problem: str = ""  # why it could not be run
+    is_fallback: bool = False
+    was_early: bool = False  # it had begun while the plan was being made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What a plan brought."""
+
+    payload: FactsPayload
+    calls: tuple[CallResult, ...]
+
+
+class Executor:
+    """Runs one plan at a time, any number side by side."""
+
+    def __init__(self, tools: Sequence[AnyTool], *, max_calls: int) -> None:
+        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them."""
+        self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
+        self._max_calls = max_calls
+
+    async def execute(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None = None) -> Execution:
+        """Raises DatabaseAway. An early search that the plan does not want is cancelled."""
+        calls = self._distinct(plan)
+        used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
+        if early and used_early is None:
+            early.task.cancel()
+        results = await self._run_all(calls, context, early if used_early else None, used_early)
+        payload = merge([result.payload for result in results])
+        if self._needs_fallback(plan, payload, calls):
+            results = [*results, await self._fall_back(plan, context)]
+            payload = merge([result.payload for result in results if result.payload.found])
+        return Execution(
+            payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip), calls=tuple(results)
+        )
+
+    def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
+        """Each call once, in order, never more than allowed."""
+        seen = {(call.tool, call.model_dump_json()): call for call in plan.tool_calls}
+        return list(seen.values())[: self._max_calls]
+
+    async def _run_all(
+        self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, used_early: ToolCall | None
+    ) -> list[CallResult]:
+        """Side by side; when one raises, the others are not left running."""
+        tasks = [
+            asyncio.create_task(self._run(call, context, early=early if call is used_early else None)) for call in calls
+        ]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _run(
+        self, call: ToolCall, context: ToolContext, *, early: EarlySearch | None = None, is_fallback: bool = False
+    ) -> CallResult:
+        started = time.monotonic()
+        problem, payload = "", FactsPayload()
+        try:
+            payload = await (early.task if early else self._call(call, context))
+        except ToolMisused as error:
+            problem = str(error)
+            log.info("executor.tool_misused", tool=call.tool)
+        return CallResult(
+            call=call,
+            payload=payload,
+            seconds=time.monotonic() - started,
+            problem=problem,
+            is_fallback=is_fallback,
+            was_early=early is not None,
+        )
+
+    async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            raise ToolMisused(f"unknown tool {call.tool}")
+        return await tool.run(tool.read(call.args), context)
+
+    def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
+        """Not when the plan meant to call nothing, and not where the same search was made already."""
+        if not plan.fallback.enabled or not calls or len(calls) >= self._max_calls:
+            return False
+        if any(_is_search_for(call, plan.question) for call in calls):
+            return False
+        reasons = set(plan.fallback.when)
+        if not payload.found:
+            return FallbackReason.NO_RESULTS in reasons
+        return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in reasons
+
+    async def _fall_back(self, plan: QueryPlan, context: ToolContext) -> CallResult:
+        call = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
+        return await self._run(call, context, is_fallback=True)
+
+
+def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:
+    """Reformulating often only drops a word of politeness: then what is found is the same."""
+    return _is_search_for(call, early.question)
+
+
+def _is_search_for(call: ToolCall, question: str) -> bool:
+    """A search without filters for the very words of a question, whatever their order and endings."""
+    query = call.args.get("query")
+    is_plain = call.tool == SEARCH_TOOL and set(call.args) <= {"query"}
+    return is_plain and isinstance(query, str) and stems(query) == stems(question)

@@ -1,0 +1,59 @@
+"""Puts the results of several tools together.
+
+In: payloads in the order of the plan's calls. Out: one, each fact once, and no more of them than the plan's limits let
+through. Pure.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from rag.execution.facts import Fact, FactKind, FactsPayload
+
+
+def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
+    """All facts, each once, the first of every payload before the second of any.
+
+    The coverage is the least of all: each call stands for a part of the question, and a part that nothing answers
+    leaves the whole unanswered. `left_out` adds up.
+    """
+    if not payloads:
+        return FactsPayload()
+    return FactsPayload(
+        facts=tuple(_unique(_in_turns([payload.facts for payload in payloads]))),
+        coverage=min(payload.coverage for payload in payloads),
+        left_out=sum(payload.left_out for payload in payloads),
+    )
+
+
+def limit(payload: FactsPayload, *, items: int, skip: int = 0) -> FactsPayload:
+    """`items` facts after the first `skip`; those that come later are counted in `left_out`.
+
+    Passages are not counted: they are what an answer is read from, not the items that it lists, and the search that
+    found them has a limit of its own.
+    """
+    listed = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE]
+    kept = listed[skip : skip + items]
+    left_out = max(len(listed) - skip - items, 0)
+    facts = tuple(fact for fact in payload.facts if fact.kind is FactKind.PASSAGE or fact in kept)
+    return replace(payload, facts=facts, left_out=payload.left_out + left_out)
+
+
+def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:
+    longest = max((len(row) for row in rows), default=0)
+    return (row[place] for place in range(longest) for row in rows if place < len(row))
+
+
+def _unique(facts: Iterable[Fact]) -> Iterable[Fact]:
+    seen: set[Hashable] = set()
+    for fact in facts:
+        keys = _keys(fact)
+        if seen.isdisjoint(keys):
+            yield fact
+        seen.update(keys)
+
+
+def _keys(fact: Fact) -> set[Hashable]:
+    """What makes two facts the same: the passage, or the words."""
+    words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
+    is_passage = fact.passage is not None and fact.kind is FactKind.PASSAGE
+    return {words, fact.passage.passage.chunk_id} if fact.passage and is_passage else {words}

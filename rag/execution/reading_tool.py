@@ -1,0 +1,77 @@
+"""`read_document`: what one document says, from its beginning.
+
+In: a document's name. Out: its passages in order, as many as a prompt may hold. Choosing among documents of a like name
+is by the words of the name; it searches no texts.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from domain.documents import DocumentCard, DocumentStatus, known_as
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.ports import DocumentCatalogue, DocumentPassages
+from rag.records import RankedPassage
+from rag.words import share, stems
+
+SCANNED = 900  # documents whose names are compared
+PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
+
+
+class ReadArguments(ToolArguments):
+    """Which document, and where to begin."""
+
+    document: str = Field(min_length=1, max_length=300)
+    part: int = Field(1, ge=1, le=1000)
+
+
+class ReadDocument(Tool[ReadArguments]):
+    """Reads one document of the base from its beginning. Use it when a question is about a document as a whole: retell
+    it, summarise it, what is it about, what is in its first part. For a question about one point in a document use
+    rag_db_query with its name.
+
+    - document: the document's name or title, as the person or list_documents names it.
+    - part: 1 for the beginning; 2, 3 … go on where the part before ended.
+    """
+
+    name = "read_document"
+    arguments = ReadArguments
+
+    def __init__(self, catalogue: DocumentCatalogue, passages: DocumentPassages) -> None:
+        self._catalogue = catalogue
+        self._passages = passages
+
+    async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
+        """Its passages. Raises DatabaseAway."""
+        cards = await self._catalogue.documents(context.base_id, limit=SCANNED)
+        card = _best(arguments.document, [card for card in cards if card.status is DocumentStatus.READY])
+        if card is None:
+            return FactsPayload()
+        after = (arguments.part - 1) * PASSAGES - 1
+        read = await self._passages.read(context.base_id, card.id, after=after, limit=PASSAGES)
+        facts = tuple(
+            Fact(
+                kind=FactKind.PASSAGE,
+                text=passage.text,
+                title=passage.title,
+                passage=RankedPassage(passage=passage, score=1.0),
+                document=card.id,
+            )
+            for passage in read
+        )
+        return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0)
+
+
+def _best(wanted: str, cards: Sequence[DocumentCard]) -> DocumentCard | None:
+    """The document whose name shares most words with what was asked for; the newest of equals, none when none does."""
+    asked = stems(wanted)
+    scored = [(share(asked, stems(_names(card))), -place, card) for place, card in enumerate(cards)]
+    best = max(scored, default=None, key=lambda each: each[:2])
+    return best[2] if best and best[0] > 0 else None
+
+
+def _names(card: DocumentCard) -> str:
+    return " ".join(
+        (known_as(card.source_type, card.title, card.source_identifier), card.title, card.source_identifier)
+    )

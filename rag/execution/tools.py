@@ -1,0 +1,66 @@
+"""What a tool is: a name, a text for the planner, typed arguments, and facts as its result.
+
+In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool is a module of its own; a new one is that module
+and one line in the composition root.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from inspect import cleandoc
+from typing import ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from domain.ids import BaseId, UserId
+from rag.execution.facts import FactsPayload
+
+
+class ToolArguments(BaseModel):
+    """Frozen; an argument that the tool does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Arguments = TypeVar("Arguments", bound=ToolArguments)
+
+
+class ToolMisused(Exception):
+    """The arguments do not fit the tool; the message says why, for the planner's second try."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext:
+    """What every tool knows of the turn. The base is never an argument: no plan can reach into another's."""
+
+    base_id: BaseId
+    user_id: UserId
+    question: str  # as it was asked, normalised
+    today: date
+
+
+class Tool(ABC, Generic[Arguments]):
+    """The docstring of a subclass is what the planner reads of it."""
+
+    name: ClassVar[str]
+    arguments: type[Arguments]
+
+    @property
+    def about(self) -> str:
+        """For the planner."""
+        return cleandoc(type(self).__doc__ or "")
+
+    def read(self, raw: Mapping[str, JsonValue]) -> Arguments:
+        """Raises ToolMisused."""
+        given = {name: value for name, value in raw.items() if value is not None}
+        try:
+            return self.arguments.model_validate(given)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False, include_context=False)
+            lines = [f"{self.name}.{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems]
+            raise ToolMisused("; ".join(lines)) from error
+
+    @abstractmethod
+    async def run(self, arguments: Arguments, context: ToolContext) -> FactsPayload:
+        """What it finds. Raises DatabaseAway; models that are away make it find less, never fail."""

@@ -1,0 +1,41 @@
+"""What of a plan cannot be run, in words that the planner model can act on.
+
+In: a `QueryPlan` and what this installation knows (seed 4, section 6.4). Out: problems, none when the plan is good.
+Its shape was checked when it was read.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from prompts.intents import Intent
+from rag.execution.tools import ToolMisused
+from rag.planning.plan import QueryPlan, ToolCall
+from rag.planning.wire import AnyTool
+
+
+def plan_problems(
+    plan: QueryPlan,
+    *,
+    intents: Mapping[str, Intent],
+    tools: Mapping[str, AnyTool],
+    entity_ids: Sequence[str],
+    threshold: float,
+) -> tuple[str, ...]:
+    """`entity_ids` are those that the question was resolved to; `threshold` is PLAN_CONFIDENCE_THRESHOLD."""
+    unknown_intents = [f"unknown intent {name}" for name in plan.intents if name not in intents]
+    unknown_entities = [f"unknown entity {entity.id}" for entity in plan.entities if entity.id not in entity_ids]
+    calls = [problem for call in plan.tool_calls for problem in _call_problems(call, tools)]
+    fallback = [] if plan.fallback.tool in tools else [f"unknown fallback tool {plan.fallback.tool}"]
+    doubt = [f"confidence {plan.confidence:g} is below {threshold:g}"] if plan.confidence < threshold else []
+    contradiction = ["a plan that asks back calls no tools"] if plan.clarification and plan.tool_calls else []
+    return (*unknown_intents, *unknown_entities, *calls, *fallback, *doubt, *contradiction)
+
+
+def _call_problems(call: ToolCall, tools: Mapping[str, AnyTool]) -> list[str]:
+    tool = tools.get(call.tool)
+    if tool is None:
+        return [f"unknown tool {call.tool}"]
+    try:
+        tool.read(call.args)
+    except ToolMisused as error:
+        return [str(error)]
+    return []

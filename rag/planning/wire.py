@@ -1,0 +1,41 @@
+"""The plan as the planner model is asked for it: the schema with the tools and intents of this installation in it.
+
+In: the tools and the names of intents. Out: a pydantic model whose JSON schema a server can enforce (every tool with
+its own arguments, no free objects), and the way from it to a `QueryPlan`. A tool or intent that does not exist cannot
+be said in it.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import reduce
+from operator import or_
+from typing import Any, Literal
+
+from pydantic import BaseModel, create_model
+
+from rag.execution.tools import Tool
+from rag.planning.plan import PlanPart, QueryPlan, ToolCall
+
+AnyTool = Tool[Any]
+"""Tools of one set take different arguments; each reads its own."""
+
+
+def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseModel]:
+    """`QueryPlan` with `intents` and `tool_calls` narrowed to what there is. At least one tool is needed."""
+    names = StrEnum("IntentName", {name: name for name in intents})  # type: ignore[misc]  # names are data
+    calls: Any = reduce(or_, (_call_schema(tool) for tool in tools))
+    narrowed: dict[str, Any] = {"intents": (tuple[names, ...], ...), "tool_calls": (tuple[calls, ...], ())}
+    return create_model("QueryPlan", __base__=QueryPlan, **narrowed)
+
+
+def from_wire(plan: BaseModel) -> QueryPlan:
+    """The same as a plain `QueryPlan`; arguments that were left open are left out."""
+    content = plan.model_dump(mode="json")
+    for call in content["tool_calls"]:
+        call["args"] = {name: value for name, value in call["args"].items() if value is not None}
+    return QueryPlan.model_validate(content)
+
+
+def _call_schema(tool: AnyTool) -> type[PlanPart]:
+    fields: dict[str, Any] = {"tool": (Literal[tool.name], ...), "args": (tool.arguments, ...)}
+    return create_model(f"{ToolCall.__name__}_{tool.name}", __base__=PlanPart, **fields)

@@ -1,0 +1,75 @@
+"""Doubles for planning and execution: tools that answer by script, and plans made short."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from pydantic import JsonValue
+
+from domain.ids import DocumentId
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.planning.plan import QueryPlan, ToolCall
+from tests.fakes.rag import BASE, USER
+
+CONTEXT = ToolContext(base_id=BASE, user_id=USER, question="Где применял RAG?", today=date(2026, 5, 12))
+
+
+class WordsArguments(ToolArguments):
+    """A query, as `rag_db_query` has it."""
+
+    query: str
+
+
+class ScriptedTool(Tool[WordsArguments]):
+    """Finds what it was given; keeps what it was asked."""
+
+    name = "rag_db_query"
+    arguments = WordsArguments
+
+    def __init__(self, *payloads: FactsPayload, error: Exception | None = None) -> None:
+        self.payloads = list(payloads)
+        self.error = error
+        self.asked: list[str] = []
+
+    async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
+        self.asked.append(arguments.query)
+        if self.error:
+            raise self.error
+        return self.payloads.pop(0) if self.payloads else FactsPayload()
+
+
+class GraphTool(ScriptedTool):
+    """The same under the graph's name."""
+
+    name = "graph_query_tool"
+
+
+@dataclass
+class Facts:
+    """Facts made short: `Facts()("a", "b")`."""
+
+    title: str = "Договор"
+    kind: FactKind = FactKind.STATEMENT
+    coverage: float = 1.0
+    made: list[Fact] = field(default_factory=list)
+
+    def __call__(self, *texts: str) -> FactsPayload:
+        facts = tuple(Fact(kind=self.kind, text=text, title=self.title, document=DocumentId("d")) for text in texts)
+        return FactsPayload(facts=facts, coverage=self.coverage)
+
+
+def call(query: str, tool: str = "rag_db_query", **more: JsonValue) -> ToolCall:
+    args: Mapping[str, JsonValue] = {"query": query, **more}
+    return ToolCall(tool=tool, args=dict(args))
+
+
+def plan(*calls: ToolCall, **changes: object) -> QueryPlan:
+    """A confident plan for CONTEXT's question."""
+    plain: dict[str, object] = {
+        "question": CONTEXT.question,
+        "intents": ("TECHNOLOGY_USAGE",),
+        "tool_calls": calls,
+        "confidence": 0.9,
+    }
+    return QueryPlan.model_validate({**plain, **changes})

@@ -1,0 +1,96 @@
+"""Running a plan: calls side by side, the fallback, the search that began early."""
+
+import asyncio
+
+import pytest
+
+from domain.errors import DatabaseAway
+from rag.execution.executor import EarlySearch, Executor
+from rag.execution.facts import FactsPayload
+from rag.planning.plan import FallbackReason
+from tests.fakes.planning import CONTEXT, Facts, GraphTool, ScriptedTool, call, plan
+
+FOUND = Facts()("RAG в AI-Portfolio")
+
+
+async def test_every_call_of_the_plan_is_made_in_order() -> None:
+    search = ScriptedTool(Facts()("первое"), Facts()("второе"))
+    done = await Executor([search], max_calls=4).execute(plan(call("а"), call("б")), CONTEXT)
+    assert search.asked == ["а", "б"]
+    assert [fact.text for fact in done.payload.facts] == ["первое", "второе"]
+
+
+async def test_no_more_calls_are_made_than_allowed_and_none_twice() -> None:
+    search = ScriptedTool(*[FOUND] * 9)
+    calls = (call("а"), call("а"), call("б"), call("в"), call("г"))
+    await Executor([search], max_calls=3).execute(plan(*calls), CONTEXT)
+    assert search.asked == ["а", "б", "в"]
+
+
+async def test_an_unknown_tool_and_wrong_arguments_are_told_and_the_fallback_serves() -> None:
+    search = ScriptedTool(FOUND)
+    made = plan(call("x", tool="shell"), call("y", tool="graph_query_tool", base_id="another"))
+    done = await Executor([search, GraphTool()], max_calls=4).execute(made, CONTEXT)
+    assert [result.problem != "" for result in done.calls] == [True, True, False]
+    assert search.asked == [CONTEXT.question]
+    assert done.payload.found
+
+
+@pytest.mark.parametrize(
+    ("graph_finds", "when", "searched"),
+    [
+        (FactsPayload(), FallbackReason.NO_RESULTS, True),
+        (FactsPayload(), FallbackReason.LOW_COVERAGE, False),
+        (Facts(coverage=0.2)("немного"), FallbackReason.LOW_COVERAGE, True),
+        (Facts(coverage=0.2)("немного"), FallbackReason.NO_RESULTS, False),
+        (Facts(coverage=0.9)("всё"), FallbackReason.LOW_COVERAGE, False),
+    ],
+)
+async def test_the_fallback_comes_when_the_plan_says(
+    graph_finds: FactsPayload, when: FallbackReason, searched: bool
+) -> None:
+    search, graph = ScriptedTool(FOUND), GraphTool(graph_finds)
+    made = plan(call("RAG", tool="graph_query_tool"), fallback={"when": (when,)})
+    await Executor([search, graph], max_calls=4).execute(made, CONTEXT)
+    assert (search.asked == [CONTEXT.question]) is searched
+
+
+async def test_the_same_search_is_not_made_again_as_a_fallback() -> None:
+    search = ScriptedTool()
+    await Executor([search], max_calls=4).execute(plan(call(CONTEXT.question)), CONTEXT)
+    assert search.asked == [CONTEXT.question]
+
+
+async def test_a_plan_without_calls_calls_nothing() -> None:
+    search = ScriptedTool(FOUND)
+    done = await Executor([search], max_calls=4).execute(plan(), CONTEXT)
+    assert (search.asked, done.payload.found) == ([], False)
+
+
+async def early(payload: FactsPayload) -> EarlySearch:
+    async def search() -> FactsPayload:
+        await asyncio.sleep(0)
+        return payload
+
+    return EarlySearch(question=CONTEXT.question, task=asyncio.create_task(search()))
+
+
+async def test_an_early_search_is_used_when_the_plan_asks_for_the_same_words() -> None:
+    search, begun = ScriptedTool(), await early(FOUND)
+    done = await Executor([search], max_calls=4).execute(plan(call("RAG: где применял")), CONTEXT, begun)
+    assert (search.asked, done.payload, done.calls[0].was_early) == ([], FOUND, True)
+
+
+async def test_an_early_search_that_nobody_wants_is_cancelled() -> None:
+    search, begun = ScriptedTool(FOUND), await early(FOUND)
+    await Executor([search], max_calls=4).execute(plan(call("совсем другое")), CONTEXT, begun)
+    await asyncio.wait({begun.task})
+    assert begun.task.cancelled()
+
+
+async def test_a_database_that_is_away_is_told_as_such_and_leaves_nothing_running() -> None:
+    graph = GraphTool(error=DatabaseAway())
+    made = plan(call("а"), call("б", tool="graph_query_tool"))
+    with pytest.raises(DatabaseAway):
+        await Executor([ScriptedTool(FOUND), graph], max_calls=4).execute(made, CONTEXT)
+    assert asyncio.all_tasks() == {asyncio.current_task()}

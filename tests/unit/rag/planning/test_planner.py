@@ -1,0 +1,92 @@
+"""Planning: the model's plan when it is good, one repair, then the default plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from prompts.intents import load_intents
+from rag.errors import ModelError, ModelNonsense
+from rag.planning.plan import QueryPlan
+from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
+from rag.ports import Schema
+from rag.records import ChatMessage
+from tests.fakes.planning import GraphTool, ScriptedTool, call, plan
+from tests.fakes.rag import ScriptedModel, away
+
+REQUEST = PlanningRequest(
+    question="Где применял RAG?",
+    messages=(ChatMessage(role="system", content="rules"), ChatMessage(role="user", content="Где применял RAG?")),
+    entity_ids=("project:ai-portfolio",),
+)
+
+
+@dataclass
+class PlanModel(ScriptedModel):
+    """Gives out plans one after the other."""
+
+    plans: list[QueryPlan | ModelError] = field(default_factory=list)
+
+    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+        self.asked.append(tuple(messages))
+        made = self.plans.pop(0)
+        if isinstance(made, ModelError):
+            raise made
+        return cast("Schema", made)  # the wire schema is a subclass; the planner reads it by its fields
+
+
+async def planned(*plans: QueryPlan | ModelError) -> tuple[Planned, PlanModel]:
+    model = PlanModel(plans=list(plans))
+    planner = Planner(model, tools=(ScriptedTool(), GraphTool()), intents=load_intents(), threshold=0.5)
+    return await planner.plan(REQUEST), model
+
+
+async def test_a_good_plan_is_taken_as_it_is() -> None:
+    good = plan(call("RAG"))
+    outcome, model = await planned(good)
+    assert (outcome.plan, outcome.origin, len(model.asked)) == (good, PlanOrigin.MODEL, 1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "remark"),
+    [
+        (plan(call("x", tool="shell")), "unknown tool shell"),
+        (plan(call("x"), intents=("MAKE_COFFEE",)), "unknown intent MAKE_COFFEE"),
+        (plan(call("x"), confidence=0.2), "confidence 0.2 is below 0.5"),
+        (plan(call("x"), entities=[{"type": "p", "id": "project:other", "name": "X"}]), "unknown entity project:other"),
+        (plan(call("x", base_id="another")), "base_id"),
+        (plan(call("x"), clarification={"question": "Какой?"}), "asks back"),
+    ],
+)
+async def test_a_bad_plan_is_asked_for_once_more_with_its_problem(bad: QueryPlan, remark: str) -> None:
+    outcome, model = await planned(bad, plan(call("RAG")))
+    assert outcome.origin is PlanOrigin.REPAIRED
+    assert remark in model.asked[1][-1].content
+
+
+async def test_after_two_bad_plans_the_default_one_stands() -> None:
+    outcome, model = await planned(plan(confidence=0.1), plan(confidence=0.2, render_style="TABLE"))
+    assert (outcome.origin, len(model.asked)) == (PlanOrigin.DEFAULT, 2)
+    assert outcome.plan.tool_calls == (call(REQUEST.question),)
+    assert outcome.plan.intents == ("GENERAL_UNSTRUCTURED",)
+    assert outcome.plan.render_style == "TABLE"
+
+
+@pytest.mark.parametrize("error", [away(), ModelNonsense("no QueryPlan in 2 answers")])
+async def test_a_model_in_trouble_costs_the_plan_and_not_the_answer(error: ModelError) -> None:
+    outcome, _ = await planned(error)
+    assert outcome.origin is PlanOrigin.DEFAULT
+    assert outcome.plan.tool_calls == (call(REQUEST.question),)
+
+
+async def test_without_a_model_there_is_one_search() -> None:
+    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5)
+    outcome = await planner.plan(REQUEST)
+    assert (outcome.origin, outcome.plan.tool_calls) == (PlanOrigin.DEFAULT, (call(REQUEST.question),))
+
+
+async def test_a_very_long_question_still_gets_a_plan() -> None:
+    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5)
+    request = PlanningRequest(question="а" * 5000, messages=(), entity_ids=())
+    assert (await planner.plan(request)).plan.tool_calls[0].args["query"] == "а" * 5000
