@@ -29,6 +29,8 @@ from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.progress import Progress
+from ingestion.reading.reader import FileReader
 from ingestion.records import Batch, ClaimedDocument, Document, FetchedFile, Source, Vector, Window
 
 STAGES = ("fetch", "parse", "embed", "store")
@@ -72,23 +74,23 @@ class TimedFetchers:
     inner: Fetchers
     clock: Clock
 
-    async def fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile:
+    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """As the real ones."""
         with self.clock.stage("fetch"):
-            return await self.inner.fetch(document, folder)
+            return await self.inner.fetch(document, folder, progress)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimedParser:
-    """Meets `ingestion.pipeline.Parse`."""
+    """Meets `ingestion.reading.reader.Parse`."""
 
     inner: ParseProcess
     clock: Clock
 
-    async def parse(self, file: FetchedFile) -> Document:
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
         """As the real one."""
         with self.clock.stage("parse"):
-            return await self.inner.parse(file)
+            return await self.inner.parse(file, progress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +138,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
         stores = Stores.over(TimedTransport(inner=transport, clock=clock))
         pipeline = IngestionPipeline(
             fetchers=TimedFetchers(inner=fetchers, clock=clock),
-            parser=TimedParser(inner=parser, clock=clock),
+            reader=FileReader(parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None),
             embedder=TimedEmbedder(inner=OfflineEmbedder(analyzer), clock=clock),
             analyzer=analyzer,
             queue=stores.work,

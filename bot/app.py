@@ -9,7 +9,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
@@ -19,31 +19,45 @@ from adapters.database.stores.intake import IntakeStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.reading import ReadingStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 from adapters.lexical import RussianEnglishAnalyzer
-from adapters.offline import OfflineEmbedder
-from bot.settings import Settings, WorkerSettings
+from bot.recognition import open_pictures
+from bot.search_models import Fusion, TextEmbedder, open_search_models
+from bot.settings import ModelSettings, Settings, WorkerSettings
+from ingestion.archives.process import UnpackProcess
+from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
-from ingestion.ports import Embedder, TelegramFiles
+from ingestion.ports import TelegramFiles
+from ingestion.reading.archives import ArchiveReader
+from ingestion.reading.reader import FileReader
 from ingestion.worker import Worker
+from prompts.intents import load_intents
 from prompts.loader import load_prompts
-from rag.conversation import Conversation
-from rag.ports import ChatModel, QueryEmbedder, Reranker, TermAnalyzer
+from rag.answering.answer import AnswerWriter
+from rag.answering.prompt import AnswerSettings
+from rag.conversation import Conversation, TurnStages
+from rag.dialogue.memory import DialogueMemory
+from rag.dialogue.summary import Summariser
+from rag.execution.documents_tool import ListDocuments
+from rag.execution.executor import Executor
+from rag.execution.reading_tool import ReadDocument
+from rag.execution.search_tool import SearchBase
+from rag.planning.planner import Planner
+from rag.planning.prompt import PlannerPrompt
+from rag.planning.wire import AnyTool
+from rag.ports import ChatModel, Reranker, TermAnalyzer
 from rag.retrieval.search import Retrieval
 
 if TYPE_CHECKING:
     from aiogram import Bot
 
 MEGABYTE = 2**20
-
-
-class TextEmbedder(Embedder, QueryEmbedder, Protocol):
-    """One model for passages and questions; anything else could not be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +73,7 @@ class Stores:
     search: SearchStore
     dialogue: DialogueStore
     inbox: InboxStore
+    reading: ReadingStore
 
     @classmethod
     def over(cls, transport: Transport) -> "Stores":
@@ -73,19 +88,8 @@ class Stores:
             search=SearchStore(transport),
             dialogue=DialogueStore(transport),
             inbox=InboxStore(transport),
+            reading=ReadingStore(transport),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fusion:
-    """How much each leg of search counts; measured in benchmarks, see docs/decisions.md."""
-
-    lexical_weight: float
-    vector_weight: float
-
-
-WITH_OFFLINE_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.3)
-WITH_JINA_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,7 @@ class Parts:
     fusion: Fusion
     reranker: Reranker | None
     model: ChatModel | None
+    planner_model: ChatModel | None
 
     def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
         """Search as the settings say; `baza eval` asks for more candidates."""
@@ -116,16 +121,40 @@ class Parts:
 
     def conversation(self) -> Conversation:
         """A turn, start to end."""
-        answer = self.settings.answer
-        return Conversation(
-            self.retrieval(),
-            self.stores.dialogue,
-            self.model,
-            load_prompts(),
-            answer_language=answer.answer_language,
+        answer, stores, prompts, intents = self.settings.answer, self.stores, load_prompts(), load_intents()
+        tools: tuple[AnyTool, ...] = (
+            SearchBase(self.retrieval()),
+            ListDocuments(stores.library),
+            ReadDocument(stores.library, stores.reading),
+        )
+        writing = AnswerSettings(
+            language=answer.answer_language,
             general_knowledge=answer.general_knowledge,
             window_pairs=answer.window_pairs,
             prompt_tokens=answer.prompt_tokens,
+        )
+        return Conversation(
+            TurnStages(
+                memory=DialogueMemory(
+                    stores.dialogue,
+                    self.analyzer,
+                    Summariser(stores.dialogue, self.planner_model, prompts) if self.planner_model else None,
+                    pairs=answer.window_pairs,
+                ),
+                entities=None,
+                planner=Planner(self.planner_model, tools=tools, intents=intents, threshold=answer.plan_threshold),
+                prompt=PlannerPrompt(
+                    prompts,
+                    intents=intents,
+                    tools=tools,
+                    policy=answer.search_policy,
+                    max_calls=answer.tool_calls,
+                    threshold=answer.plan_threshold,
+                    dialogue_tokens=answer.prompt_tokens // 4,
+                ),
+                executor=Executor(tools, max_calls=answer.tool_calls),
+                writer=AnswerWriter(self.model, prompts, writing) if self.model else None,
+            )
         )
 
     @asynccontextmanager
@@ -135,10 +164,18 @@ class Parts:
         async with (
             open_fetchers(_fetch_limits(settings), files=files) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
+            AsyncExitStack() as stack,
         ):
             pipeline = IngestionPipeline(
                 fetchers=fetchers,
-                parser=parser,
+                reader=FileReader(
+                    parser=parser,
+                    archives=ArchiveReader(
+                        unpacker=UnpackProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb)
+                    ),
+                    pictures=await open_pictures(self.settings, parser, stack),
+                    recordings=None,
+                ),
                 embedder=self.embedder,
                 analyzer=self.analyzer,
                 queue=self.stores.work,
@@ -150,6 +187,7 @@ class Parts:
                 pipeline,
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
+                long_concurrency=settings.long_concurrency,
                 lease_s=settings.lease_s,
                 poll_s=settings.poll_s,
                 attempts=settings.attempts,
@@ -164,20 +202,21 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     """Open the database and the models that are configured.
 
     Raises DatabaseAway when the database does not answer, MigrationError when its schema does not fit this version,
-    EmbeddedDatabaseError when ours does not start.
+    EmbeddedDatabaseError when ours does not start, LocalModelError when a local model cannot be used.
     """
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer = RussianEnglishAnalyzer()
-        embedder, reranker, fusion = await _open_search_models(settings, analyzer, stack)
+        search_models = await open_search_models(settings, analyzer, stack)
         yield Parts(
             settings=settings,
             stores=Stores.over(transport),
             analyzer=analyzer,
-            embedder=embedder,
-            fusion=fusion,
-            reranker=reranker,
-            model=await _open_chat_model(settings, stack),
+            embedder=search_models.embedder,
+            fusion=search_models.fusion,
+            reranker=search_models.reranker,
+            model=await _open_answer_model(settings.model, stack),
+            planner_model=await _open_planner_model(settings.model, stack),
         )
 
 
@@ -241,41 +280,42 @@ def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
         file_bytes=settings.file_mb * MEGABYTE,
         page_bytes=settings.page_mb * MEGABYTE,
         page_s=settings.fetch_s,
+        crawl=CrawlLimits(depth=settings.crawl_depth, pages=settings.crawl_pages, total_s=settings.crawl_s),
         allow_hosts=settings.fetch_allow_hosts,
     )
 
 
-async def _open_search_models(
-    settings: Settings, analyzer: TermAnalyzer, stack: AsyncExitStack
-) -> tuple[TextEmbedder, Reranker | None, Fusion]:
-    jina = settings.jina
-    if jina.api_key is None:
-        return OfflineEmbedder(analyzer), None, WITH_OFFLINE_VECTORS
-    from adapters.jina.client import open_jina
-    from adapters.jina.embedder import JinaEmbedder
-    from adapters.jina.reranker import JinaReranker
-
-    key = jina.api_key.get_secret_value()
-    client = await stack.enter_async_context(
-        open_jina(base_url=jina.base_url, api_key=key, timeout_s=jina.timeout_s, concurrency=jina.concurrency)
+async def _open_answer_model(model: ModelSettings, stack: AsyncExitStack) -> ChatModel | None:
+    return await _open_chat_model(
+        model, stack, name=model.answer_model, temperature=model.answer_temperature, max_tokens=model.answer_max_tokens
     )
-    embedder = JinaEmbedder(client, model=jina.embedding_model)
-    return embedder, JinaReranker(client, model=jina.reranker_model), WITH_JINA_VECTORS
 
 
-async def _open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatModel | None:
-    model = settings.model
+async def _open_planner_model(model: ModelSettings, stack: AsyncExitStack) -> ChatModel | None:
+    return await _open_chat_model(
+        model,
+        stack,
+        name=model.planner_model or model.answer_model,
+        temperature=model.planner_temperature,
+        max_tokens=model.planner_max_tokens,
+    )
+
+
+async def _open_chat_model(
+    model: ModelSettings, stack: AsyncExitStack, *, name: str, temperature: float, max_tokens: int
+) -> ChatModel | None:
     if not model.configured:
         return None
     from adapters.llm.opening import open_chat_model
 
+    names = dict.fromkeys((name, model.fallback_model or name))
     return await stack.enter_async_context(
         open_chat_model(
             base_url=model.base_url,
             api_key=model.api_key.get_secret_value() if model.api_key else None,
-            model=model.answer_model,
-            temperature=model.answer_temperature,
-            max_tokens=model.answer_max_tokens,
+            models=tuple(names),
+            temperature=temperature,
+            max_tokens=max_tokens,
             timeout_s=model.timeout_s,
         )
     )

@@ -86,6 +86,21 @@ class ChooseLanguage(CallbackData, prefix="lang"):
     language: str
 
 
+class PickChoice(CallbackData, prefix="pick"):
+    """One of the answers to a question asked back, by its place; its words are on the button."""
+
+    place: int
+
+
+class ResumeDialogue(CallbackData, prefix="talk"):
+    """Go on with an earlier dialogue."""
+
+    session: str
+
+
+MORE = "more"
+"""The rest of a list that an answer began."""
+
 KEEP = "keep"
 """Put the message that this one replies to into the base."""
 

@@ -6,9 +6,10 @@ In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from domain.documents import DocumentCard, Notice, Removed
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
+from domain.documents import Choice, DocumentCard, Notice, Removed
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
+from rag.records import PastSession
 
 
 class PeopleStore(Protocol):
@@ -50,8 +51,24 @@ class Library(Protocol):
         """Newest first; duplicates, cancelled and superseded ones are left out."""
         ...
 
-    async def count(self, base: BaseId) -> Removed:
-        """How many documents and passages a clean-up would remove."""
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
+        """How many listed documents there are, with their passages; without a name what a clean-up would remove."""
+        ...
+
+    async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
+        """Answer the question that a CHOOSING document asks; False when it asks none any more."""
+        ...
+
+    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
+        """Give a document another name; False when there is none."""
+        ...
+
+    async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
+        """The document and what it took the place of, newest first."""
+        ...
+
+    async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
+        """Stop work on all of a batch that is not final; how many were stopped."""
         ...
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None: ...
@@ -73,6 +90,18 @@ class Library(Protocol):
     async def save_turn(
         self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
     ) -> None: ...
+
+
+class PastDialogues(Protocol):
+    """The dialogues of a person that can be gone on with."""
+
+    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+        """The latest first."""
+        ...
+
+    async def resume(self, user: UserId, session: SessionId) -> bool:
+        """Go on with an earlier dialogue; False when this person has no such."""
+        ...
 
 
 class Notices(Protocol):

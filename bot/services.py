@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.ports import Library, PeopleStore
+from bot.ports import Library, PastDialogues, PeopleStore
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import IntakeQueue
@@ -32,6 +32,7 @@ class Services:
     library: Library
     intake: IntakeQueue
     conversation: Conversation
+    dialogues: PastDialogues
     passages: PassageSearch
     texts: Texts
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once

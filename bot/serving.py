@@ -17,6 +17,7 @@ import structlog
 from bot.app import open_parts
 from bot.cli.output import print_line
 from bot.lazy_models import built_when_used
+from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 
@@ -91,5 +92,7 @@ def _missing(settings: Settings) -> dict[str, bool]:
         "missing-token": settings.telegram.token is None,
         "missing-model": not settings.model.configured,
         "missing-jina": settings.jina.api_key is None,
+        "missing-speech": settings.speech.model is None,
+        "missing-recognition": describe_recognition(settings) is None,
         "cli-open-to-all": settings.telegram.token is not None and not settings.telegram.allowed_users,
     }

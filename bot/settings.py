@@ -24,6 +24,11 @@ def _numbers(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _joined(value: object) -> object:
+    """`"rus+eng"` -> `["rus", "eng"]`, as tesseract writes languages."""
+    return [part.strip() for part in value.split("+") if part.strip()] if isinstance(value, str) else value
+
+
 def _address(value: object) -> object:
     """Service addresses are kept without the closing slash and must say http or https."""
     if isinstance(value, str) and not value.startswith(("http://", "https://")):
@@ -100,8 +105,18 @@ class JinaSettings(Section):
     base_url: Address = Field("https://api.jina.ai/v1", alias="JINA_BASE_URL")
     embedding_model: str = Field("jina-embeddings-v3", alias="JINA_EMBEDDING_MODEL")
     reranker_model: str = Field("jina-reranker-v2-base-multilingual", alias="JINA_RERANKER_MODEL")
-    concurrency: int = Field(4, alias="JINA_CONCURRENCY", ge=1, le=500)
+    tier: Literal["free", "paid", "premium"] = Field("free", alias="JINA_TIER")
+    concurrency: int | None = Field(None, alias="JINA_CONCURRENCY", ge=1, le=500)  # None: as the tier allows
     timeout_s: float = Field(60, alias="JINA_TIMEOUT_SECONDS", gt=0)
+
+
+class LocalModelSettings(Section):
+    """Search models of this machine, used where there is no key of Jina."""
+
+    embedding_model: str | None = Field(None, alias="LOCAL_EMBEDDING_MODEL")
+    reranker_model: str | None = Field(None, alias="LOCAL_RERANKER_MODEL")
+    context_tokens: int = Field(2048, alias="LOCAL_CONTEXT_TOKENS", ge=64, le=32768)
+    threads: int = Field(0, alias="LOCAL_THREADS", ge=0, le=256)  # 0: one a core
 
 
 class ModelSettings(Section):
@@ -109,9 +124,13 @@ class ModelSettings(Section):
 
     api_key: SecretStr | None = Field(None, alias="LLM_API_KEY")
     base_url: Address = Field("https://openrouter.ai/api/v1", alias="LLM_BASE_URL")
+    planner_model: str | None = Field(None, alias="PLANNER_MODEL")  # None: the answer model
+    planner_temperature: float = Field(0.0, alias="PLANNER_TEMPERATURE", ge=0, le=2)
+    planner_max_tokens: int = Field(1000, alias="PLANNER_MAX_TOKENS", ge=200)
     answer_model: str = Field("openai/gpt-4.1", alias="ANSWER_MODEL")
     answer_temperature: float = Field(0.3, alias="ANSWER_TEMPERATURE", ge=0, le=2)
     answer_max_tokens: int = Field(1500, alias="ANSWER_MAX_TOKENS", ge=64)
+    fallback_model: str | None = Field(None, alias="FALLBACK_MODEL")  # asked when the others are away
     timeout_s: float = Field(60, alias="LLM_TIMEOUT_SECONDS", gt=0)
     configured: bool = False  # an address or a key was given
 
@@ -132,12 +151,16 @@ class AnswerSettings(Section):
     window_pairs: int = Field(15, alias="DIALOGUE_PAIRS", ge=0, le=15)
     prompt_tokens: int = Field(12000, alias="PROMPT_TOKENS", ge=1000)
     interface_language: Language = Field("ru", alias="DEFAULT_LANGUAGE")
+    search_policy: Literal["planned", "explicit"] = Field("planned", alias="SEARCH_POLICY")
+    plan_threshold: float = Field(0.5, alias="PLAN_CONFIDENCE_THRESHOLD", ge=0, le=1)
+    tool_calls: int = Field(4, alias="MAX_TOOL_CALLS", ge=1, le=8)
 
 
 class WorkerSettings(Section):
     """How documents are read."""
 
     concurrency: int = Field(2, alias="WORKER_CONCURRENCY", ge=1, le=64)
+    long_concurrency: int = Field(1, alias="WORKER_LONG", ge=0, le=64)
     lease_s: int = Field(60, alias="WORKER_LEASE_SECONDS", ge=2)
     poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
     attempts: int = Field(8, alias="WORKER_ATTEMPTS", ge=1)
@@ -145,6 +168,9 @@ class WorkerSettings(Section):
     file_mb: int = Field(20, alias="MAX_FILE_MB", ge=1, le=2000)
     page_mb: int = Field(10, alias="MAX_PAGE_MB", ge=1, le=200)
     fetch_s: float = Field(30, alias="FETCH_SECONDS", gt=0)
+    crawl_depth: int = Field(2, alias="CRAWL_DEPTH", ge=0, le=10)
+    crawl_pages: int = Field(50, alias="CRAWL_PAGES", ge=1, le=1000)
+    crawl_s: float = Field(120, alias="CRAWL_SECONDS", gt=0)
     parse_s: float = Field(60, alias="PARSE_SECONDS", gt=0)
     parse_mb: int = Field(1024, alias="PARSE_MEMORY_MB", ge=128)
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
@@ -158,6 +184,30 @@ class WorkerSettings(Section):
         if self.overlap_tokens >= self.chunk_tokens:
             raise ValueError("CHUNK_OVERLAP_TOKENS: should be less than CHUNK_TOKENS")
         return self
+
+
+class RecognitionSettings(Section):
+    """How words in pictures are read: photos, and pages of PDFs that have no text of their own."""
+
+    mode: Literal["auto", "tesseract", "vision", "off"] = Field("auto", alias="OCR")
+    languages: Annotated[tuple[str, ...], BeforeValidator(_joined)] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
+    pages: int = Field(300, alias="OCR_PAGES", ge=1)
+    concurrency: int | None = Field(None, alias="OCR_CONCURRENCY", ge=1, le=64)  # None: as many as cores
+    page_s: float = Field(120, alias="OCR_PAGE_SECONDS", ge=1)
+    vision_model: str | None = Field(None, alias="VISION_MODEL")
+
+
+class SpeechSettings(Section):
+    """How recordings are listened to, and what is taken of videos behind links."""
+
+    model: str | None = Field(None, alias="WHISPER_MODEL")  # None: recordings are not read
+    language: str = Field("auto", alias="SPEECH_LANGUAGE", pattern=r"^(auto|[a-z]{2,3})$")
+    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: as many as the library thinks right
+    memory_mb: int = Field(6144, alias="WHISPER_MEMORY_MB", ge=512)
+    idle_s: float = Field(300, alias="WHISPER_IDLE_SECONDS", gt=0)
+    minutes: int = Field(240, alias="AUDIO_MINUTES", ge=1)
+    video_mb: int = Field(200, alias="MAX_VIDEO_MB", ge=1, le=2000)
+    video_s: float = Field(900, alias="VIDEO_SECONDS", gt=0)
 
 
 class LogSettings(Section):
@@ -178,9 +228,12 @@ class Settings(BaseModel):
     localchat: LocalChatSettings
     database: DatabaseSettings
     jina: JinaSettings
+    local: LocalModelSettings
     model: ModelSettings
     answer: AnswerSettings
     worker: WorkerSettings
+    recognition: RecognitionSettings
+    speech: SpeechSettings
     log: LogSettings
 
     @classmethod
@@ -205,9 +258,12 @@ _SECTIONS: dict[str, type[Section]] = {
     "localchat": LocalChatSettings,
     "database": DatabaseSettings,
     "jina": JinaSettings,
+    "local": LocalModelSettings,
     "model": ModelSettings,
     "answer": AnswerSettings,
     "worker": WorkerSettings,
+    "recognition": RecognitionSettings,
+    "speech": SpeechSettings,
     "log": LogSettings,
 }
 

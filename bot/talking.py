@@ -126,6 +126,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
         library=stores.library,
         intake=stores.intake,
         conversation=parts.conversation(),
+        dialogues=stores.dialogue,
         passages=stores.search,
         texts=texts,
         wake=wake,

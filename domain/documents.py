@@ -18,8 +18,33 @@ class SourceType(StrEnum):
 
     NOTE = "note"  # text typed or pasted in База
     FILE = "file"  # a file sent to the bot
-    LINK = "link"  # a web page
+    LINK = "link"  # a web page, a file behind an address, or a video of a host we know
+    SITE = "site"  # a page with the pages below it («Добавить весь раздел»)
     PATH = "path"  # a file of this machine, added by `baza add`; never made from a message
+
+
+class Medium(StrEnum):
+    """What a document is made of, by its content; its sign in lists and citations follows it."""
+
+    TEXT = "text"
+    IMAGE = "image"  # a photo or a scan: its words were recognised
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+class Lane(StrEnum):
+    """Which queue a document waits in, so that a note does not stand behind an hour of video."""
+
+    QUICK = "quick"
+    LONG = "long"  # recordings, video hosts and whole sites
+
+
+class Choice(StrEnum):
+    """What becomes of a document whose name the base has with other content (UX: «Заменить / Оставить оба …»)."""
+
+    REPLACE = "replace"
+    KEEP_BOTH = "keep_both"
+    SKIP = "skip"
 
 
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
@@ -30,6 +55,8 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
 
     A file keeps its file name (parsers find titles such as "Microsoft Word - Document1"), a page has its title.
     """
+    if title == identifier:  # renamed by the person: what looks like a path is none
+        return title
     name = PurePath(identifier).name
     if source_type in _FILES and "." in name:
         return name
@@ -40,8 +67,11 @@ class DocumentStatus(StrEnum):
     """The life of a document; the worker moves it forward, readers see it only in READY."""
 
     QUEUED = "queued"
+    CHOOSING = "choosing"  # the base has this name with other content: the person decides what becomes of both
     FETCHING = "fetching"
     PARSING = "parsing"
+    RECOGNISING = "recognising"  # words in pictures of pages
+    LISTENING = "listening"  # speech
     EMBEDDING = "embedding"
     READY = "ready"
     FAILED = "failed"
@@ -51,11 +81,21 @@ class DocumentStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """True when no worker will touch the document again."""
-        return self not in _IN_WORK
+        """True when neither a worker nor an answer of the person can move it on."""
+        return self not in _UNFINISHED
 
 
-_IN_WORK = frozenset({DocumentStatus.QUEUED, DocumentStatus.FETCHING, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
+_UNFINISHED = frozenset(
+    {
+        DocumentStatus.QUEUED,
+        DocumentStatus.CHOOSING,
+        DocumentStatus.FETCHING,
+        DocumentStatus.PARSING,
+        DocumentStatus.RECOGNISING,
+        DocumentStatus.LISTENING,
+        DocumentStatus.EMBEDDING,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +109,7 @@ class DocumentCard:
     source_identifier: str  # file name, URL, path or the note's title
     title: str
     status: DocumentStatus
-    progress_done: int  # units of the current stage: pages while parsing, passages while embedding
+    progress_done: int  # units of the stage: pages (parsing, recognising), seconds (listening), passages (embedding)
     progress_total: int  # 0 while unknown
     attempts: int
     waits_for_service: bool  # queued again because a service was away; the person was promised a message
@@ -84,6 +124,18 @@ class DocumentCard:
     chat_id: ChatId | None = None
     message_id: MessageId | None = None  # the person's own message that brought it
     file_id: str | None = None
+    medium: Medium = Medium.TEXT
+    duration_s: float | None = None  # of a recording
+    parts: int | None = None  # files of an archive, pages of a site
+    unread: tuple[str, ...] = ()  # names of parts that could not be read
+    searchable: int = 0  # passages that can be found: while it is read those so far, then all
+    ahead: int = 0  # documents of its lane that are worked before it, while it is queued
+    version: int = 1  # 2 and more: it took the place of an earlier one
+    author: str | None = None
+    published_at: datetime | None = None
+    size_bytes: int | None = None
+    media_type: str | None = None
+    url: str | None = None  # where the original can be seen
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Where in a document a piece of text stands: page, seconds of audio, heading path.
+"""Where in a document a piece of text stands: page, slide, row, seconds of audio, heading path.
 
 In: what a parser knows. Out: a frozen record and its JSON form (the `locator` column and `baza ask --json`).
 It does not format itself for people; `bot.replies.citations` does, in their language.
@@ -19,6 +19,11 @@ class Locator:
     page_end: int | None = None  # last page, when the text runs over a page break
     start_s: float | None = None  # seconds from the beginning of a recording
     end_s: float | None = None
+    slide: int | None = None  # counted from 1
+    row: int | None = None  # first row of a sheet or CSV file, as its program numbers them; the sheet is a heading
+    row_end: int | None = None  # last row
+    member: str | None = None  # the file inside an archive or a letter
+    url: str | None = None  # the page of a site
     headings: tuple[str, ...] = ()  # outermost first
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -28,6 +33,11 @@ class Locator:
             "page_end": self.page_end,
             "start_s": self.start_s,
             "end_s": self.end_s,
+            "slide": self.slide,
+            "row": self.row,
+            "row_end": self.row_end,
+            "member": self.member,
+            "url": self.url,
             "headings": list(self.headings) or None,
         }
         return {name: value for name, value in parts.items() if value is not None}
@@ -41,6 +51,11 @@ class Locator:
             page_end=_integer(parts.get("page_end")),
             start_s=_number(parts.get("start_s")),
             end_s=_number(parts.get("end_s")),
+            slide=_integer(parts.get("slide")),
+            row=_integer(parts.get("row")),
+            row_end=_integer(parts.get("row_end")),
+            member=_text(parts.get("member")),
+            url=_text(parts.get("url")),
             headings=tuple(str(heading) for heading in headings) if isinstance(headings, list) else (),
         )
 
@@ -51,3 +66,7 @@ def _integer(value: JsonValue) -> int | None:
 
 def _number(value: JsonValue) -> float | None:
     return float(value) if isinstance(value, int | float) else None
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None

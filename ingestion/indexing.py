@@ -1,12 +1,13 @@
 """Windows of a document -> chunks with vectors and terms, stored batch by batch.
 
-In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls. What an earlier attempt stored with the
-same words and the same model is left alone. It publishes nothing.
+In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small
+enough to be stored together with its publication. What an earlier attempt stored with the same words and the same model
+is left alone. It publishes nothing.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from domain.documents import DocumentStatus
 from ingestion.chunking.windows import split_window
@@ -29,28 +30,36 @@ class Indexer:
         self._queue = queue
 
     async def index(
-        self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str
-    ) -> None:
+        self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str, stored: int
+    ) -> Sequence[IndexedChunk]:
         """Store every chunk of the windows; each can be found by the document's `title` too.
 
-        Raises ServiceError, LeaseLost, DatabaseAway.
+        `stored` is how many chunks earlier attempts have left. Those that come back are not stored yet: the whole of a
+        document that is one batch. Raises ServiceError, LeaseLost, DatabaseAway.
         """
-        total = sum(len(window.own) for window in windows)
-        await progress.report(DocumentStatus.EMBEDDING, total=total)
-        stored = await self._queue.stored_chunks(document, model=self._embedder.model)
-        missing = [window for window in windows if not _is_stored(window, stored)]
-        done = total - sum(len(window.own) for window in missing)
-        for first in range(0, len(missing), WINDOWS_AT_ONCE):
-            group = missing[first : first + WINDOWS_AT_ONCE]
-            done += await self._index_group(document, group, title)
-            await progress.report(DocumentStatus.EMBEDDING, done=done, total=total)
+        chunks = [chunk for window in windows for chunk in window.own]
+        kept = await self._keep(document, chunks) if stored else ()
+        missing = [window for window in windows if not all(chunk.ordinal in kept for chunk in window.own)]
+        if len(chunks) <= CHUNKS_A_BATCH and not kept:
+            return [chunk for group in _groups(missing) for chunk in await self._index(group, title)]
+        done = len(chunks) - sum(len(window.own) for window in missing)
+        for group in _groups(missing):
+            done += await self._store(document, await self._index(group, title))
+            await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
+        return ()
 
-    async def _index_group(self, document: ClaimedDocument, windows: Sequence[Window], title: str) -> int:
-        """How many chunks were stored."""
+    async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
+        """Ordinals of chunks that need not be embedded again."""
+        digests = [_md5(chunk.text) for chunk in chunks]
+        return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
+
+    async def _index(self, windows: Sequence[Window], title: str) -> list[IndexedChunk]:
         vectors = [vector for own in await self._embed(windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
         characters = sum(len(chunk.text) for chunk in chunks)
-        indexed = await compute(lambda: self._combine(chunks, vectors, title), characters=characters)
+        return await compute(lambda: self._combine(chunks, vectors, title), characters=characters)
+
+    async def _store(self, document: ClaimedDocument, indexed: Sequence[IndexedChunk]) -> int:
         for first in range(0, len(indexed), CHUNKS_A_BATCH):
             await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
         return len(indexed)
@@ -77,10 +86,10 @@ class Indexer:
         )
 
 
-def _is_stored(window: Window, stored: Mapping[int, str]) -> bool:
-    return all(stored.get(chunk.ordinal) == _md5(chunk.text) for chunk in window.own)
+def _groups(windows: Sequence[Window]) -> list[Sequence[Window]]:
+    return [windows[first : first + WINDOWS_AT_ONCE] for first in range(0, len(windows), WINDOWS_AT_ONCE)]
 
 
 def _md5(text: str) -> str:
     """As PostgreSQL's `md5(text)` gives it; it tells texts apart and guards nothing."""
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()

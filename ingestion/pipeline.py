@@ -1,8 +1,8 @@
 """From a claimed document to published passages, stage by stage.
 
-In: a `ClaimedDocument`. Out: nothing but what the queue stores; the document ends ready or as a duplicate. Errors go to
-the worker, which decides their fate: SourceError, ServiceError, LeaseLost, DatabaseAway. An attempt after a crash
-begins anew, and pays again for no vector that an earlier one has stored.
+In: a `ClaimedDocument`. Out: nothing but what the queue stores; the document ends ready, as a duplicate, or waiting for
+the person's choice. Errors go to the worker, which decides their fate: SourceError, ServiceError, LeaseLost,
+DatabaseAway. An attempt after a crash begins anew, and pays again for no vector that an earlier one has stored.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Medium, SourceType
 from ingestion.chunking.chunker import chunk_document
 from ingestion.chunking.windows import split_into_windows
 from ingestion.computing import compute
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import Indexer
-from ingestion.note import hash_note, hash_words, read_note
+from ingestion.note import hash_note, read_note
+from ingestion.page_hash import hash_page
+from ingestion.parsers.titles import choose_title
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
-    BLOCK_SEPARATOR,
+    About,
     Block,
     BlockKind,
     Chunk,
@@ -33,23 +35,34 @@ from ingestion.records import (
     Window,
 )
 from ingestion.scratch import document_folder
+from ingestion.site_file import SITE_TYPE
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
+_SILENT = {
+    FailureCode.FILE_WITHOUT_WORDS: Medium.IMAGE,
+    FailureCode.FILE_NEEDS_RECOGNITION: Medium.IMAGE,
+    FailureCode.FILE_WITHOUT_SPEECH: Medium.AUDIO,
+    FailureCode.FILE_NEEDS_HEARING: Medium.AUDIO,
+}
+"""Why a file may have nothing to say, and what it then is."""
+
+_WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
+_PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
 
 class Fetch(Protocol):
     """`ingestion.fetch.fetchers.Fetchers`."""
 
-    async def fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile:
+    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """Bytes on disk, in `folder`."""
         ...
 
 
-class Parse(Protocol):
-    """`ingestion.parsers.process.ParseProcess`."""
+class Read(Protocol):
+    """`ingestion.reading.reader.FileReader`."""
 
-    async def parse(self, file: FetchedFile) -> Document:
-        """What the file says. Raises SourceError."""
+    async def read(self, file: FetchedFile, progress: Progress) -> Document:
+        """What the file says. Raises SourceError, ServiceError."""
         ...
 
 
@@ -68,7 +81,7 @@ class IngestionPipeline:
         self,
         *,
         fetchers: Fetch,
-        parser: Parse,
+        reader: Read,
         embedder: Embedder,
         analyzer: TermAnalyzer,
         queue: WorkQueue,
@@ -76,7 +89,7 @@ class IngestionPipeline:
         scratch: Path,
     ) -> None:
         self._fetchers = fetchers
-        self._parser = parser
+        self._reader = reader
         self._window_tokens = embedder.window_tokens
         self._indexer = Indexer(embedder=embedder, analyzer=analyzer, queue=queue)
         self._queue = queue
@@ -89,13 +102,14 @@ class IngestionPipeline:
         parsed = await self._read(document, progress)
         if parsed is None:
             return
-        await self._queue.store_blocks(document, parsed=parsed)
         chunks, windows = await self._chunk(document, parsed)
-        await self._indexer.index(document, windows, progress, title=parsed.title)
-        await self._queue.publish(document, chunks=len(chunks))
+        stored = await self._queue.store_blocks(document, parsed=parsed, chunks=len(chunks))
+        progress.entered(DocumentStatus.EMBEDDING)
+        last = await self._indexer.index(document, windows, progress, title=parsed.title, stored=stored)
+        await self._queue.publish(document, chunks=len(chunks), last=last)
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """What the source says; None when the base holds the same content already."""
+        """What the source says; None when the work stops here, the base holding the content or the name already."""
         source = document.source
         is_note = source.type is SourceType.NOTE
         if is_note and await self._is_known(document, hash_note(source)):
@@ -106,26 +120,42 @@ class IngestionPipeline:
     async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """Fetch and parse."""
         with document_folder(self._scratch) as folder:
-            file = await self._fetchers.fetch(document, folder)
-            if not _is_page(file) and await self._is_known(document, file.sha256):
+            file = await self._fetchers.fetch(document, folder, progress)
+            if not _is_page(file) and await self._is_known(document, file.sha256, file):
                 return None
             await progress.report(DocumentStatus.PARSING)
-            parsed = await self._parse(file)
-        if _is_page(file) and await self._is_known(document, _hash_of_text(parsed)):
+            parsed = await self._parse_or_caption(document.source, file, progress)
+        if _is_page(file) and await self._is_known(document, hash_page(parsed), file):
             return None
-        return parsed
+        return _with_about(parsed, file)
 
-    async def _parse(self, file: FetchedFile) -> Document:
+    async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
+        """A photo without words or a recording without speech is kept for its caption, if it has one."""
         try:
-            return await self._parser.parse(file)
+            return await self._parse(file, progress)
         except SourceError as error:
-            if not _is_page(file) or error.code not in _WORDLESS:
+            medium = _SILENT.get(error.code)
+            if medium is None or source.type is not SourceType.FILE or not source.text:
                 raise
-            host = urlsplit(file.url or "").hostname
-            raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=host, detail=error.detail) from error
+            title = choose_title(None, (), name=file.name)
+            return Document(title=title, blocks=(), medium=medium, unread=(file.name,))
 
-    async def _is_known(self, document: ClaimedDocument, content_hash: str) -> bool:
-        return await self._queue.record_content(document, content_hash=content_hash) is not None
+    async def _parse(self, file: FetchedFile, progress: Progress) -> Document:
+        try:
+            return await self._reader.read(file, progress)
+        except SourceError as error:
+            if not _is_page(file) or error.code not in _WORDLESS | _WALLS:
+                raise
+            raise _of_page(error, file) from error
+
+    async def _is_known(self, document: ClaimedDocument, content_hash: str, file: FetchedFile | None = None) -> bool:
+        stopped = await self._queue.record_content(
+            document,
+            content_hash=content_hash,
+            size_bytes=file.size_bytes if file else None,
+            media_type=file.media_type if file else None,
+        )
+        return stopped is not None
 
     async def _chunk(self, document: ClaimedDocument, parsed: Document) -> tuple[Sequence[Chunk], Sequence[Window]]:
         limits = self._limits
@@ -142,11 +172,30 @@ class IngestionPipeline:
 
 def _is_page(file: FetchedFile) -> bool:
     """Pages are compared by their text: their markup changes at every visit."""
-    return file.url is not None and file.media_type == HTML_TYPE
+    return file.url is not None and file.media_type in _PAGE_TYPES
 
 
-def _hash_of_text(parsed: Document) -> str:
-    return hash_words(BLOCK_SEPARATOR.join(block.text for block in parsed.blocks))
+def _of_page(error: SourceError, file: FetchedFile) -> SourceError:
+    """The same reason in terms of the site, whose name says more than a file's."""
+    host = urlsplit(file.url or "").hostname
+    if error.code in _WALLS:
+        return SourceError(error.code, name=host, detail=error.detail)
+    code = FailureCode.SITE_WITHOUT_TEXT if file.media_type == SITE_TYPE else FailureCode.PAGE_WITHOUT_TEXT
+    return SourceError(code, host=host, detail=error.detail)
+
+
+def _with_about(parsed: Document, file: FetchedFile) -> Document:
+    """What the file left open, in the words of the place that it came from."""
+    about = file.about or About()
+    is_nameless = parsed.title == choose_title(None, (), name=file.name)
+    return replace(
+        parsed,
+        title=about.title if about.title and is_nameless else parsed.title,
+        author=parsed.author or about.author,
+        published_at=parsed.published_at or about.published_at,
+        medium=about.medium or parsed.medium,
+        duration_s=about.duration_s or parsed.duration_s,
+    )
 
 
 def _with_source(parsed: Document, source: Source) -> Document:

@@ -4,11 +4,12 @@ In and out: records of `ingestion.records`. Store calls raise `domain.errors.Dat
 database does not answer; calls under a lease raise `ingestion.errors.LeaseLost` when it is no longer ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from domain.documents import DocumentStatus
+from domain.documents import DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
 from ingestion.records import (
     Batch,
@@ -61,6 +62,48 @@ class TelegramFiles(Protocol):
         ...
 
 
+class Recognizer(Protocol):
+    """Reads the words in a picture (OCR)."""
+
+    async def recognise(self, picture: bytes) -> list[Block]:
+        """`picture` is a PNG or JPEG, upright, of at most 4,000 pixels a side. Blocks in reading order without
+        locators; none when the picture holds no words. Raises ServiceError (away or refused)."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utterance:
+    """What was said from `start_s` to `end_s`, seconds from the beginning of the recording."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcript:
+    """A whole recording in words."""
+
+    utterances: tuple[Utterance, ...]
+    duration_s: float
+    language: str | None  # ISO 639-1, as it was heard
+    has_picture: bool  # a video, and not sound alone
+    title: str | None = None  # as the recording's own tags say
+
+
+class Transcriber(Protocol):
+    """Turns speech into text."""
+
+    async def transcribe(
+        self, path: Path, *, name: str, heard: Callable[[float, float], Awaitable[None]]
+    ) -> Transcript:
+        """`heard(done_s, total_s)` is called as the work goes on. `name` is for the error's sentence.
+
+        Raises SourceError (damaged, without sound, too long) or ServiceError (the model cannot be loaded, it died).
+        """
+        ...
+
+
 class IntakeQueue(Protocol):
     """Where the bot leaves what was sent."""
 
@@ -69,41 +112,91 @@ class IntakeQueue(Protocol):
         nothing. With `hold_s`, only `claim(only=...)` can take them during that many seconds."""
         ...
 
+    async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
+        """Telegram cuts a long text into messages: add the one note of this message to the note that was cut.
+
+        That is the note that the same person sent to the same chat one or two messages before, while it is held (see
+        `enqueue`); it is held for `hold_s` more, and keeps the title of its first part. None when there is no such
+        note: enqueue it then. The same message again changes nothing (`created` is False).
+        """
+        ...
+
+    async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
+        """Read the source of a ready document anew; what has changed takes its place without asking.
+
+        `batch` says who asked and where the live message goes; its sources do not count, and its message may be that of
+        the button. While the source is being read already, that is the answer (`created` is False). None when the base
+        holds no such document, or nothing that can be read anew (a note).
+        """
+        ...
+
 
 class WorkQueue(Protocol):
     """What a worker does with documents. Everything but `claim` is refused (LeaseLost) without the lease."""
 
-    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
-        """The next document whose turn it is, or one whose worker has gone silent; None when there is none."""
+    async def claim(
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+    ) -> ClaimedDocument | None:
+        """The next document of these lanes whose turn it is, or one whose worker has gone silent; None when there is
+        none. `only` asks for one document, whatever its lane and its hour."""
         ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Hold the document for that long from now."""
         ...
 
+    async def give_back(self, document: ClaimedDocument) -> None:
+        """The worker has to stop: as if it had not been claimed, but what is stored of it is kept."""
+        ...
+
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
         """Say which stage it is in and how far."""
         ...
 
-    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
-        """Note the content's hash (hex). When the base holds the same content ready, this document becomes its
-        DUPLICATE and that is returned; else None."""
+    async def record_content(
+        self,
+        document: ClaimedDocument,
+        *,
+        content_hash: str,
+        size_bytes: int | None = None,
+        media_type: str | None = None,
+    ) -> PublishedDocument | None:
+        """Note the content's hash (hex), and what else is known of it now. None: go on.
+
+        When the base holds the same content ready, this document becomes its DUPLICATE; when it holds other content
+        under the same file name, CHOOSING until the person has said what becomes of the two.
+        """
         ...
 
-    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
-        """Store title, language, pages and all blocks, replacing what an earlier attempt left."""
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
+        """Store title, figures and all blocks, replacing what an earlier attempt left, and begin EMBEDDING.
+
+        `chunks` is how many there will be. Returns how many chunks earlier attempts have left (see `keep_chunks`).
+        """
         ...
 
-    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
-        """Ordinal -> md5 (hex) of the text, of the chunks that an earlier attempt stored with this model."""
+    async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
+        """Drop what earlier attempts stored, but for the chunks with this model and these digests; the ordinals kept.
+
+        `digests` are the md5 (hex) of the texts of all chunks, by ordinal.
+        """
         ...
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
-        """Store a batch in one call; the same ordinal again replaces. Nobody sees them before `publish`."""
+        """Store a batch in one call; the same ordinal again replaces.
+
+        They can be found from now on, unless they would stand beside an earlier version or the same content.
+        """
         ...
 
-    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
-        """Make the first `chunks` ordinals searchable, drop any others, in one transaction."""
+    async def publish(
+        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+    ) -> PublishedDocument:
+        """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction.
+
+        Any others are dropped; an earlier version leaves search at the same moment. It may end as a DUPLICATE or
+        CHOOSING as in `record_content`, when another document became ready meanwhile.
+        """
         ...
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:

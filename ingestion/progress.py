@@ -26,10 +26,23 @@ class Progress:
         self._clock = clock
         self._status = DocumentStatus.FETCHING  # where `claim` puts a document
         self._reported_at = clock()
+        self._is_muted = False
+
+    def muted(self) -> "Progress":
+        """One for a part of the document, such as a file of an archive: the whole tells how far it is."""
+        inner = Progress(self._queue, self._document, clock=self._clock)
+        inner._is_muted = True
+        return inner
+
+    def entered(self, status: DocumentStatus) -> None:
+        """The queue knows of this stage by another call."""
+        self._status, self._reported_at = status, self._clock()
 
     async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
         """Tell a new stage at once, and progress in it once a second. Raises LeaseLost."""
         now = self._clock()
+        if self._is_muted:
+            return
         if status is self._status and now - self._reported_at < REPORT_EVERY_S:
             return
         self._status, self._reported_at = status, now

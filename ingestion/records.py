@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from domain.documents import SourceType
+from domain.documents import Lane, Medium, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, LeaseId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 
@@ -30,6 +30,8 @@ class Source:
     media_type: str | None = None  # as the sender claims; the content decides
     author: str | None = None
     published_at: datetime | None = None
+    url: str | None = None  # where the original can be seen: a public channel's post
+    lane: Lane = Lane.QUICK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,18 @@ class ClaimedDocument:
 
 
 @dataclass(frozen=True, kw_only=True)
+class About:
+    """What the place that a file came from says of it; the file's own words go before it."""
+
+    title: str | None = None
+    author: str | None = None
+    published_at: datetime | None = None
+    site: str | None = None
+    medium: Medium | None = None  # of a video's captions: what they are the words of
+    duration_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FetchedFile:
     """Bytes on disk, hashed and within the size limit. The caller deletes the file."""
 
@@ -67,6 +81,7 @@ class FetchedFile:
     size_bytes: int
     sha256: str  # hex
     url: str | None = None  # where it finally came from, after redirects
+    about: About | None = None
 
 
 class BlockKind(StrEnum):
@@ -100,6 +115,10 @@ class Document:
     language: str | None = None  # ISO 639-1 of most of the text
     author: str | None = None
     published_at: datetime | None = None
+    medium: Medium = Medium.TEXT
+    duration_s: float | None = None  # of a recording
+    parts: int | None = None  # files of an archive, pages of a site
+    unread: tuple[str, ...] = ()  # names of parts that could not be read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +137,19 @@ class Chunk:
     """A passage: what is searched, quoted and cited."""
 
     ordinal: int  # from 0, in reading order
-    text: str
+    text: str  # the document's own in `span`; before it, when a table goes on, the table's header once more
     span: Span
     locator: Locator
+
+    @property
+    def unnamed_headings(self) -> tuple[str, ...]:
+        """The headings that the passage stands under and does not name itself, outermost first."""
+        return tuple(dict.fromkeys(heading for heading in self.locator.headings if heading not in self.text))
+
+    @property
+    def text_under_headings(self) -> str:
+        """What is embedded: the text with those headings before it."""
+        return "\n".join([*self.unnamed_headings, self.text])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,10 +182,11 @@ class IndexedChunk:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedDocument:
-    """What publishing says: ready, or a duplicate of a document that was there first."""
+    """What publishing says: ready, or stopped by a document that was there first."""
 
     duplicate_of: DocumentId | None
     chunks: int
+    namesake: DocumentId | None = None  # it waits until the person has said what becomes of it and of this one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,14 @@ may be killed at any moment: its documents are claimed again when their leases r
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Protocol
 
 import structlog
 
+from domain.documents import Lane
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
@@ -37,7 +39,7 @@ class Pipeline(Protocol):
 
 
 class Worker:
-    """Works documents, at most `concurrency` at once."""
+    """Works documents, at most so many of each lane at once."""
 
     def __init__(
         self,
@@ -51,13 +53,17 @@ class Worker:
         attempts: int,
         backoff_s: float,
         grace_s: float = GRACE_S,
+        long_concurrency: int = 1,
         upkeep: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """`upkeep` is called while there is nothing to do, now and then; no document is begun until it has ended."""
+        """`concurrency` is of Lane.QUICK, `long_concurrency` of Lane.LONG; 0 leaves a lane to other workers.
+
+        `upkeep` is called while there is nothing to do, now and then; no document is begun until it has ended.
+        """
         self._queue = queue
         self._pipeline = pipeline
         self._name = name
-        self._concurrency = concurrency
+        self._concurrency: Mapping[Lane, int] = {Lane.QUICK: concurrency, Lane.LONG: long_concurrency}
         self._lease_s = lease_s
         self._poll_s = poll_s
         self._attempts = attempts
@@ -66,7 +72,7 @@ class Worker:
         self._upkeep = upkeep
         self._upkeep_at = 0.0
         self._awake = asyncio.Event()
-        self._running: set[asyncio.Task[float | None]] = set()
+        self._running: dict[asyncio.Task[float | None], Lane] = {}
 
     def wake(self) -> None:
         """Look at the queue now: something was enqueued in this process."""
@@ -103,22 +109,24 @@ class Worker:
 
     async def _take_one(self) -> bool:
         """Begin the next document; False when there is none, or no room for it."""
-        if len(self._running) >= self._concurrency:
+        busy = Counter(self._running.values())
+        lanes = [lane for lane, most in self._concurrency.items() if busy[lane] < most]
+        if not lanes:
             return False
         try:
-            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s)
+            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s, lanes=lanes)
         except DatabaseAway as error:
             log.warning("claim_failed", worker=self._name, reason=str(error))
             return False
         if document is None:
             return False
         task = asyncio.create_task(self._work(document))
-        self._running.add(task)
+        self._running[task] = document.source.lane
         task.add_done_callback(self._end)
         return True
 
     def _end(self, task: asyncio.Task[float | None]) -> None:
-        self._running.discard(task)
+        del self._running[task]
         self._awake.set()
         if not task.cancelled() and (error := task.exception()):
             log.error("outcome_not_stored", worker=self._name, exc_info=error)  # claimed anew when the lease runs out
@@ -215,8 +223,8 @@ class Worker:
         return delay_s
 
     async def _give_back(self, document: ClaimedDocument) -> None:
-        """A lease of no seconds: the next worker may claim it at once, and nobody is told of trouble."""
+        """The next worker may claim it at once, nobody is told of trouble, and no attempt is counted."""
         try:
-            await self._queue.renew(document, lease_s=0)
+            await self._queue.give_back(document)
         except (LeaseLost, DatabaseAway) as error:
             log.info("not_given_back", reason=str(error))

@@ -13,7 +13,20 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from prompts.records import AnswerRules, PlannerQuestion, PlannerRules, QuestionAlone, QuestionWithMaterials
+from prompts.records import (
+    AnswerRules,
+    Earlier,
+    MoreItems,
+    PlannerQuestion,
+    PlannerRules,
+    QuestionAlone,
+    QuestionFromDialogue,
+    QuestionWithMaterials,
+    Stricter,
+    SummaryExchanges,
+    SummaryRules,
+    Transcription,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,6 +38,7 @@ else:
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _HASH_DIGITS = 12  # enough to tell versions of a file apart in a log
 ANSWER_LANGUAGES = ("ru", "en", "auto")  # the values of ANSWER_LANGUAGE
+RENDER_STYLES = ("BULLETS", "GROUPED_BULLETS", "SHORT", "TABLE")  # seed 4, section 8.1
 SEARCH_POLICIES = ("planned", "explicit")  # the values of SEARCH_POLICY
 
 
@@ -65,36 +79,56 @@ class Prompts:
     answer: Template[AnswerRules]
     question: Template[QuestionWithMaterials]
     question_alone: Template[QuestionAlone]
+    question_dialogue: Template[QuestionFromDialogue]
+    earlier: Template[Earlier]
+    stricter: Template[Stricter]
     languages: Mapping[str, str]  # by ANSWER_LANGUAGE
     outside: Mapping[bool, str]  # by GENERAL_KNOWLEDGE
     planner: Template[PlannerRules]
     planner_question: Template[PlannerQuestion]
+    summary: Template[SummaryRules]
+    summary_exchanges: Template[SummaryExchanges]
     policies: Mapping[str, str]  # by SEARCH_POLICY
+    more: Mapping[str, Template[MoreItems]]  # by language, ru or en
+    transcribe: Template[Transcription]
+    forms: Mapping[str, str]  # by render style; `{items}` stands for the plan's limit
 
     @property
     def version(self) -> str:
         """A hash over all of them, for logs."""
-        templates = (self.answer, self.question, self.question_alone, self.planner, self.planner_question)
-        rules = (*self.languages.values(), *self.outside.values(), *self.policies.values())
-        return _version("\0".join([*(template.text for template in templates), *rules]))
+        parts = (getattr(self, field.name) for field in fields(self))
+        texts = [part.text if isinstance(part, Template) else "\0".join(map(str, part.values())) for part in parts]
+        return _version("\0".join(texts))
 
 
 def load_prompts(folder: Traversable | None = None) -> Prompts:
     """Read the prompts that travel with the package, or those in `folder`. Raises PromptError."""
     place = folder if folder is not None else files("prompts")
     return Prompts(
-        answer=Template("answer.md", _read(place, "answer.md"), AnswerRules),
-        question=Template("question.md", _read(place, "question.md"), QuestionWithMaterials),
-        question_alone=Template("question_alone.md", _read(place, "question_alone.md"), QuestionAlone),
+        answer=_template(place, "answer.md", AnswerRules),
+        question=_template(place, "question.md", QuestionWithMaterials),
+        question_alone=_template(place, "question_alone.md", QuestionAlone),
+        question_dialogue=_template(place, "question_dialogue.md", QuestionFromDialogue),
+        earlier=_template(place, "earlier.md", Earlier),
+        stricter=_template(place, "stricter.md", Stricter),
         languages={name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
         outside={
             True: _read(place, "rules/outside_general.md"),
             False: _read(place, "rules/outside_nothing.md"),
         },
-        planner=Template("planner.md", _read(place, "planner.md"), PlannerRules),
-        planner_question=Template("planner_question.md", _read(place, "planner_question.md"), PlannerQuestion),
+        planner=_template(place, "planner.md", PlannerRules),
+        planner_question=_template(place, "planner_question.md", PlannerQuestion),
+        summary=_template(place, "summary.md", SummaryRules),
+        summary_exchanges=_template(place, "summary_exchanges.md", SummaryExchanges),
         policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
+        more={name: _template(place, f"rules/more_{name}.md", MoreItems) for name in ("ru", "en")},
+        transcribe=_template(place, "transcribe.md", Transcription),
+        forms={name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
     )
+
+
+def _template(place: Traversable, name: str, record: type[Record]) -> Template[Record]:
+    return Template(name, _read(place, name), record)
 
 
 def _read(place: Traversable, name: str) -> str:

@@ -20,6 +20,7 @@ class QuestionWithMaterials:
 
     fence: str  # a word that stands in no material; every tag carries it
     materials: str
+    form: str  # a text of `rules/form_*.md`
     today: str  # ISO date
     question: str
 
@@ -30,6 +31,36 @@ class QuestionAlone:
 
     today: str  # ISO date
     question: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionFromDialogue:
+    """`question_dialogue.md`, the last message when the plan called no tool."""
+
+    today: str  # ISO date
+    question: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoreItems:
+    """`rules/more_*.md`, the line at the end of a list that is not whole (seed 4, section 8.3)."""
+
+    left: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """`earlier.md`, before the question when the dialogue is longer than its window."""
+
+    earlier: str  # its summary, and old exchanges that seem to be about the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stricter:
+    """`stricter.md`, sent with an answer that did not pass its check."""
+
+    remarks: str  # a line each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +83,24 @@ class PlannerQuestion:
     today: str  # ISO date
     fence: str  # a word that does not stand in the question
     question: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryRules:
+    """`summary.md`, the system prompt for the running summary of a dialogue."""
+
+    words: int  # at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryExchanges:
+    """`summary_exchanges.md`, what is to be summarised."""
+
+    fence: str  # a word that stands in none of it
+    summary: str  # so far
+    exchanges: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcription:
+    """`transcribe.md`, the system prompt of a model that reads pictures; nothing is filled in."""

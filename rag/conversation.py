@@ -1,66 +1,75 @@
 """One turn, from a question to its answer.
 
-In: a `Question`. Out: `TurnEvent`s: the search began, the text grew, answered. Memory and search run side by side, the
-answer is streamed, and the exchange is kept also when the person has left. There is one search a turn. Questions and
-texts never reach the log.
+In: a `Question`. Out: `TurnEvent`s: the search began, the text grew, answered. Memory, entities and a first search run
+side by side; then come the plan, its tools, and the answer as it is written. The exchange is kept also when the person
+has left. Questions and texts never reach the log.
 """
 
 import asyncio
-import re
 import time
-import unicodedata
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import replace
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, replace
+from datetime import date
 
 import structlog
 
-from prompts.loader import Prompts
-from rag.answering.answer import NOTHING, AnswerWriter, Draft, quoted
-from rag.answering.prompt import AnswerSettings
-from rag.ports import ChatModel, DialogueStore
-from rag.records import Answer, Answered, Exchange, Question, RankedPassage, SearchStarted, TextGrew, TurnEvent
-from rag.retrieval.search import Retrieval
-
-KEPT_MESSAGES = 30  # seed 1, section 4.2: the history is trimmed to 30 messages
-_INVISIBLE = re.compile(r"(?<=\S)[^\S\n]+|[\u00ad\u200b-\u200f\u2060\ufeff\x00-\x08\x0e-\x1f]")
-_BLANK_LINES = re.compile(r"\n{3,}")
+from rag.answering.answer import NOTHING, AnswerWriter, Draft, rendered
+from rag.answering.assignment import Assignment
+from rag.clock import today_utc
+from rag.dialogue.memory import DialogueMemory
+from rag.dialogue.records import Dialogue
+from rag.execution.executor import EarlySearch, Execution, Executor
+from rag.execution.facts import FactsPayload
+from rag.execution.tools import ToolContext
+from rag.metering import begin_metering
+from rag.normalising import normalise
+from rag.planning.plan import FollowUp, PlannedEntity, QueryPlan
+from rag.planning.planner import Planned, Planner, PlanningRequest, default_plan
+from rag.planning.prompt import PlannerPrompt
+from rag.ports import EntityResolver
+from rag.records import (
+    Answer,
+    Answered,
+    AnswerKind,
+    Exchange,
+    KnownEntity,
+    Question,
+    SearchStarted,
+    TextGrew,
+    TurnEvent,
+)
+from rag.trace import trace_of
 
 log = structlog.get_logger()
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
+@dataclass(frozen=True, kw_only=True)
+class TurnStages:
+    """What a turn is made of. Without a model `writer` is None, and the planner gives its default plan."""
+
+    memory: DialogueMemory
+    entities: EntityResolver | None
+    planner: Planner
+    prompt: PlannerPrompt
+    executor: Executor
+    writer: AnswerWriter | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What is known before the plan."""
+
+    dialogue: Dialogue
+    entities: tuple[KnownEntity, ...]
 
 
 class Conversation:
     """Answers questions. One object serves everybody at once."""
 
-    def __init__(
-        self,
-        retrieval: Retrieval,
-        dialogue: DialogueStore,
-        model: ChatModel | None,
-        prompts: Prompts,
-        *,
-        answer_language: str,
-        general_knowledge: bool,
-        window_pairs: int,
-        prompt_tokens: int,
-        today: Callable[[], date] = _today,
-    ) -> None:
-        """`answer_language` is ru, en or auto; `window_pairs` exchanges of the dialogue go into the prompt at most."""
-        settings = AnswerSettings(
-            language=answer_language,
-            general_knowledge=general_knowledge,
-            window_pairs=window_pairs,
-            prompt_tokens=prompt_tokens,
-        )
-        self._retrieval = retrieval
-        self._dialogue = dialogue
-        self._writer = None if model is None else AnswerWriter(model, prompts, settings, today=today)
-        self._window_pairs = window_pairs
+    def __init__(self, stages: TurnStages, *, today: Callable[[], date] = today_utc) -> None:
+        self._stages = stages
+        self._today = today
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
 
     async def answer(self, question: Question) -> AsyncGenerator[TurnEvent, None]:
@@ -68,11 +77,11 @@ class Conversation:
 
         An exchange that cannot be stored is reported after the answer, so that the person gets the answer.
         """
-        started = time.monotonic()
+        started, usage = time.monotonic(), begin_metering()
         asked = replace(question, text=normalise(question.text))
         yield SearchStarted()
-        history, found = await self._prepare(asked)
-        draft, drafts = NOTHING, self._drafts(asked, history, found)
+        planned, execution, known = await self._find(asked)
+        draft, drafts = NOTHING, self._drafts(asked, planned.plan, execution, known)
         try:
             async for draft in drafts:
                 if not draft.done:
@@ -81,47 +90,72 @@ class Conversation:
             await drafts.aclose()
             stored = self._store(asked, draft)
             await asyncio.wait({stored})
-        yield Answered(answer=_answer(draft, seconds=time.monotonic() - started))
+        answer = _answer(draft, planned, execution)
+        yield Answered(answer=replace(answer, seconds=time.monotonic() - started, usage=usage))
         stored.result()
 
-    async def _prepare(self, asked: Question) -> tuple[Sequence[Exchange], Sequence[RankedPassage]]:
-        """The dialogue's window and the passages, side by side; when one fails the other is not left running."""
-        window = asyncio.create_task(self._window(asked))
+    async def _find(self, asked: Question) -> tuple[Planned, Execution, _Known]:
+        """Plan and facts. The search on the raw question runs while the model plans; where no model plans, there is
+        nothing to run beside."""
+        context = ToolContext(base_id=asked.base_id, user_id=asked.user_id, question=asked.text, today=self._today())
+        early = self._search_early(context) if self._stages.writer else None
         try:
-            found = await self._retrieval.find(asked.base_id, asked.text)
-            return await window, found
+            known = await self._recollect(asked)
+            planned = await self._plan(asked, known)
+            return planned, await self._stages.executor.execute(planned.plan, context, early), known
         finally:
-            window.cancel()
-            await asyncio.gather(window, return_exceptions=True)  # its own failure is not left for the log to find
+            if early:
+                early.task.cancel()  # does nothing to a search that has ended
+                await asyncio.gather(early.task, return_exceptions=True)
 
-    async def _window(self, asked: Question) -> Sequence[Exchange]:
-        if not self._window_pairs or self._writer is None:
-            return ()
-        return await self._dialogue.window(asked.user_id, asked.session_id, pairs=self._window_pairs)
+    def _search_early(self, context: ToolContext) -> EarlySearch:
+        executor, plan = self._stages.executor, default_plan(context.question)
+
+        async def search() -> FactsPayload:
+            return (await executor.execute(plan, context)).payload
+
+        return EarlySearch(question=context.question, task=asyncio.create_task(search()))
+
+    async def _recollect(self, asked: Question) -> _Known:
+        """Dialogue and entities, side by side; when one fails the other is not left running."""
+        dialogue = asyncio.create_task(self._stages.memory.recollect(asked))
+        entities = asyncio.create_task(self._resolve(asked))
+        try:
+            return _Known(dialogue=await dialogue, entities=await entities)
+        finally:
+            for task in (dialogue, entities):
+                task.cancel()
+            await asyncio.gather(dialogue, entities, return_exceptions=True)
+
+    async def _resolve(self, asked: Question) -> tuple[KnownEntity, ...]:
+        return await self._stages.entities.resolve(asked.base_id, asked.text) if self._stages.entities else ()
+
+    async def _plan(self, asked: Question, known: _Known) -> Planned:
+        entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]
+        messages = self._stages.prompt.messages(asked.text, known.dialogue, entities, today=self._today())
+        ids = tuple(each.id for each in known.entities)
+        return await self._stages.planner.plan(PlanningRequest(question=asked.text, messages=messages, entity_ids=ids))
 
     async def _drafts(
-        self, asked: Question, history: Sequence[Exchange], found: Sequence[RankedPassage]
+        self, asked: Question, plan: QueryPlan, execution: Execution, known: _Known
     ) -> AsyncGenerator[Draft, None]:
-        if self._writer is None:
-            yield quoted(found, asked.text)
+        if plan.clarification:
+            yield Draft(kind=AnswerKind.CONVERSATION, text=plan.clarification.question, done=True)
             return
-        async with aclosing(self._writer.write(asked.text, history, found)) as drafts:
+        assignment = _assignment(asked, plan, execution, known)
+        if self._stages.writer is None:
+            yield rendered(assignment)
+            return
+        async with aclosing(self._stages.writer.write(assignment)) as drafts:
             async for draft in drafts:
                 yield draft
 
     def _store(self, asked: Question, draft: Draft) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._append(asked, Exchange(question=asked.text, answer=draft.text)))
+        exchange = Exchange(question=asked.text, answer=draft.text)
+        task = asyncio.create_task(self._stages.memory.keep(asked, exchange))
         self._storing.add(task)
         task.add_done_callback(self._stored)
         return task
-
-    async def _append(self, asked: Question, exchange: Exchange) -> None:
-        """A turn without an answer leaves nothing to remember; an empty message would be refused by some models."""
-        if not exchange.answer:
-            return
-        await self._dialogue.append(
-            asked.user_id, asked.session_id, base=asked.base_id, exchange=exchange, keep=KEPT_MESSAGES
-        )
 
     def _stored(self, task: asyncio.Task[None]) -> None:
         self._storing.discard(task)
@@ -129,18 +163,31 @@ class Conversation:
             log.warning("dialogue.not_stored", reason=type(error).__name__)
 
 
-def normalise(text: str) -> str:
-    """One Unicode form, no invisible characters, single spaces; line breaks and indents stay, they may be code."""
-    plain = _INVISIBLE.sub(lambda found: " " if found[0].isspace() else "", unicodedata.normalize("NFC", text))
-    return _BLANK_LINES.sub("\n\n", plain).strip()
+def _assignment(asked: Question, plan: QueryPlan, execution: Execution, known: _Known) -> Assignment:
+    """A doubtful follow-up is answered without the dialogue (seed 4, section 5.1: the memory gate)."""
+    return Assignment(
+        question=asked.text,
+        understood=plan.question,
+        facts=execution.payload,
+        searched=bool(execution.calls),
+        dialogue=Dialogue() if plan.follow_up is FollowUp.DOUBTFUL else known.dialogue,
+        style=plan.render_style,
+        answer_style=plan.answer_style,
+        limits=plan.limits,
+        hidden_ids=tuple(entity.id for entity in known.entities),
+    )
 
 
-def _answer(draft: Draft, *, seconds: float) -> Answer:
+def _answer(draft: Draft, planned: Planned, execution: Execution) -> Answer:
+    plan = planned.plan
     return Answer(
         kind=draft.kind,
         text=draft.text,
         citations=draft.citations,
         model=draft.model,
-        seconds=seconds,
+        seconds=0.0,
         cut=draft.cut,
+        choices=plan.clarification.choices if plan.clarification else (),
+        left_out=execution.payload.left_out,
+        trace=trace_of(planned, execution, remarks=draft.remarks),
     )

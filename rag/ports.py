@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
-from rag.records import Candidate, ChatMessage, Exchange, Passage, SearchQuery
+from rag.dialogue.records import Dialogue
+from rag.records import Candidate, ChatMessage, Exchange, KnownEntity, Passage, SearchQuery, Unsummarised
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -57,12 +58,42 @@ class DocumentPassages(Protocol):
 class DialogueStore(Protocol):
     """Remembers what was said."""
 
-    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
-        """The last exchanges of the dialogue, oldest first."""
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
+        """The last `pairs` exchanges, the summary, and up to `recalled` archived exchanges that are most like `terms`,
+        in one call of the database."""
         ...
 
-    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
-        """`insert_and_trim_pairs`: keep the last `keep` messages, move what leaves to the archive, at once."""
+    async def append(
+        self,
+        user: UserId,
+        session: SessionId,
+        *,
+        base: BaseId,
+        exchange: Exchange,
+        question_terms: Sequence[str],
+        answer_terms: Sequence[str],
+        keep: int,
+    ) -> int:
+        """`insert_and_trim_pairs`: keep the last `keep` messages, move what leaves to the archive, at once. How many
+        messages left."""
+        ...
+
+    async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
+        """The summary so far, and up to `limit` archived exchanges that it does not cover yet, oldest first."""
+        ...
+
+    async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
+        """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
+        ...
+
+
+class EntityResolver(Protocol):
+    """Finds the entities of a base that a question names, in whatever form it names them."""
+
+    async def resolve(self, base: BaseId, question: str) -> tuple[KnownEntity, ...]:
+        """The likeliest first; none when the question names none that is known."""
         ...
 
 

@@ -3,13 +3,15 @@
 In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from domain.documents import SourceType
+from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
-from domain.locator import Locator
+from domain.locator import JsonValue, Locator
+from rag.metering import Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +34,25 @@ class Exchange:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unsummarised:
+    """What a dialogue's next summary is made of."""
+
+    summary: str  # so far
+    exchanges: tuple[Exchange, ...]  # that it does not cover, oldest first
+    up_to: int  # the last message of those exchanges; 0 when there are none
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastSession:
+    """A dialogue that can be gone on with."""
+
+    id: SessionId
+    title: str  # its first question
+    exchanges: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class Passage:
     """A piece of the person's own material."""
 
@@ -44,6 +65,11 @@ class Passage:
     text: str
     locator: Locator
     published_at: datetime | None = None
+    url: str | None = None  # where the original can be seen
+    author: str | None = None
+    document_status: DocumentStatus = DocumentStatus.READY  # another one: the document is still being read
+    searchable: int = 0  # passages of its document that can be found
+    progress_total: int = 0  # that it will have
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +134,21 @@ class Answer:
     model: str | None
     seconds: float
     cut: bool = False  # the model went away in mid-answer
+    choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known
+    left_out: int = 0  # items that were found beyond what the plan's limits let through
+    trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
+    usage: Usage = field(default_factory=Usage)  # of all models of the turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownEntity:
+    """A person, project, organisation or thing of a base, as a question was resolved to it (seed 4, section 5.1)."""
+
+    id: str  # canonical: "project:alor-broker"; never shown to people
+    type: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    confidence: float = 1.0  # 0 to 1, that the question means it
 
 
 @dataclass(frozen=True, kw_only=True)

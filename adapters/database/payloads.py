@@ -6,6 +6,7 @@ documents come with anything in them.
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -25,18 +26,40 @@ def storable(text: str) -> str:
 
 def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> str:
     """The value as JSON for a function that casts it; all texts in it are made storable."""
-    return json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":"))
+    text = _dumped(value)
+    return text if _is_storable(text) else _dumped(_mended(value))
 
 
 def vector_text(vector: Sequence[float]) -> str:
     """The vector as pgvector reads it, padded; five digits are more than a half-precision number keeps."""
-    padding = ",0" * (DIMENSIONS - len(vector))
-    return "[" + ",".join(map("{:.5g}".format, vector)) + padding + "]"
+    numbers = ",".join(["%.5g"] * len(vector)) % tuple(vector)  # one formatting of all takes half the time of 1,024
+    return "[" + numbers + ",0" * (DIMENSIONS - len(vector)) + "]"
+
+
+def name_key(name: str) -> str:
+    """Equal for names that a person would call the same: composed or not, in large letters or small.
+
+    Folding can decompose («İ»), hence the second normalisation (Unicode 3.13, canonical caseless matching).
+    """
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def iso(moment: datetime | None) -> str | None:
     """The moment as JSON carries it."""
     return moment.isoformat() if moment else None
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
+
+
+def _is_storable(text: str) -> bool:
+    """Looks at a whole batch at once: mending each of its texts takes longer than writing them. JSON escapes a zero."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\\u0000" not in text
 
 
 def _mended(value: object) -> object:

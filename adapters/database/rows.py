@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from adapters.database.transport import Row
-from domain.documents import DocumentCard, DocumentStatus, Notice, Removed, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Lane, Medium, Notice, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
 from ingestion.records import Block, BlockKind, ClaimedDocument, PublishedDocument, Source
-from rag.records import Candidate, Exchange, Passage
+from rag.records import Candidate, Exchange, Passage, PastSession
 
 
 def text(row: Row, name: str) -> str:
@@ -110,6 +110,18 @@ def document_card(row: Row) -> DocumentCard:
         chat_id=_chat(row, "chat_id"),
         message_id=_message(row, "message_id"),
         file_id=text_or_none(row, "file_id"),
+        medium=Medium(text(row, "medium")),
+        duration_s=number_or_none(row, "duration_s"),
+        parts=integer_or_none(row, "parts"),
+        unread=tuple(name for name in items(row, "unread") if isinstance(name, str)),
+        searchable=integer(row, "searchable"),
+        ahead=integer(row, "ahead"),
+        version=integer(row, "version"),
+        author=text_or_none(row, "author"),
+        published_at=moment_or_none(row, "published_at"),
+        size_bytes=integer_or_none(row, "size_bytes"),
+        media_type=text_or_none(row, "media_type"),
+        url=text_or_none(row, "url"),
     )
 
 
@@ -145,14 +157,34 @@ def claimed_document(row: Row) -> ClaimedDocument:
             media_type=text_or_none(row, "media_type"),
             author=text_or_none(row, "author"),
             published_at=moment_or_none(row, "published_at"),
+            url=text_or_none(row, "source_url"),
+            lane=Lane(text(row, "lane")),
         ),
+    )
+
+
+def source(row: Row) -> Source:
+    """A row of `refresh_document`."""
+    return Source(
+        type=SourceType(text(row, "type")),
+        identifier=text(row, "identifier"),
+        title=text_or_none(row, "title"),
+        file_id=text_or_none(row, "file_id"),
+        size_bytes=integer_or_none(row, "size_bytes"),
+        media_type=text_or_none(row, "media_type"),
+        url=text_or_none(row, "url"),
+        lane=Lane(text(row, "lane")),
     )
 
 
 def published_document(row: Row) -> PublishedDocument:
     """A row of `publish_document` or `record_content`."""
-    twin = text_or_none(row, "duplicate_of")
-    return PublishedDocument(duplicate_of=DocumentId(twin) if twin else None, chunks=integer(row, "chunks"))
+    twin, namesake = text_or_none(row, "duplicate_of"), text_or_none(row, "namesake")
+    return PublishedDocument(
+        duplicate_of=DocumentId(twin) if twin else None,
+        namesake=DocumentId(namesake) if namesake else None,
+        chunks=integer(row, "chunks"),
+    )
 
 
 def block(row: Row) -> Block:
@@ -177,6 +209,11 @@ def passage(row: Row) -> Passage:
         text=text(row, "text"),
         locator=Locator.from_json(parts(row, "locator")),
         published_at=moment_or_none(row, "published_at"),
+        url=text_or_none(row, "url"),
+        author=text_or_none(row, "author"),
+        document_status=DocumentStatus(text(row, "document_status")),
+        searchable=integer(row, "searchable"),
+        progress_total=integer(row, "progress_total"),
     )
 
 
@@ -188,8 +225,18 @@ def candidate(row: Row) -> Candidate:
 
 
 def exchange(row: Row) -> Exchange:
-    """A row of `dialogue_window`."""
+    """A row of `recollect` or `unsummarised_pairs`."""
     return Exchange(question=text(row, "question"), answer=text(row, "answer"))
+
+
+def past_session(row: Row) -> PastSession:
+    """A row of `list_sessions`."""
+    return PastSession(
+        id=SessionId(text(row, "session_id")),
+        title=text_or_none(row, "title") or "",
+        exchanges=integer(row, "exchanges"),
+        last_at=datetime.fromisoformat(text(row, "last_at")),
+    )
 
 
 def removed(row: Row) -> Removed:

@@ -1,7 +1,8 @@
 """Speaks with Jina over one HTTP client: sends, waits, tries again, reads.
 
 In: a path, a body and a function that reads the reply. Out: what that function returns, or `JinaFault`. It does not
-know what an embedding is. Documents are asked for side by side up to `concurrency`; questions never queue behind them.
+know what an embedding is. Documents are asked for side by side up to `concurrency` and no faster than the account's
+tier allows; questions never queue behind them.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ import httpx
 import structlog
 
 from adapters.jina.faults import Fate, JinaFault, fault_of
+from adapters.jina.pace import Pace, Tier
 from domain.locator import JsonValue
 from domain.waiting import retry_after_s
 
@@ -36,7 +38,7 @@ class Patience:
     tries: int
     pauses_s: float  # all pauses between tries together; a longer Retry-After is handed up
     longest_try_s: float | None = None  # shorter than the client's own timeout
-    queues: bool = True  # takes one of the `concurrency` places
+    queues: bool = True  # takes one of the `concurrency` places, and its turn in the minute
 
 
 DOCUMENT_PATIENCE = Patience(tries=3, pauses_s=30)
@@ -46,15 +48,19 @@ QUESTION_PATIENCE = Patience(tries=2, pauses_s=3, longest_try_s=15, queues=False
 class JinaClient:
     """One account at one address. Make it with `open_jina`."""
 
-    def __init__(self, http: httpx.AsyncClient, *, timeout_s: float, concurrency: int) -> None:
+    def __init__(self, http: httpx.AsyncClient, *, timeout_s: float, concurrency: int, tier: Tier) -> None:
         self._http = http
         self._timeout_s = timeout_s
         self._places = asyncio.Semaphore(concurrency)
+        self._pace = Pace(tier)
 
-    async def ask(self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience) -> Read:
-        """POST and read. `read` raises ValueError (pydantic's is one) for a reply that makes no sense."""
+    async def ask(
+        self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience, tokens: int
+    ) -> Read:
+        """POST and read. `read` raises ValueError (pydantic's is one) for a reply that makes no sense. `tokens`: what
+        the request costs, see `pace.estimate_cost`."""
         for asked in range(1, ASKS + 1):
-            content = await self._send(path, body, patience)
+            content = await self._send(path, body, patience, tokens)
             try:
                 return read(content)
             except ValueError as error:
@@ -62,10 +68,10 @@ class JinaClient:
                 nonsense = JinaFault(Fate.NONSENSE, f"a reply from {path} that cannot be used ({type(error).__name__})")
         raise nonsense
 
-    async def _send(self, path: str, body: Body, patience: Patience) -> bytes:
+    async def _send(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes:
         paused_s = 0.0
         for tried in itertools.count(1):
-            outcome = await self._try(path, body, patience)
+            outcome = await self._try(path, body, patience, tokens)
             if isinstance(outcome, bytes):
                 return outcome
             pause_s = _pause_s(outcome, tried)
@@ -76,11 +82,19 @@ class JinaClient:
             paused_s += pause_s
         raise AssertionError("unreachable: the loop has no end")  # for the type checker
 
-    async def _try(self, path: str, body: Body, patience: Patience) -> bytes | JinaFault:
+    async def _try(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes | JinaFault:
         async with AsyncExitStack() as stack:
-            if patience.queues:
+            if not patience.queues:
+                self._pace.count(tokens)
+            elif self._pace.rest_s > patience.pauses_s:  # another request was told so: this one would be, too
+                return JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
+            else:
                 await stack.enter_async_context(self._places)
-            return await self._post(path, body, min(self._timeout_s, patience.longest_try_s or self._timeout_s))
+                await self._pace.wait(tokens)
+            outcome = await self._post(path, body, min(self._timeout_s, patience.longest_try_s or self._timeout_s))
+        if isinstance(outcome, JinaFault) and outcome.retry_after_s is not None:
+            self._pace.rest(outcome.retry_after_s)
+        return outcome
 
     async def _post(self, path: str, body: Body, limit_s: float) -> bytes | JinaFault:
         started = time.monotonic()
@@ -107,11 +121,15 @@ def _pause_s(fault: JinaFault, tried: int) -> float:
 
 
 @asynccontextmanager
-async def open_jina(*, base_url: str, api_key: str, timeout_s: float, concurrency: int) -> AsyncIterator[JinaClient]:
-    """A client for the time of the block. `timeout_s` bounds one try, `concurrency` the requests for documents."""
+async def open_jina(
+    *, base_url: str, api_key: str, timeout_s: float, tier: Tier, concurrency: int | None = None
+) -> AsyncIterator[JinaClient]:
+    """A client for the time of the block. `timeout_s` bounds one try, `concurrency` the requests for documents (None:
+    as many as the tier allows, less one for questions)."""
     async with httpx.AsyncClient(
         base_url=base_url,
         headers={"Authorization": f"Bearer {api_key}"},
         timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
     ) as http:
-        yield JinaClient(http, timeout_s=timeout_s, concurrency=concurrency)
+        places = concurrency or max(1, tier.concurrency - 1)
+        yield JinaClient(http, timeout_s=timeout_s, concurrency=places, tier=tier)

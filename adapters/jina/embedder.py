@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from adapters.jina.client import DOCUMENT_PATIENCE, QUESTION_PATIENCE, Body, JinaClient, Patience
 from adapters.jina.faults import JinaFault, as_ingestion_error, as_model_error
+from adapters.jina.pace import estimate_cost
 from adapters.jina.replies import Vectors, read_embeddings
 from ingestion.records import Vector, Window
 
@@ -51,7 +52,7 @@ class JinaEmbedder:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _embed_window(self, window: Window) -> list[Vector]:
-        texts = [chunk.text for chunk in window.chunks]
+        texts = [chunk.text_under_headings for chunk in window.chunks]
         vectors = await self._embed(texts, "retrieval.passage", late_chunking=True, patience=DOCUMENT_PATIENCE)
         own: list[Vector] = vectors[window.own_start : window.own_end].tolist()
         return own
@@ -89,4 +90,5 @@ class JinaEmbedder:
             body,
             lambda content: read_embeddings(content, count=count, dimensions=dimensions),
             patience=patience,
+            tokens=estimate_cost(texts),
         )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from adapters.jina.client import QUESTION_PATIENCE, Body, JinaClient
 from adapters.jina.faults import JinaFault, as_model_error
+from adapters.jina.pace import estimate_cost
 from adapters.jina.replies import read_relevances
 from rag.records import Passage
 
@@ -25,17 +26,22 @@ class JinaReranker:
         """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
         if not passages or top_n < 1:
             return []
+        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
         body: Body = {
             "model": self._model,
             "query": query,
-            "documents": [f"{passage.title}\n{passage.text}" for passage in passages],
+            "documents": list(texts),
             "top_n": min(top_n, len(passages)),
             "return_documents": False,  # the default sends every passage back
         }
         count = len(passages)
         try:
             pairs = await self._client.ask(
-                PATH, body, lambda content: read_relevances(content, count=count), patience=QUESTION_PATIENCE
+                PATH,
+                body,
+                lambda content: read_relevances(content, count=count),
+                patience=QUESTION_PATIENCE,
+                tokens=estimate_cost([query + text for text in texts]),  # the question is read with each
             )
         except JinaFault as fault:
             raise as_model_error(fault) from fault

@@ -27,6 +27,7 @@ from adapters.llm.structured import (
     response_format,
 )
 from rag.errors import ModelAway, ModelNonsense
+from rag.metering import note_usage
 from rag.records import ChatMessage
 
 LONGEST_TOKEN = 32  # characters, far above any average
@@ -150,14 +151,21 @@ class OpenAIChatModel:
         }
 
     def _log_usage(self, usage: CompletionUsage | None, started: float) -> None:
-        if usage is not None:
-            structlog.get_logger().debug(
-                "llm.answered",
-                model=self.name,
-                prompt_tokens=usage.prompt_tokens,
-                answer_tokens=usage.completion_tokens,
-                seconds=round(time.monotonic() - started, 3),
-            )
+        if usage is None:
+            return
+        cost = (usage.model_extra or {}).get("cost")
+        note_usage(
+            prompt_tokens=usage.prompt_tokens,
+            answer_tokens=usage.completion_tokens,
+            cost=float(cost) if isinstance(cost, int | float) else 0.0,
+        )
+        structlog.get_logger().debug(
+            "llm.answered",
+            model=self.name,
+            prompt_tokens=usage.prompt_tokens,
+            answer_tokens=usage.completion_tokens,
+            seconds=round(time.monotonic() - started, 3),
+        )
 
 
 def _piece_of(chunk: ChatCompletionChunk) -> str:

@@ -1,14 +1,17 @@
 """Opens a chat model for the time of a block.
 
-In: an address, a key, a model and its settings. Out: an `OpenAIChatModel`. Nothing is sent until something is asked.
+In: an address, a key, models in order of preference and their settings. Out: one `FallbackModel` of them all. Nothing
+is sent until something is asked.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adapters.llm.client import OpenAIChatModel
+    import openai
+
+    from adapters.llm.fallback import FallbackModel
 
 PLACEHOLDER_KEY = "none"  # the SDK insists on a key; Ollama and llama.cpp ignore it
 CONNECT_S = 10.0
@@ -16,15 +19,11 @@ RETRIES = 2  # the SDK's own: 408, 409, 429, 5xx and broken connections, 0.5-8 s
 
 
 @asynccontextmanager
-async def open_chat_model(
-    *, base_url: str, api_key: str | None, model: str, temperature: float, max_tokens: int, timeout_s: float
-) -> AsyncIterator["OpenAIChatModel"]:
-    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`)."""
-    # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
+async def open_sdk(*, base_url: str, api_key: str | None, timeout_s: float) -> AsyncIterator["openai.AsyncOpenAI"]:
+    """The SDK's client for one address; `timeout_s` bounds each request from byte to byte."""
     import httpx2
     import openai
 
-    from adapters.llm.client import CallSettings, OpenAIChatModel
     from adapters.llm.providers import extra_headers
 
     async with openai.AsyncOpenAI(
@@ -34,5 +33,27 @@ async def open_chat_model(
         timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
         default_headers=extra_headers(base_url),
     ) as sdk:
-        settings = CallSettings(model=model, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
-        yield OpenAIChatModel(sdk, settings)
+        yield sdk
+
+
+@asynccontextmanager
+async def open_chat_model(
+    *,
+    base_url: str,
+    api_key: str | None,
+    models: Sequence[str],
+    temperature: float,
+    max_tokens: int,
+    timeout_s: float,
+) -> AsyncIterator["FallbackModel"]:
+    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`)."""
+    # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
+    from adapters.llm.client import CallSettings, OpenAIChatModel
+    from adapters.llm.fallback import FallbackModel, GuardedModel
+
+    async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=timeout_s) as sdk:
+        settings = [
+            CallSettings(model=model, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
+            for model in models
+        ]
+        yield FallbackModel([GuardedModel(model=OpenAIChatModel(sdk, each)) for each in settings])

@@ -61,7 +61,7 @@ async def ask_base(settings: Settings, question: str, *, base_name: str, as_json
         )
         answer = await _last_answer(parts, asked)
     if as_json:
-        print_json(answer_json(question, answer))
+        print_json(answer_json(answer))
     else:
         print_line(plain_answer(answer, words))
     return 0

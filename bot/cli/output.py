@@ -59,17 +59,17 @@ def not_added_json(source: str, error: str) -> dict[str, JsonValue]:
     }
 
 
-def answer_json(question: str, answer: Answer) -> dict[str, JsonValue]:
-    """The object of `baza ask`. Every question goes by the default plan of DESIGN, section 2: one search."""
+def answer_json(answer: Answer) -> dict[str, JsonValue]:
+    """The object of `baza ask`; the plan is seed 4's QueryPlan, the facts its FactsPayload."""
     return {
         "answer": answer.text,
         "sources": [_source_json(citation) for citation in answer.citations],
-        "plan": {
-            "intents": ["GENERAL_UNSTRUCTURED"],
-            "tool_calls": [{"tool": "rag_db_query", "args": {"query": question}}],
-        },
+        **(answer.trace or {}),
         "kind": answer.kind.value,
+        "choices": list(answer.choices),
         "model": answer.model,
+        "model_calls": answer.usage.calls,
+        "tokens": {"prompt": answer.usage.prompt_tokens, "answer": answer.usage.answer_tokens},
         "seconds": round(answer.seconds, 3),
     }
 

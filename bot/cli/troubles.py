@@ -6,6 +6,7 @@ In: an exception. Out: what happened and what to do next. Anything else is a mis
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.errors import DatabaseAway, DatabaseError
 from adapters.database.migrate import MigrationError
+from adapters.local.errors import LocalModelError
 from bot.settings import SettingsError
 
 
@@ -18,6 +19,7 @@ EXPECTED: tuple[type[Exception], ...] = (
     DatabaseAway,
     DatabaseError,
     EmbeddedDatabaseError,
+    LocalModelError,
     MigrationError,
     SettingsError,
 )

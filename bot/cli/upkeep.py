@@ -18,6 +18,7 @@ from bot.app import Parts, open_bot, open_parts, postgres_url
 from bot.cli.content import words_of
 from bot.cli.output import print_json, print_line
 from bot.cli.troubles import CommandError, sentence
+from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words
 from domain.documents import SourceType
@@ -87,6 +88,7 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
 
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield _disk(settings, words)
+    yield _pictures(settings, words)
     yield await _telegram(settings, words)
     try:
         async with open_parts(settings) as parts:
@@ -113,6 +115,12 @@ def _disk(settings: Settings, words: Words) -> Finding:
     return Finding(service="data", state=state, advice=f"{settings.home} · {free / 2**30:.1f} GB")
 
 
+def _pictures(settings: Settings, words: Words) -> Finding:
+    found = describe_recognition(settings)
+    state = State.MISSING if found is None else State.WORKS
+    return Finding(service="pictures", state=state, advice=found or words.plain("missing-recognition"))
+
+
 async def _telegram(settings: Settings, words: Words) -> Finding:
     if settings.telegram.token is None:
         return Finding(service="telegram", state=State.MISSING, advice=words.plain("missing-token"))
@@ -129,7 +137,7 @@ async def _telegram(settings: Settings, words: Words) -> Finding:
 
 
 async def _embedder(parts: Parts, words: Words) -> Finding:
-    if parts.settings.jina.api_key is None:
+    if parts.settings.jina.api_key is None and parts.settings.local.embedding_model is None:
         return Finding(service="embedder", state=State.MISSING, advice=words.plain("missing-jina"))
 
     async def embed() -> object:
@@ -146,7 +154,9 @@ async def _reranker(parts: Parts, words: Words) -> Finding:
     async def rerank() -> object:
         return await reranker.rerank("проверка", [_PASSAGE], top_n=1)
 
-    return await _tried("reranker", parts.settings.jina.reranker_model, rerank)
+    settings = parts.settings
+    name = settings.local.reranker_model if settings.jina.api_key is None else settings.jina.reranker_model
+    return await _tried("reranker", name or "", rerank)
 
 
 async def _model(parts: Parts, words: Words) -> Finding:

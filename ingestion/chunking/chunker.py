@@ -1,18 +1,22 @@
 """Packs a document into passages: paragraphs up to a budget of tokens, with overlap on whole sentences.
 
-In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text. It does not
-count tokens exactly (`tokens`), nor read files, nor know which model will embed the passages.
+In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text, before which a
+table's header may be repeated. It does not count tokens exactly (`tokens`), nor read files, nor know which model will
+embed the passages.
 """
 
 from collections.abc import Sequence
 
-from domain.locator import Locator
+from ingestion.chunking.locating import join_locators, must_part
 from ingestion.chunking.pieces import Piece, cut_document, document_text
 from ingestion.chunking.tokens import HUNDREDTHS
 from ingestion.records import BlockKind, Chunk, Document, Span
 
 SECTION_FILL = 1 / 3
 """A heading opens a new passage once the one before is this full; shorter sections share a passage."""
+
+BORDER_FILL = 2 / 3
+"""A passage that would end within a paragraph, list or table ends before it instead, if it is this full by then."""
 
 SMALLEST_CHUNK_TOKENS = 16
 OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
@@ -45,7 +49,9 @@ def _pack(pieces: Sequence[Piece], *, budget: int, overlap: int) -> list[tuple[i
     while own < len(pieces):
         earliest = ranges[-1][0] + 1 if ranges else 0
         start = _overlap_start(pieces, own, earliest=earliest, overlap=overlap, budget=budget)
-        end = _leave_headings(pieces, own, _fill(pieces, start, own, budget))
+        end = _fill(pieces, start, own, budget)
+        end = _end_before_block(pieces, start, own, end, budget)
+        end = _leave_announcements(pieces, own, end, budget)
         ranges.append((start, own, end))
         own = end
     return ranges
@@ -57,7 +63,7 @@ def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
     end = own + 1
     while end < len(pieces):
         piece = pieces[end]
-        if weight + piece.gap + piece.weight > budget:
+        if weight + piece.gap + piece.weight > budget or must_part(pieces[end - 1].locator, piece.locator):
             break
         if _opens_section(pieces, end) and weight > budget * SECTION_FILL:
             break
@@ -71,14 +77,25 @@ def _opens_section(pieces: Sequence[Piece], index: int) -> bool:
     return pieces[index].kind is BlockKind.HEADING and pieces[index - 1].kind is not BlockKind.HEADING
 
 
-def _leave_headings(pieces: Sequence[Piece], own: int, end: int) -> int:
-    """Headings at the end of a passage go with the text after them, if there is any."""
-    if end == len(pieces):
+def _end_before_block(pieces: Sequence[Piece], start: int, own: int, end: int, budget: int) -> int:
+    """Where the block that would be cut at `end` begins, when the passage is full enough without it."""
+    if end == len(pieces) or pieces[end].block != pieces[end - 1].block:
+        return end
+    border = end
+    while border > own and pieces[border - 1].block == pieces[end].block:
+        border -= 1
+    is_full = border > own and _weigh(pieces, start, border) >= budget * BORDER_FILL
+    return border if is_full else end
+
+
+def _leave_announcements(pieces: Sequence[Piece], own: int, end: int, budget: int) -> int:
+    """Headings and the like at the end of a passage go with what comes after them, if both fit one passage."""
+    if end == len(pieces) or must_part(pieces[end - 1].locator, pieces[end].locator):
         return end
     kept = end
-    while kept > own and pieces[kept - 1].kind is BlockKind.HEADING:
+    while kept > own and pieces[kept - 1].announces:
         kept -= 1
-    return kept if kept > own else end
+    return kept if kept > own and _weigh(pieces, kept, end + 1) <= budget else end
 
 
 def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap: int, budget: int) -> int:
@@ -90,47 +107,27 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
         piece = pieces[start - 1]
         repeated += piece.weight + pieces[start].gap
         fits = repeated <= overlap and repeated + pieces[own].weight <= budget
-        if not (fits and piece.whole and piece.kind in OVERLAPPING_KINDS):
+        repeatable = piece.whole and piece.kind in OVERLAPPING_KINDS
+        if not (fits and repeatable) or must_part(piece.locator, pieces[start].locator):
             break
         start -= 1
     return start
 
 
 def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
-    return pieces[start].weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
+    """Of a passage, with the header that it repeats."""
+    first = pieces[start]
+    lead = first.lead.weight if first.lead is not None else 0
+    return lead + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
 
 
 def _build_chunk(text: str, pieces: Sequence[Piece], *, own: Sequence[Piece], ordinal: int) -> Chunk:
     span = Span(start=pieces[0].start, end=pieces[-1].end)
+    lead = pieces[0].lead
+    repeated = text[lead.start : lead.end] + "\n" if lead is not None else ""
     return Chunk(
         ordinal=ordinal,
-        text=text[span.start : span.end],
+        text=repeated + text[span.start : span.end],
         span=span,
-        locator=_join_locators([piece.locator for piece in pieces], own=[piece.locator for piece in own]),
+        locator=join_locators([piece.locator for piece in pieces], own=[piece.locator for piece in own]),
     )
-
-
-def _join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Locator:
-    """From the first page (second) to the last; the headings that all but the overlap stand under."""
-    first_pages = [locator.page for locator in locators if locator.page is not None]
-    last_pages = [locator.page_end or locator.page for locator in locators]
-    starts = [locator.start_s for locator in locators if locator.start_s is not None]
-    ends = [locator.end_s for locator in locators if locator.end_s is not None]
-    page = min(first_pages, default=None)
-    page_end = max((last for last in last_pages if last is not None), default=None)
-    return Locator(
-        page=page,
-        page_end=page_end if page_end != page else None,
-        start_s=min(starts, default=None),
-        end_s=max(ends, default=None),
-        headings=_shared_path([locator.headings for locator in own]),
-    )
-
-
-def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The beginning that all paths have in common; of two short sections, the one that they belong to."""
-    shared = paths[0]
-    for path in paths[1:]:
-        while shared != path[: len(shared)]:
-            shared = shared[:-1]
-    return shared

@@ -5,25 +5,59 @@ are razdel's; this module only mends what it is known to miss and keeps its cost
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from razdel import sentenize
 
 Offsets = tuple[int, int]
 """Characters [start, end) of the text that was given."""
 
-STRETCH_CHARS = 8_000
-"""razdel copies the sentence so far at each possible end: a text without real ends would take quadratic time."""
+STRETCH_CHARS = 4_000
+"""razdel copies the sentence so far at each possible end: a text without real ends would take
+quadratic time. Some 1,200 tokens: a sentence that is longer does not fit a passage anyway."""
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 
 YEAR_END = re.compile(r"\b\d{4}\s?гг?\.(?=\s+[«\"(]?[А-ЯЁ])")
 """«... в 2024 г. Она ...»: razdel takes «г.» for a shortened word that goes on. A name after a year is rarer."""
 
+JOINED_CHARS = 600
+"""The longest sentence that joining may make: a quote that is never closed must not swallow the text."""
+
+TAIL_CHARS = 32  # of a sentence, that decide whether the next one still belongs to it
+
+JOINTS = (
+    # The number of a clause, chapter or item, and what it numbers: «3.2. | Арендатор …», «Глава 1. | Начало.»
+    (re.compile(r"\A(?:\d{1,3}\.){1,6}\Z|\A[А-ЯЁа-яёA-Za-z]?[)]\Z"), re.compile(r"\S")),
+    (
+        re.compile(
+            r"\A(?:глава|раздел|статья|часть|пункт|приложение|таблица|рисунок|рис\.|табл\."
+            r"|chapter|section|article|part|appendix|table|figure|fig\.)\s+[\dIVXLC.]{1,8}\.\Z",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\S"),
+    ),
+    # A clause that is named in passing: «п. 3.2. | Договора»
+    (re.compile(r"\b(?:п|пп|подп|ст|ч)\.\s?\d[\d.]{0,8}\.\Z", re.IGNORECASE), re.compile(r"[А-ЯЁ]")),
+    # A shortened word that a number follows: «1 янв. | 2024», «доб. | 12», «Fig. | 2»
+    (
+        re.compile(
+            r"\b(?:янв|февр?|мар|апр|июн|июл|авг|сент?|окт|нояб?|дек|доб|табл|рис|илл|гл|разд|прил|тел|стр|кв|корп|оф"
+            r"|figs?|nos?|vol|ch|sec|eq|pp?|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.\Z",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\d"),
+    ),
+    # Direct speech that goes on after the words around it: «— Привет! — сказал он. | — Как дела?»
+    (re.compile(r"[—–]\s[а-яёa-z][^—–]{0,30}[.!?]\Z"), re.compile(r"[—–]\s")),
+)
+"""(how a sentence ends, how the next one begins): razdel ends a sentence there and a reader does not."""
+
 
 def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end one."""
-    return [span for sentence in _raw_sentences(text) for span in _mend(text, sentence)]
+    parted = (span for sentence in _raw_sentences(text) for span in _part(text, sentence))
+    return list(_join(text, parted))
 
 
 def _raw_sentences(text: str) -> Iterator[Offsets]:
@@ -46,7 +80,8 @@ def _stretch_end(text: str, position: int) -> int:
     return spaces.start() + 1 if spaces is not None else end
 
 
-def _mend(text: str, sentence: Offsets) -> Iterator[Offsets]:
+def _part(text: str, sentence: Offsets) -> Iterator[Offsets]:
+    """What razdel takes for one sentence and a reader for two."""
     start, end = sentence
     for found in YEAR_END.finditer(text, start, end):
         if found.end() < end:
@@ -59,3 +94,29 @@ def _skip_space(text: str, position: int, end: int) -> int:
     while position < end and text[position].isspace():
         position += 1
     return position
+
+
+def _join(text: str, sentences: Iterable[Offsets]) -> Iterator[Offsets]:
+    """What razdel takes for several sentences and a reader for one."""
+    held: Offsets | None = None
+    for start, end in sentences:
+        if held is not None and end - held[0] <= JOINED_CHARS and _belongs(text, held, start):
+            held = held[0], end
+            continue
+        if held is not None:
+            yield held
+        held = start, end
+    if held is not None:
+        yield held
+
+
+def _belongs(text: str, sentence: Offsets, following: int) -> bool:
+    """Whether what begins at `following` goes on with `sentence`."""
+    start, end = sentence
+    if "\n\n" in text[end:following]:
+        return False
+    is_open = text.count("«", start, end) > text.count("»", start, end)
+    if is_open and text.find("»", following, start + JOINED_CHARS) > 0:
+        return True
+    tail = text[max(start, end - TAIL_CHARS) : end]
+    return any(beginning.match(text, following) and ending.search(tail) for ending, beginning in JOINTS)

@@ -18,7 +18,7 @@ def split_into_windows(
     chunks: Sequence[Chunk], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
 ) -> tuple[Window, ...]:
     """Windows in order, each at most `window_tokens` (estimated); a single chunk above that stands alone."""
-    costs = [estimate_tokens(chunk.text) for chunk in chunks]
+    costs = [estimate_tokens(chunk.text_under_headings) for chunk in chunks]
     windows: list[Window] = []
     own = 0
     while own < len(chunks):

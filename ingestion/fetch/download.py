@@ -2,7 +2,8 @@
 
 In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where trying again
 is useless, ServiceError where the other side may heal. Redirects from https to http are followed as browsers do:
-nothing secret is sent, and the person sees the final address. It does not look into what it wrote.
+nothing secret is sent, and the person sees the final address. Of what it writes it looks at the first bytes alone:
+pages, files and robots' rules have limits of their own.
 """
 
 import asyncio
@@ -18,16 +19,19 @@ import httpx
 
 from domain.waiting import retry_after_s
 from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.body import ArrivingBody, DownloadLimits, Unwanted
 from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.media import HEAD_BYTES, is_wanted
+from ingestion.fetch.media import Content, is_wanted
 
 REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 15.0  # between two pieces; the deadline holds for the whole
+FILE_PATIENCE = 4  # times the seconds of a page: a file is larger
+ROBOT = "Baza"  # as robots.txt may name it
 HEADERS = {
-    "User-Agent": "Mozilla/5.0 (compatible; Baza/0.1; reads pages that its user has sent to it)",
+    "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
     "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",
     "Accept-Language": "ru,en;q=0.8,*;q=0.5",
     "Accept-Encoding": ACCEPTED,
@@ -35,14 +39,6 @@ HEADERS = {
 
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
-
-
-@dataclass(frozen=True, kw_only=True)
-class DownloadLimits:
-    """What one page may cost."""
-
-    total_s: float
-    size_bytes: int  # after decompression
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +50,7 @@ class Download:
     media_type: str  # lower case, without parameters; "" when the server did not say
     charset: str | None
     disposition: str
+    content: Content
     head: bytes  # the first HEAD_BYTES
     size_bytes: int
     sha256: str
@@ -67,12 +64,13 @@ class Downloader:
         self._transport = transport
         self._limits = limits
 
-    async def download(self, address: str, target: Path) -> Download:
+    async def download(self, address: str, target: Path, *, limits: DownloadLimits | None = None) -> Download:
         """Write what is behind `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
+        limits = limits or self._limits
         url = self._guard.check_url(address)
-        with _as_page_errors(url.host, self._limits):
-            async with asyncio.timeout(self._limits.total_s), self._open(url) as response:
-                return await self._save(response, target)
+        with _as_page_errors(url.host, limits):
+            async with asyncio.timeout(limits.total_s) as deadline, self._open(url) as response:
+                return await _save(response, target, limits, deadline)
 
     @asynccontextmanager
     async def _open(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
@@ -95,28 +93,34 @@ class Downloader:
         response.request = request
         return response
 
-    async def _save(self, response: httpx.Response, target: Path) -> Download:
-        _refuse_status(response)
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not is_wanted(media_type):
-            raise SourceError(FailureCode.PAGE_TYPE, host=response.url.host, media_type=media_type[:100])
-        _refuse_announced_size(response, self._limits.size_bytes)
-        head = b""
-        with HashedFile(target, limit_bytes=self._limits.size_bytes) as file:
-            encoding = response.headers.get("content-encoding", "")
-            async for piece in decode_body(response.aiter_raw(), content_encoding=encoding):
-                file.write(piece)
-                head = head if len(head) >= HEAD_BYTES else (head + piece)[:HEAD_BYTES]
-        return Download(
-            path=target,
-            url=response.url,
-            media_type=media_type,
-            charset=response.charset_encoding,
-            disposition=response.headers.get("content-disposition", ""),
-            head=head,
-            size_bytes=file.size_bytes,
-            sha256=file.sha256,
-        )
+
+async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, deadline: asyncio.Timeout) -> Download:
+    _refuse_status(response)
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not is_wanted(media_type):
+        raise Unwanted(media_type)
+    _refuse_announced_size(response, limits)
+    with HashedFile(target, limit_bytes=limits.most_bytes) as file:
+        body = ArrivingBody(file, media_type, limits)
+        encoding = response.headers.get("content-encoding", "")
+        async for piece in decode_body(response.aiter_raw(), content_encoding=encoding):
+            is_known = body.content is not None
+            if not body.take(piece):
+                break
+            if body.content is Content.FILE and not is_known:
+                deadline.reschedule((deadline.when() or 0) + (FILE_PATIENCE - 1) * limits.total_s)
+        content = body.finish()
+    return Download(
+        path=target,
+        url=response.url,
+        media_type=media_type,
+        charset=response.charset_encoding,
+        disposition=response.headers.get("content-disposition", ""),
+        content=content,
+        head=body.head,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+    )
 
 
 def _join(url: httpx.URL, location: str) -> str:
@@ -135,10 +139,10 @@ def _refuse_status(response: httpx.Response) -> None:
         raise SourceError(FailureCode.PAGE_STATUS, host=host, status=status)
 
 
-def _refuse_announced_size(response: httpx.Response, limit_bytes: int) -> None:
+def _refuse_announced_size(response: httpx.Response, limits: DownloadLimits) -> None:
     announced = response.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit_bytes:
-        raise Oversize
+    if not limits.cut and announced.isdecimal() and int(announced) > limits.most_bytes:
+        raise Oversize(limits.most_bytes)
 
 
 @contextmanager
@@ -147,7 +151,9 @@ def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
     try:
         yield
     except Oversize as error:
-        raise SourceError(FailureCode.PAGE_TOO_LARGE, host=host, limit_mb=megabytes(limits.size_bytes)) from error
+        raise SourceError(FailureCode.PAGE_TOO_LARGE, host=host, limit_mb=megabytes(error.limit_bytes)) from error
+    except Unwanted as error:
+        raise SourceError(FailureCode.PAGE_TYPE, host=host, media_type=str(error)[:100] or "?") from error
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
     except UndecodableBody as error:

@@ -6,26 +6,30 @@ that the worker uses, and closes its network.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from domain.documents import SourceType
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.body import DownloadLimits
+from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
+from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.network import GuardedTransport
 from ingestion.fetch.telegram import TelegramFetcher
+from ingestion.fetch.video_hosts import is_video_host
 from ingestion.fetch.web import WebFetcher
 from ingestion.ports import TelegramFiles
+from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
 
 
 class SourceFetcher(Protocol):
     """Fetches one kind of source."""
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises SourceError, ServiceError."""
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        """Bytes on disk, in `folder`, and how far it is. Raises SourceError, ServiceError, LeaseLost."""
         ...
 
 
@@ -36,30 +40,43 @@ class FetchLimits:
     file_bytes: int
     page_bytes: int
     page_s: float
+    crawl: CrawlLimits = field(default_factory=CrawlLimits)
     allow_hosts: frozenset[str] = frozenset()
 
 
 class Fetchers:
-    """Chooses by the type of the source."""
+    """Chooses by the type of the source, and among links by their host."""
 
-    def __init__(self, by_type: Mapping[SourceType, SourceFetcher]) -> None:
+    def __init__(self, by_type: Mapping[SourceType, SourceFetcher], *, video: SourceFetcher | None = None) -> None:
+        """`video` reads links to video hosts; None where that is not set up: their pages are read as pages."""
         self._by_type = by_type
+        self._video = video
 
-    async def fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises SourceError, ServiceError."""
-        return await self._by_type[document.source.type].fetch(document.source, folder)
+    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
+        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost."""
+        return await self._fetcher_of(document.source).fetch(document.source, folder, progress)
+
+    def _fetcher_of(self, source: Source) -> SourceFetcher:
+        if self._video is not None and source.type is SourceType.LINK and is_video_host(source.identifier):
+            return self._video
+        return self._by_type[source.type]
 
 
 @asynccontextmanager
-async def open_fetchers(limits: FetchLimits, *, files: TelegramFiles | None) -> AsyncIterator[Fetchers]:
-    """All fetchers, with their network open. `files` is None where there is no bot."""
+async def open_fetchers(
+    limits: FetchLimits, *, files: TelegramFiles | None, video: SourceFetcher | None = None
+) -> AsyncIterator[Fetchers]:
+    """All fetchers, with their network open. `files` is None where there is no bot, `video` where it is not set up."""
     guard = AddressGuard(allow_hosts=limits.allow_hosts)
-    page_limits = DownloadLimits(total_s=limits.page_s, size_bytes=limits.page_bytes)
+    page_limits = DownloadLimits(total_s=limits.page_s, page_bytes=limits.page_bytes, file_bytes=limits.file_bytes)
     async with GuardedTransport(guard) as transport:
+        downloader = Downloader(guard, transport, limits=page_limits)
         yield Fetchers(
             {
                 SourceType.PATH: LocalFetcher(limit_bytes=limits.file_bytes),
                 SourceType.FILE: TelegramFetcher(files, limit_bytes=limits.file_bytes),
-                SourceType.LINK: WebFetcher(Downloader(guard, transport, limits=page_limits)),
-            }
+                SourceType.LINK: WebFetcher(downloader),
+                SourceType.SITE: SiteFetcher(downloader, page=page_limits, limits=limits.crawl),
+            },
+            video=video,
         )

@@ -16,6 +16,10 @@ MEGABYTE = 1 << 20
 class Oversize(Exception):
     """More bytes than the limit."""
 
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"more than {limit_bytes} bytes")
+        self.limit_bytes = limit_bytes
+
 
 class HashedFile:
     """A file being written."""
@@ -31,7 +35,7 @@ class HashedFile:
         """Append. Raises Oversize instead of writing beyond the limit."""
         self.size_bytes += len(piece)
         if self.size_bytes > self._limit_bytes:
-            raise Oversize
+            raise Oversize(self._limit_bytes)
         self._hash.update(piece)
         self._file.write(piece)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.files import READ_BYTES, HashedFile, Oversize, megabytes
+from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 
 COPY_NAME = "file"
@@ -22,7 +23,7 @@ class LocalFetcher:
     def __init__(self, *, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Copy the file at `source.identifier`. Raises SourceError FILE_GONE, FILE_UNSUPPORTED or FILE_TOO_LARGE."""
         name = Path(source.identifier).name
         try:

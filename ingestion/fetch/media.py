@@ -1,87 +1,116 @@
-"""What the crawler takes, and what it calls it.
+"""What came from behind an address, and what it is called.
 
-In: headers, a URL and the first bytes of a body. Out: the kind of content, or None for what is not wanted, and a file
-name with the right ending. The first bytes decide where the header says nothing; parsers look again for themselves.
+In: headers, a URL and the first bytes of a body. Out: whether it is a page, a text or a file of another format, and a
+file name with the right ending. The first bytes decide, a wrong header does not; which format a file has, the reader
+finds out for itself.
 """
 
+import mimetypes
 import re
+from contextlib import suppress
 from enum import StrEnum
-from urllib.parse import unquote
+from pathlib import PurePath
+from urllib.parse import unquote, unquote_to_bytes
 
 HTML_TYPE = "text/html"
 HEAD_BYTES = 1024  # enough for every signature below; PDF allows junk before its own
 NAME_CHARACTERS = 120
+LONGEST_ENDING = 5
 
 
 class Content(StrEnum):
-    """Kinds of content behind a link; the value is the ending of the file."""
+    """Kinds of content behind a link; the value is the ending of a file that has none."""
 
     PAGE = ".html"
-    PDF = ".pdf"
-    DOCX = ".docx"
     MARKDOWN = ".md"
     TEXT = ".txt"
+    FILE = ""  # PDF, an office document, a picture, a recording, an archive …
 
 
-MEDIA_TYPES = {
-    Content.PAGE: HTML_TYPE,
-    Content.PDF: "application/pdf",
-    Content.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    Content.MARKDOWN: "text/markdown",
-    Content.TEXT: "text/plain",
-}
+MEDIA_TYPES = {Content.PAGE: HTML_TYPE, Content.MARKDOWN: "text/markdown", Content.TEXT: "text/plain"}
 
 _BY_TYPE = {
     **{media_type: content for content, media_type in MEDIA_TYPES.items()},
     "application/xhtml+xml": Content.PAGE,
-    "application/x-pdf": Content.PDF,
     "text/x-markdown": Content.MARKDOWN,
 }
-_UNDECIDED_TYPES = frozenset(
-    {"", "application/octet-stream", "binary/octet-stream", "application/download", "application/force-download"}
-    | {"application/zip", "application/x-zip-compressed", "application/xml", "text/xml"}
-)
+_UNWANTED = ("font/", "model/", "text/css", "text/javascript", "application/javascript", "application/wasm")
+"""Beginnings of types that hold no words for people."""
+_VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
+_ENDINGS = {
+    "audio/mpeg": ".mp3",
+    "audio/ogg": ".ogg",
+    "video/mp4": ".mp4",
+    "image/jpeg": ".jpg",
+}  # where `mimetypes` errs
+_SIGNATURES = {b"%PDF-": ".pdf", b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"OggS": ".ogg", b"ID3": ".mp3"}
+
 _PAGE_START = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S)
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_FILE_NAME = re.compile(
-    r"filename\*\s*=\s*[\w-]+'[\w-]*'([^;]+)|filename\s*=\s*(?:\"([^\"]*)\"|([^;]+))", re.IGNORECASE
-)
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # UTF-16 is full of zeros
+_EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[\w-]*'([^;]+)", re.IGNORECASE)  # RFC 5987
+_PLAIN_NAME = re.compile(r"filename\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^;]+))", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 
 
 def is_wanted(media_type: str) -> bool:
     """Whether a body of this declared type is worth reading at all."""
-    return media_type in _BY_TYPE or media_type in _UNDECIDED_TYPES or media_type.startswith("text/")
+    return not media_type.startswith(_UNWANTED)
 
 
-def recognise(media_type: str, head: bytes) -> Content | None:
-    """What a body is, by its declared type and its first HEAD_BYTES."""
-    if b"%PDF-" in head:
-        return Content.PDF
-    if head.startswith(b"PK\x03\x04"):
-        return Content.DOCX  # the parser looks inside and refuses other archives
-    if _PAGE_START.match(head):
+def recognise(media_type: str, head: bytes) -> Content:
+    """What a body is, by its first HEAD_BYTES and then by its declared type."""
+    if _PAGE_START.match(head.removeprefix(b"\xef\xbb\xbf")):
         return Content.PAGE
-    declared = _BY_TYPE.get(media_type)
-    if declared in (Content.PDF, Content.DOCX) or (declared is None and not _reads_as_text(media_type, head)):
-        return None  # it says so, but is not
-    return declared or Content.TEXT
+    if b"%PDF-" in head or not _reads_as_text(head):
+        return Content.FILE
+    return _BY_TYPE.get(media_type, Content.TEXT)
 
 
-def _reads_as_text(media_type: str, head: bytes) -> bool:
-    return media_type.startswith("text/") or (bool(head) and not _UNPRINTABLE.search(head))
+def _reads_as_text(head: bytes) -> bool:
+    return head.startswith(_WIDE_MARKS) or not _UNPRINTABLE.search(head)
 
 
-def file_name(disposition: str, path: str, host: str, content: Content) -> str:
+def media_type_of(content: Content, declared: str) -> str | None:
+    """The type to hand on: ours for what we know, the server's for the rest."""
+    return MEDIA_TYPES.get(content) or (None if declared in _VAGUE_TYPES else declared)
+
+
+def file_name(
+    disposition: str, path: str, host: str, content: Content, *, declared: str = "", head: bytes = b""
+) -> str:
     """A name for what came: the one the server gives, else the address's last part, else the host."""
     name = _declared_name(disposition) or unquote(path.rstrip("/").rsplit("/", 1)[-1])
-    name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:] or host
-    return name if name.lower().endswith(content.value) else name + content.value
+    name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
+    if content is Content.PAGE:
+        return name if name.lower().endswith((".html", ".htm", ".xhtml")) else (name or host) + content.value
+    if 1 < len(PurePath(name).suffix) <= LONGEST_ENDING:
+        return name
+    return (name or host) + (content.value or _ending(declared, head))
+
+
+def _ending(declared: str, head: bytes) -> str:
+    by_bytes = (ending for signature, ending in _SIGNATURES.items() if head.startswith(signature))
+    return next(by_bytes, "") or _ENDINGS.get(declared) or mimetypes.guess_extension(declared) or ""
 
 
 def _declared_name(disposition: str) -> str:
-    match = _FILE_NAME.search(disposition)
-    if match is None:
+    """The extended form goes before the plain one (RFC 6266, 4.3)."""
+    if extended := _EXTENDED_NAME.search(disposition):
+        charset, encoded = extended.groups()
+        try:
+            return unquote_to_bytes(encoded.strip().strip('"')).decode(charset)
+        except (LookupError, UnicodeError):
+            return unquote(encoded)
+    plain = _PLAIN_NAME.search(disposition)
+    if plain is None:
         return ""
-    encoded, quoted, plain = match.groups()
-    return unquote(encoded) if encoded else (quoted or plain or "").strip()
+    quoted, bare = plain.groups()
+    return _read_as_sent(re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else unquote(bare.strip()))
+
+
+def _read_as_sent(name: str) -> str:
+    """Servers put UTF-8 into headers, which are read as Latin-1, and percent signs into quotes."""
+    with suppress(UnicodeError):
+        name = name.encode("latin-1").decode("utf-8")
+    return unquote(name)

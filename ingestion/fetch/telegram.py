@@ -10,6 +10,7 @@ from pathlib import Path
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.files import hash_file, megabytes
 from ingestion.ports import TelegramFiles
+from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 
 DOWNLOAD_NAME = "upload"
@@ -22,7 +23,7 @@ class TelegramFetcher:
         self._files = files
         self._limit_bytes = limit_bytes
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Raises SourceError FILE_TOO_LARGE or FILE_GONE, ServiceError when Telegram is away."""
         if self._files is None:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="Telegram", detail="this worker has no bot token")

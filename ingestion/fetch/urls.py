@@ -13,6 +13,15 @@ TRACKING_PARAMETERS = frozenset(
 )
 TRACKING_PREFIXES = ("utm_",)
 
+READABLE_FORMS = (
+    # A channel's post shows its words only inside the frame that other sites put it into.
+    (
+        re.compile(r"^https?://(?:www\.)?t\.me/(?:s/)?(\w{4,})/(\d+)(?:\?.*)?$", re.IGNORECASE),
+        r"https://t.me/\1/\2?embed=1&mode=tme",
+    ),
+)
+"""Addresses of pages that say more under another address of the same host."""
+
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
 
@@ -32,6 +41,19 @@ def normalise_url(text: str) -> str | None:
         return str(url.copy_with(query=_without_tracking(url.query), fragment=None))
     except (httpx.InvalidURL, ValueError):  # ValueError: idna's errors on A-labels
         return None
+
+
+def readable_address(address: str) -> str:
+    """Where to read what stands at `address`; mostly the same."""
+    for pattern, form in READABLE_FORMS:
+        if pattern.match(address):
+            return pattern.sub(form, address)
+    return address
+
+
+def site_of(url: str) -> str:
+    """The host as people name it: `www.example.org` -> `example.org`, letters of other scripts as such."""
+    return httpx.URL(url).host.removeprefix("www.")
 
 
 def _without_tracking(query: bytes) -> bytes | None:

@@ -1,8 +1,8 @@
 """A link -> a file on disk: the page itself, or the document behind the address.
 
-In: a LINK source. Out: a `FetchedFile` whose name and type say which parser is meant; a page is left as HTML, because
-its extraction is parsing of hostile input and belongs into the parsers' process. Text whose charset only the header
-knows is rewritten as UTF-8 with a byte order mark, which every reader believes first.
+In: a LINK source. Out: a `FetchedFile`; a page is left as HTML, because its extraction is parsing of hostile input and
+belongs into the parsers' process. Text whose charset only the header knows is rewritten as UTF-8 with a byte order
+mark, which every reader believes first.
 """
 
 import asyncio
@@ -11,12 +11,13 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.download import Download, Downloader
-from ingestion.fetch.media import MEDIA_TYPES, Content, file_name, recognise
-from ingestion.records import FetchedFile, Source
+from ingestion.fetch.media import Content, file_name, media_type_of
+from ingestion.fetch.urls import readable_address, site_of
+from ingestion.progress import Progress
+from ingestion.records import About, FetchedFile, Source
 
 BODY_NAME = "page"
 
-_TEXTS = frozenset({Content.PAGE, Content.MARKDOWN, Content.TEXT})
 _CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
 """Beginnings of Python's names of real charsets; its registry also holds `hex`, `idna` and the like."""
 _AS_BROWSERS_READ = {"iso8859-1": "cp1252", "iso8859-9": "cp1254"}  # encoding.spec.whatwg.org
@@ -28,25 +29,38 @@ class WebFetcher:
     def __init__(self, downloader: Downloader) -> None:
         self._downloader = downloader
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes."""
-        download = await self._downloader.download(source.identifier, folder / BODY_NAME)
-        host = download.url.host
+        download = await self._downloader.download(readable_address(source.identifier), folder / BODY_NAME)
         if not download.size_bytes:
-            raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=host, detail="empty body")
-        content = recognise(download.media_type, download.head)
-        if content is None:
-            raise SourceError(FailureCode.PAGE_TYPE, host=host, media_type=download.media_type or "?")
-        if content in _TEXTS and (charset := _foreign_charset(download)):
-            await asyncio.to_thread(_rewrite_as_utf8, download.path, charset)
+            raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
+        await asyncio.to_thread(make_readable, download)
         return FetchedFile(
             path=download.path,
-            name=file_name(download.disposition, download.url.path, host, content),
-            media_type=MEDIA_TYPES[content],
+            name=_name(download),
+            media_type=media_type_of(download.content, download.media_type),
             size_bytes=download.size_bytes,
             sha256=download.sha256,
             url=str(download.url),
+            about=About(site=site_of(str(download.url))),
         )
+
+
+def make_readable(download: Download) -> None:
+    """Rewrite a text in a charset of which only the header speaks. Blocking."""
+    if download.content is not Content.FILE and (charset := _foreign_charset(download)):
+        _rewrite_as_utf8(download.path, charset)
+
+
+def _name(download: Download) -> str:
+    return file_name(
+        download.disposition,
+        download.url.path,
+        download.url.host,
+        download.content,
+        declared=download.media_type,
+        head=download.head,
+    )
 
 
 def _foreign_charset(download: Download) -> str | None:

@@ -1,7 +1,7 @@
-"""What one parsing process does: read a request from its socket, parse under limits, write the result.
+"""What one parsing process does: read a request from its socket, do it under limits, write the result.
 
-In: a socket as file descriptor 0 with one line of JSON (`ParseRequest`). Out: one line of JSON on the same socket
-(`codec`). It runs once and ends; whoever started it decides how long it may take.
+In: a socket as file descriptor 0 with one line of JSON (`ParseRequest`). Out: lines of JSON on the same socket
+(`codec`), for a picture its bytes after them. It runs once and ends; whoever started it decides how long it may take.
 """
 
 import contextlib
@@ -10,19 +10,24 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from domain.locator import JsonValue
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import codec
+from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.registry import parse_file
-from ingestion.parsers.request import ParseRequest
+from ingestion.parsers.reporting import Tell, reported_to
+from ingestion.parsers.request import ParseRequest, Task
 
 NICENESS = 10  # answers to people go before reading
 CPU_GRACE_S = 5  # between the signal that Python can still report and the kernel's kill
 MOST_OPEN_FILES = 64
 LARGEST_REQUEST_BYTES = 64 * 1024
+REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
 def serve_request(connection: socket.socket) -> None:
@@ -31,34 +36,75 @@ def serve_request(connection: socket.socket) -> None:
     with connection.makefile("rb") as stream:
         request = ParseRequest.from_line(stream.readline(LARGEST_REQUEST_BYTES))
     _limit_resources(request)
-    answer = _answer(request)
+    answer = _answer(request, connection)
     _lift_memory_limit()
-    connection.sendall(answer)
+    for piece in _within_limit(answer, request):
+        connection.sendall(piece)
 
 
-def _answer(request: ParseRequest) -> bytes:
+def _answer(request: ParseRequest, connection: socket.socket) -> Iterable[bytes]:
+    """What is sent may be made while it is sent: the work is done, and no limit can hit between two pieces."""
     try:
-        with _reported_cpu_limit():
-            document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
-        result = codec.encode_document(document)
+        with _reported_cpu_limit(), reported_to(_tell(connection)):
+            return TASKS[request.task](request)
     except SourceError as error:
-        return codec.encode_failure(error)
+        return [codec.encode_failure(error)]
     except MemoryError:
-        return _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
+        return [_failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")]
     except _CpuTimeSpent:
-        return codec.encode_failure(
-            SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=request.cpu_s, detail="processor time")
-        )
+        return [_failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=request.cpu_s)]
     # The top of a process that exists to meet files made to break parsers: any error is the file's.
     except Exception as error:
-        return _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
-    if len(result) > request.output_bytes:
-        return _failure(FailureCode.FILE_TOO_HEAVY, request, detail=f"{len(result)} bytes of text")
-    return result
+        return [_failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])]
 
 
-def _failure(code: FailureCode, request: ParseRequest, *, detail: str) -> bytes:
-    return codec.encode_failure(SourceError(code, name=request.name, detail=detail))
+def _parse(request: ParseRequest) -> Iterable[bytes]:
+    document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
+    return codec.encode_document(document)
+
+
+def _draw_page(request: ParseRequest) -> Iterable[bytes]:
+    drawing = draw_page(Path(request.path), request.page, name=request.name)
+    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+
+
+def _open_picture(request: ParseRequest) -> Iterable[bytes]:
+    drawing = open_picture(Path(request.path), request.page, name=request.name)
+    return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
+
+
+TASKS: dict[Task, Callable[[ParseRequest], Iterable[bytes]]] = {
+    Task.PARSE: _parse,
+    Task.DRAW_PAGE: _draw_page,
+    Task.OPEN_PICTURE: _open_picture,
+}
+
+
+def _tell(connection: socket.socket) -> Tell:
+    """Reports go out at once, but not each of a thousand pages'."""
+    reported_at = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal reported_at
+        if time.monotonic() - reported_at >= REPORT_EVERY_S:
+            reported_at = time.monotonic()
+            connection.sendall(codec.encode_pages(done, total))
+
+    return tell
+
+
+def _within_limit(pieces: Iterable[bytes], request: ParseRequest) -> Iterator[bytes]:
+    sent = 0
+    for piece in pieces:
+        sent += len(piece)
+        if sent > request.output_bytes:
+            yield _failure(FailureCode.FILE_TOO_HEAVY, request, detail=f"more than {request.output_bytes} bytes")
+            return
+        yield piece
+
+
+def _failure(code: FailureCode, request: ParseRequest, *, detail: str, **params: JsonValue) -> bytes:
+    return codec.encode_failure(SourceError(code, name=request.name, detail=detail, **params))
 
 
 def _limit_resources(request: ParseRequest) -> None:
@@ -77,7 +123,7 @@ def _limit_resources(request: ParseRequest) -> None:
 
 
 def _lift_memory_limit() -> None:
-    """The answer is small and made; a parser that left no memory must still be able to say so."""
+    """The work is done; a parser that left no memory must still be able to say so."""
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 

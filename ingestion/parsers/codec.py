@@ -1,35 +1,72 @@
 """A document, or the reason why there is none, as JSON lines: how results leave the parsing process.
 
-In: `Document` or `SourceError`. Out: bytes; and back. The reading side trusts nothing: whatever is not of the right
-shape raises ValueError, and no code is ever loaded (no pickle).
+In: `Document`, `Picture` or `SourceError`. Out: lines, a document's in many, so that neither side ever holds a book
+twice; and back. The reading side trusts nothing: whatever is not of the right shape raises ValueError, and no code is
+ever loaded (no pickle).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from domain.documents import Medium
 from domain.locator import JsonValue, Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
 
 FILE_FAILURES = "file-"
-FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb"})  # of FailureCode.FILE_*
+FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of FailureCode.FILE_*
+
+LINE_CHARS = 100_000  # of text in a line, if no block is longer: a millisecond's work for the reading side
 
 JsonObject = Mapping[str, JsonValue]
 
 
-def encode_document(document: Document) -> bytes:
-    """One line of JSON. Lone surrogates, which UTF-8 cannot carry, become question marks."""
+@dataclass(frozen=True, kw_only=True)
+class PagesRead:
+    """How far the parser is."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureHead:
+    """What precedes the bytes of a picture."""
+
+    size_bytes: int
+    frames: int  # of the file that it was taken from
+
+
+def encode_pages(done: int, total: int) -> bytes:
+    """One line of JSON."""
+    return _encode({"pages": [done, total]})
+
+
+def encode_document(document: Document) -> Iterator[bytes]:
+    """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot carry, become question marks."""
+    for blocks in _batches(document.blocks):
+        yield _encode({"blocks": [_block_to_json(block) for block in blocks]})
     content: dict[str, JsonValue] = {
         "title": document.title,
-        "blocks": [_block_to_json(block) for block in document.blocks],
         "pages": document.pages,
         "pages_without_text": list(document.pages_without_text),
         "language": document.language,
         "author": document.author,
         "published_at": document.published_at.isoformat() if document.published_at else None,
+        "medium": document.medium.value,
+        "duration_s": document.duration_s,
+        "parts": document.parts,
+        "unread": list(document.unread),
     }
-    return _encode({"document": content})
+    yield _encode({"document": content})
+
+
+def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:
+    """One line of JSON, then the bytes as they are."""
+    yield _encode({"picture": {"bytes": len(content), "frames": frames}})
+    yield content
 
 
 def encode_failure(error: SourceError) -> bytes:
@@ -37,16 +74,56 @@ def encode_failure(error: SourceError) -> bytes:
     return _encode({"failure": {"code": error.code.value, "params": dict(error.params), "detail": error.detail}})
 
 
-def decode_result(line: bytes) -> Document:
-    """The document. Raises the SourceError that the line carries, or ValueError when it is neither."""
+class DocumentLines:
+    """Puts a document together again, line by line."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+
+    def add(self, line: bytes) -> PagesRead | Document | None:
+        """The document with its last line. Raises the SourceError that a line carries, ValueError when it is no line
+        of ours."""
+        try:
+            return self._add(_decode(line))
+        except OverflowError as error:  # numbers without end
+            raise ValueError("not a result of ours") from error
+
+    def _add(self, message: JsonObject) -> PagesRead | Document | None:
+        if "pages" in message:
+            done, total = map(_integer, _list(message["pages"]))
+            return PagesRead(done=done, total=total)
+        if "blocks" in message:
+            self._blocks.extend(_block_from_json(_object(block)) for block in _list(message["blocks"]))
+            return None
+        return _document_from_json(_object(message.get("document")), self._blocks)
+
+
+def decode_picture_head(line: bytes) -> PictureHead:
+    """Raises the SourceError that the line carries, ValueError when it is no line of ours."""
+    head = _object(_decode(line).get("picture"))
+    return PictureHead(size_bytes=_integer(head.get("bytes")), frames=_integer(head.get("frames")))
+
+
+def _decode(line: bytes) -> JsonObject:
     try:
         message = _object(json.loads(line))
-        if "failure" not in message:
-            return _document_from_json(_object(message.get("document")))
-        failure = _failure_from_json(_object(message["failure"]))
-    except (RecursionError, OverflowError) as error:  # brackets without end, numbers without end
+        failure = _failure_from_json(_object(message["failure"])) if "failure" in message else None
+    except RecursionError as error:  # brackets without end
         raise ValueError("not a result of ours") from error
-    raise failure
+    if failure is not None:
+        raise failure
+    return message
+
+
+def _batches(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
+    begin = chars = 0
+    for index, block in enumerate(blocks):
+        chars += len(block.text)
+        if chars >= LINE_CHARS:
+            yield blocks[begin : index + 1]
+            begin, chars = index + 1, 0
+    if begin < len(blocks):
+        yield blocks[begin:]
 
 
 def _encode(message: JsonObject) -> bytes:
@@ -57,16 +134,20 @@ def _block_to_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "text": block.text, "locator": block.locator.to_json(), "level": block.level}
 
 
-def _document_from_json(content: JsonObject) -> Document:
+def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Document:
     published_at = _optional_text(content.get("published_at"))
     return Document(
         title=_text(content.get("title")),
-        blocks=tuple(_block_from_json(_object(block)) for block in _list(content.get("blocks"))),
+        blocks=tuple(blocks),
         pages=_optional_integer(content.get("pages")),
         pages_without_text=tuple(_integer(page) for page in _list(content.get("pages_without_text"))),
         language=_optional_text(content.get("language")),
         author=_optional_text(content.get("author")),
         published_at=datetime.fromisoformat(published_at) if published_at else None,
+        medium=Medium(_text(content.get("medium"))),
+        duration_s=_optional_number(content.get("duration_s")),
+        parts=_optional_integer(content.get("parts")),
+        unread=tuple(_text(name) for name in _list(content.get("unread"))),
     )
 
 
@@ -117,3 +198,11 @@ def _optional_text(value: JsonValue) -> str | None:
 
 def _optional_integer(value: JsonValue) -> int | None:
     return None if value is None else _integer(value)
+
+
+def _optional_number(value: JsonValue) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number was expected")
+    return float(value)

@@ -1,37 +1,33 @@
-"""Web pages: the main text without menus, advertisements and comments, as Markdown, then as a `Document`.
+"""Web pages: the main text without menus, advertisements and comments, as a `Document`.
 
-In: an HTML file. Out: a `Document` with the page's own title, author and date. Pages that say nothing without a script,
-or nothing but a request for consent, have no text. What is the main text, trafilatura decides.
+In: an HTML file. Out: a `Document` with the page's own title, author and day. What is the main text trafilatura
+decides; where it finds next to nothing, what the page tells browsers without scripts and its own summary are asked.
+Pages that say nothing without a script, or to strangers, are refused with that reason.
 """
 
-import codecs
-import re
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from pathlib import Path
 
-from trafilatura import extract, extract_metadata
+from lxml.html import HtmlElement  # type: ignore[import-untyped] # lxml brings no types
+from trafilatura import bare_extraction
 
+from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.encodings import decode_text
+from ingestion.language import detect_language
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.markdown import parse_markdown
+from ingestion.parsers.page_body import read_body
+from ingestion.parsers.page_charset import decode_page
+from ingestion.parsers.page_facts import PageFacts, read_facts
+from ingestion.parsers.page_layouts import read_posts, remove_furniture
+from ingestion.parsers.page_tree import load_page, noscript_pages, words_of
+from ingestion.parsers.page_walls import REMARK_CHARACTERS, find_wall
 from ingestion.parsers.titles import choose_title
-from ingestion.records import Document
+from ingestion.records import Block, BlockKind, Document
 
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-META_WITHIN_BYTES = 4096  # browsers look at 1024; real pages put it later
-REMARK_CHARACTERS = 400
-"""A text shorter than this that speaks of scripts or cookies is not what the page is about."""
-
-_META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.IGNORECASE)
-_REMARK = re.compile(
-    r"(enable|requires?|turn on|activate|without)\s+java ?script|java ?script\s+(is\s+)?(required|disabled)"
-    r"|(включит[еь]|без|требуется|отключ[её]н)\s+(поддержк\w+\s+)?java ?script|java ?script\s+(отключ|выключ)"
-    r"|(accept|use[sd]?|согласие|использу(ет|ем|ют)|примите)\s+(all\s+|our\s+|на\s+|файлы\s+|все\s+)*cookie"
-    r"|checking your browser|verify you are (a )?human|подтвердите, что вы не робот",
-    re.IGNORECASE,
-)
+ENOUGH_CHARACTERS = 250  # shorter main texts are compared with what else the page offers
+STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
+WHOLE_SUMMARY_CHARACTERS = 300  # search engines show 160
 
 
 def accepts(file: FileInfo) -> bool:
@@ -40,42 +36,75 @@ def accepts(file: FileInfo) -> bool:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError FILE_WITHOUT_TEXT."""
-    page = _decode(path.read_bytes())
-    text = extract(page, output_format="markdown", include_comments=False, include_tables=True) or ""
-    if not text.strip() or (len(text) < REMARK_CHARACTERS and _REMARK.search(text)):
-        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=info.name, detail="no main text in the page")
-    stated = extract_metadata(page)
-    document = parse_markdown(text, name=info.name)
-    return replace(
-        document,
-        title=choose_title(stated.title or stated.sitename, document.blocks, name=info.name),
-        author=stated.author or None,
-        published_at=_date(stated.date),
+    """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
+    return read_page(decode_page(path.read_bytes()), name=info.name)
+
+
+def read_page(text: str, *, name: str) -> Document:
+    """The same for a page that is in memory already; `name` is the title when the page has none."""
+    tree = load_page(text)
+    if tree is None:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no markup")
+    remove_furniture(tree)
+    facts = read_facts(tree)
+    blocks = read_posts(tree, facts) or _main_text(tree, text, facts, name=name)
+    return Document(
+        title=choose_title(facts.title, blocks, name=name),
+        blocks=blocks,
+        language=detect_language("\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)),
+        author=facts.author,
+        published_at=facts.published_at,
     )
 
 
-def _decode(body: bytes) -> str:
-    """UTF-8 when it is that; else as the page declares; else by its letters."""
-    declared = _META_CHARSET.search(body[:META_WITHIN_BYTES])
-    if declared is None or body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return decode_text(body)
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return _decode_as(declared.group(1).decode("ascii"), body)
+def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> tuple[Block, ...]:
+    blocks = _extract(tree)
+    if _length(blocks) < REMARK_CHARACTERS:
+        blocks = _scarce_text(blocks, tree, text, facts, name=name)
+    return _with_standfirst(blocks, tree, facts.summary or "")
 
 
-def _decode_as(charset: str, body: bytes) -> str:
-    try:
-        return body.decode(charset)
-    except (LookupError, UnicodeError):
-        return decode_text(body)
+def _scarce_text(
+    blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts: PageFacts, *, name: str
+) -> tuple[Block, ...]:
+    """The longest of what the page offers besides, unless it only tells why it shows no more. Raises SourceError."""
+    fallback = noscript_pages(text)
+    if _length(blocks) < ENOUGH_CHARACTERS:
+        inside = load_page(fallback) if fallback else None
+        blocks = max(blocks, _extract(inside) if inside is not None else (), _summary_alone(facts), key=_length)
+    shown = "\n".join(block.text for block in blocks)
+    if wall := find_wall(tree, shown, remark=f"{shown}\n{fallback}"):
+        raise SourceError(wall, name=name, detail=f"{len(shown)} characters without it")
+    if not blocks:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no main text in the page")
+    return blocks
 
 
-def _date(stated: str | None) -> datetime | None:
-    """trafilatura states dates as YYYY-MM-DD."""
-    try:
-        return datetime.strptime(stated or "", "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        return None
+def _extract(tree: HtmlElement) -> tuple[Block, ...]:
+    found = bare_extraction(tree, include_comments=False, include_formatting=False)
+    return () if found is None else read_body(found.body)  # type: ignore[union-attr] # a dict only when it is asked for
+
+
+def _summary_alone(facts: PageFacts) -> tuple[Block, ...]:
+    """The summary where it is the text itself: longer than anybody writes for search engines."""
+    summary = facts.summary or ""
+    return (Block(kind=BlockKind.PARAGRAPH, text=summary),) if len(summary) >= WHOLE_SUMMARY_CHARACTERS else ()
+
+
+def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str) -> tuple[Block, ...]:
+    """With the line under the title, which extraction takes for an ornament: the page states it, and shows it too."""
+    if not blocks or len(summary) < STANDFIRST_CHARACTERS or summary in _one_line(blocks):
+        return blocks
+    if summary not in words_of(tree.find(".//body")):
+        return blocks
+    first = 1 if blocks[0].kind is BlockKind.HEADING else 0
+    locator = blocks[first].locator if first < len(blocks) else Locator()
+    return (*blocks[:first], Block(kind=BlockKind.PARAGRAPH, text=summary, locator=locator), *blocks[first:])
+
+
+def _one_line(blocks: Iterable[Block]) -> str:
+    return " ".join(" ".join(block.text for block in blocks).split())
+
+
+def _length(blocks: Iterable[Block]) -> int:
+    return sum(len(block.text) for block in blocks)

@@ -1,99 +1,108 @@
-"""What a file really is, by its first bytes and not by its name.
+"""What a file really is, by its content and not by its name.
 
 In: a path and what the sender claims. Out: `FileInfo` for choosing a parser, or a SourceError for what no parser can
-take. It parses nothing beyond the directory of a ZIP archive.
+take. It parses nothing beyond the directories of containers (`containers`) and the first tag or headers of a text
+(`markups`).
 """
 
-import zipfile
-from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.containers import (
+    OLE2_MAGIC,
+    PACKED_MAGICS,
+    TAR_MAGIC,
+    TAR_MAGIC_AT,
+    ZIP_MAGICS,
+    ole2_kind,
+    zip_kind,
+)
 from ingestion.parsers.encodings import guess_wide_encoding
+from ingestion.parsers.file_info import FileInfo, FileKind
+from ingestion.parsers.markups import text_kind
+
+__all__ = ["FileInfo", "FileKind", "glance", "inspect_file"]
+
+PICTURE_MAGICS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*")
+PICTURE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")  # of ISO media files that are photos
+MEDIA_MAGICS = (b"OggS", b"ID3", b"fLaC", b"\x1aE\xdf\xa3", b"#!AMR", b"\x30\x26\xb2\x75", b"FLV\x01")
+MPEG_AUDIO_SYNCS = (b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xfa", b"\xff\xf1", b"\xff\xf9")  # MP3 and ADTS AAC
+WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+RTF_MAGIC = b"{\\rtf"
+BINARY_MAGICS = (b"%!PS", b"7z\xbc\xaf", b"Rar!", b"{\\pwi")  # look like text, or may
 
 HEAD_BYTES = 64 * 1024
 PDF_MARK_WITHIN_BYTES = 1024  # Acrobat accepts junk of this length before the mark
 CONTROL_SHARE_OF_BINARY = 0.01  # text has next to no control characters, random bytes have 10 %
-ENCRYPTED_FLAG = 0x1
-
-OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")  # the stream in which Office puts an encrypted file
-WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-HTML_MARKS = (b"<!doctype html", b"<html")
-HTML_MARK_WITHIN_BYTES = 4096
-HTML_ENDINGS = frozenset({".html", ".htm", ".xhtml"})
-BINARY_MAGICS = (b"{\\rtf", b"%!PS", b"\x1f\x8b", b"BM6")  # look like text, or may: RTF, PostScript, gzip
-OFFICE_ENDINGS = frozenset({".docx", ".docm", ".dotx"})
 TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1a\x1b")  # \x1a ends a DOS text, \x1b starts an escape in logs
 
 
-class FileKind(StrEnum):
-    """What the content says."""
+def glance(path: Path) -> FileKind | None:
+    """What is not read by a parser alone: IMAGE, MEDIA, ARCHIVE, and EMAIL and OUTLOOK for what is attached to them.
 
-    PDF = "pdf"
-    DOCX = "docx"
-    HTML = "html"
-    TEXT = "text"
+    None for all else, damaged files included. Safe outside the parsing process: it holds no more than a few megabytes.
+    """
+    head = _head(path)
+    try:
+        kind = _kind_by_magic(path, head) or (None if _is_binary(head) else text_kind(head, ending=""))
+    except SourceError:
+        return None
+    return kind if kind in _NOT_ALONE else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileInfo:
-    """What a parser may know before it reads: the kind by content, the rest as the sender claims."""
-
-    name: str
-    kind: FileKind
-    media_type: str | None = None
-
-    @property
-    def ending(self) -> str:
-        """Of the name, in small letters with its dot; empty when there is none."""
-        return PurePath(self.name).suffix.lower()
+_NOT_ALONE = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE, FileKind.EMAIL, FileKind.OUTLOOK})
 
 
 def inspect_file(path: Path, *, name: str, media_type: str | None) -> FileInfo:
-    """Raises SourceError: FILE_EMPTY, FILE_ENCRYPTED, FILE_DAMAGED (a broken archive), FILE_UNSUPPORTED."""
-    with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
+    """Raises SourceError: FILE_EMPTY, FILE_ENCRYPTED, FILE_DAMAGED (a broken container), FILE_UNSUPPORTED."""
+    head = _head(path)
     if not head.strip():
         raise SourceError(FailureCode.FILE_EMPTY, name=name)
-    return FileInfo(name=name, kind=_kind_of(path, head, name), media_type=media_type)
+    try:
+        kind = _kind_by_magic(path, head)
+    except SourceError as error:
+        raise SourceError(error.code, name=name, detail=error.detail) from error
+    if kind is None and _is_binary(head):
+        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not text and no known format")
+    info = FileInfo(name=name, kind=kind or FileKind.TEXT, media_type=media_type)
+    return info if kind else FileInfo(name=name, kind=text_kind(head, ending=info.ending), media_type=media_type)
 
 
-def _kind_of(path: Path, head: bytes, name: str) -> FileKind:
+def _head(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(HEAD_BYTES)
+
+
+def _kind_by_magic(path: Path, head: bytes) -> FileKind | None:
+    """None for text, and for what is unknown. Raises SourceError without a name."""
+    if head.startswith(ZIP_MAGICS):
+        return zip_kind(path)
+    if head.startswith(OLE2_MAGIC):
+        return ole2_kind(path)
+    if head.startswith(PACKED_MAGICS) or head[TAR_MAGIC_AT:].startswith(TAR_MAGIC):
+        return FileKind.ARCHIVE
     if b"%PDF" in head[:PDF_MARK_WITHIN_BYTES]:
         return FileKind.PDF
-    if head.startswith(OLE2_MAGIC):
-        encrypted = ENCRYPTED_PACKAGE in path.read_bytes()
-        code = FailureCode.FILE_ENCRYPTED if encrypted else FailureCode.FILE_UNSUPPORTED
-        raise SourceError(code, name=name, detail="OLE2: an encrypted or a pre-2007 Office file")
-    if head.startswith(b"PK"):
-        return _kind_of_archive(path, head, name)
-    if _is_binary(head):
-        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="not text and no known format")
-    return FileKind.HTML if _is_html(head, name) else FileKind.TEXT
+    if head.lstrip().startswith(RTF_MAGIC):
+        return FileKind.RTF
+    return _picture_or_media(head)
 
 
-def _is_html(head: bytes, name: str) -> bool:
-    beginning = head[:HTML_MARK_WITHIN_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if not beginning.startswith(b"<"):
-        return False
-    return PurePath(name).suffix.lower() in HTML_ENDINGS or any(mark in beginning for mark in HTML_MARKS)
+def _picture_or_media(head: bytes) -> FileKind | None:
+    if head[4:8] == b"ftyp":
+        return FileKind.IMAGE if head[8:12] in PICTURE_BRANDS else FileKind.MEDIA
+    if head.startswith(b"RIFF"):
+        return FileKind.IMAGE if head[8:12] == b"WEBP" else FileKind.MEDIA
+    if head.startswith(PICTURE_MAGICS) or (head.startswith(b"BM") and head[6:10] == bytes(4)):
+        return FileKind.IMAGE
+    if head.startswith(b"FORM") and head[8:12] in (b"AIFF", b"AIFC"):
+        return FileKind.MEDIA
+    return FileKind.MEDIA if head.startswith(MEDIA_MAGICS) or _is_mpeg_audio(head) else None
 
 
-def _kind_of_archive(path: Path, head: bytes, name: str) -> FileKind:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        looks_like_office = b"word/" in head or PurePath(name).suffix.lower() in OFFICE_ENDINGS
-        code = FailureCode.FILE_DAMAGED if looks_like_office else FailureCode.FILE_UNSUPPORTED
-        raise SourceError(code, name=name, detail=f"broken archive: {error}") from error
-    if not any(member.filename.startswith("word/document") for member in members):
-        raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail="an archive that is no DOCX")
-    if any(member.flag_bits & ENCRYPTED_FLAG for member in members):
-        raise SourceError(FailureCode.FILE_ENCRYPTED, name=name)
-    return FileKind.DOCX
+def _is_mpeg_audio(head: bytes) -> bool:
+    """A frame header, and not Cyrillic letters of cp1251 («яы», «яс») with the same bits."""
+    return head.startswith(MPEG_AUDIO_SYNCS) and b"\0" in head
 
 
 def _is_binary(head: bytes) -> bool:

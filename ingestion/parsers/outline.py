@@ -1,10 +1,15 @@
 """Keeps the heading path while a document is read from top to bottom.
 
-In: headings with their levels, blocks in order. Out: blocks whose locators carry the path. It knows no format.
+In: headings with their levels, blocks and lines of lists or code in order. Out: blocks whose locators carry the path
+and whatever else is known of the place. It knows no format.
 """
+
+from dataclasses import replace
 
 from domain.locator import Locator
 from ingestion.records import Block, BlockKind
+
+INDENT = "  "  # of one level of a list
 
 
 class Outline:
@@ -12,21 +17,49 @@ class Outline:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.place = Locator()  # what the format knows besides headings: set it before adding
         self._path: list[tuple[int, str]] = []
+        self._lines: list[str] = []
+        self._lines_kind = BlockKind.LIST
 
     def add_heading(self, text: str, level: int) -> None:
         """Open a section; level 1 is the outermost. An empty heading opens none."""
         if not text.strip():
+            self.flush()
             return
-        self._path = [(above, heading) for above, heading in self._path if above < level]
+        self.leave(level)
         self._append(BlockKind.HEADING, " ".join(text.split()), level=level)
         self._path.append((level, " ".join(text.split())))
 
+    def leave(self, level: int) -> None:
+        """Close the sections of that level and deeper ones, where the format says that they end."""
+        self.flush()
+        self._path = [(above, heading) for above, heading in self._path if above < level]
+
     def add(self, kind: BlockKind, text: str) -> None:
         """Add a block to the section that is open; one without any visible character is left out."""
+        self.flush()
         if text.strip():
             self._append(kind, text.strip("\n") if kind is BlockKind.CODE else text.strip(), level=None)
 
+    def add_line(self, kind: BlockKind, line: str) -> None:
+        """Add a list item or a line of code; neighbours of one kind become one block."""
+        if self._lines and self._lines_kind is not kind:
+            self.flush()
+        self._lines_kind = kind
+        self._lines.append(line)
+
+    def flush(self) -> None:
+        """Close the block that lines are gathered for."""
+        if self._lines:
+            lines, self._lines = self._lines, []
+            self.add(self._lines_kind, "\n".join(lines))
+
+    def finish(self) -> tuple[Block, ...]:
+        """All blocks, after the last one was added."""
+        self.flush()
+        return tuple(self.blocks)
+
     def _append(self, kind: BlockKind, text: str, *, level: int | None) -> None:
         headings = tuple(heading for _, heading in self._path)
-        self.blocks.append(Block(kind=kind, text=text, locator=Locator(headings=headings), level=level))
+        self.blocks.append(Block(kind=kind, text=text, locator=replace(self.place, headings=headings), level=level))

@@ -1,63 +1,56 @@
-"""Parses a file in a process of its own, with limits on memory, time and output.
+"""Reads files in processes of their own, with limits on memory, time and output.
 
-In: `FetchedFile`. Out: `Document`, or a SourceError that concerns this file alone. Files come from strangers and
-parsers are large: what crashes, hangs or grows there takes nothing else with it. The result crosses as JSON.
+In: `FetchedFile`. Out: `Document`, or a picture of a page for the recogniser, or a SourceError that concerns this file
+alone. Files come from strangers and parsers are large: what crashes, hangs or grows there takes nothing else with it.
 """
 
 import asyncio
+import contextlib
 import json
 import math
-import os
 import socket
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import structlog
 
-import ingestion
+from domain.documents import DocumentStatus
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import decode_result
-from ingestion.parsers.request import ParseRequest
+from ingestion.parsers.children import Children, NurseryDied
+from ingestion.parsers.codec import DocumentLines, PagesRead, decode_picture_head
+from ingestion.parsers.request import ParseRequest, Task
+from ingestion.progress import Progress
 from ingestion.records import Document, FetchedFile
 
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
-CLOSING_S = 5
+LONG_LINE_BYTES = 16 * 1024  # a longer one is decoded in a thread, while others are answered
 MEGABYTE_BYTES = 1024 * 1024
 KILLED = -9  # by the kernel, for want of memory
 
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-"""Of the environment: tokens and keys stay out of the process that reads strangers' files."""
-
-START_NURSERY = "import sys; sys.path.append({folder!r}); from ingestion.parsers.nursery import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
-
 log = structlog.get_logger()
 
-
-class NurseryDied(Exception):
-    """The process that parsers are forked from does not run: our own trouble, not the file's."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Nursery:
-    process: asyncio.subprocess.Process
-    control: socket.socket
+class Picture:
+    """A JPEG, upright, of at most 4,000 pixels a side, and how many pages its file has."""
+
+    content: bytes
+    pages: int
 
 
 class ParseProcess:
-    """A nursery of parsing processes, started with the first file; `async with` or `close` ends it."""
+    """Does each task in a process of its own; `async with` or `close` ends them all."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
-        """`timeout_s` bounds the wall clock and the processor time of one file, `memory_mb` its address space."""
+        """`timeout_s` bounds the wall clock and the processor time of one task, `memory_mb` its address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
-        self._nursery: _Nursery | None = None
-        self._starting = asyncio.Lock()
+        self._children = Children()
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,92 +60,132 @@ class ParseProcess:
     ) -> None:
         await self.close()
 
-    async def parse(self, file: FetchedFile) -> Document:
-        """Raises SourceError: what the parser says, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed).
+    async def close(self) -> None:
+        """End whatever still runs."""
+        await self._children.close()
+
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+        """Tells pages, where the format has them, as PARSING. Raises SourceError: what the parser says, or
+        FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed).
 
         Cancelling kills the process that parses. Raises NurseryDied when none can be started.
         """
         started = time.monotonic()
+
+        async def receive(child: _Child) -> Document:
+            return await _receive_document(child, progress)
+
+        document = await self._ask(self._request(file, Task.PARSE), receive)
+        log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
+        return document
+
+    async def draw_page(self, file: FetchedFile, page: int) -> Picture:
+        """Page `page` of a PDF, from 0, as it looks. Raises as `parse` does."""
+        return await self._ask(self._request(file, Task.DRAW_PAGE, page), _receive_picture)
+
+    async def open_picture(self, file: FetchedFile, page: int) -> Picture:
+        """A photo; `page`, from 0, is that of a TIFF. Raises as `parse` does."""
+        return await self._ask(self._request(file, Task.OPEN_PICTURE, page), _receive_picture)
+
+    async def _ask(self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]") -> Result:
         try:
-            line = await self._ask(file)
+            return await self._ask_once(request, receive)
         except NurseryDied:  # once is bad luck, as when the system was short of memory
-            line = await self._ask(file)
-        log.debug("file_parsed", bytes=file.size_bytes, output_bytes=len(line), seconds=time.monotonic() - started)
-        return await _decode(line, file.name)
+            return await self._ask_once(request, receive)
 
-    async def close(self) -> None:
-        """End the nursery and whatever it still runs."""
-        if self._nursery is not None:
-            await self._forget(self._nursery)
-
-    async def _forget(self, nursery: _Nursery) -> None:
-        if self._nursery is nursery:
-            self._nursery = None
-        nursery.control.close()
+    async def _ask_once(self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]") -> Result:
+        """The nursery kills the child when our socket is closed, however this ends."""
+        ours = await self._children.connect()
         try:
-            await asyncio.wait_for(nursery.process.wait(), CLOSING_S)
-        except TimeoutError:
-            nursery.process.kill()
-            await nursery.process.wait()
-
-    async def _running_nursery(self) -> _Nursery:
-        async with self._starting:
-            if self._nursery is None:
-                self._nursery = await _start_nursery()
-            return self._nursery
-
-    async def _ask(self, file: FetchedFile) -> bytes:
-        """The child's line. The nursery kills the child when our socket is closed, however this ends."""
-        nursery = await self._running_nursery()
-        try:
-            with _send_socket(nursery) as ours:
-                async with asyncio.timeout(self._timeout_s):
-                    return await _converse(ours, self._request(file), file.name)
+            async with _talk(ours, request, self._timeout_s) as child:
+                return await receive(child)
         except TimeoutError as error:
             seconds = math.ceil(self._timeout_s)
-            raise SourceError(FailureCode.FILE_TOO_SLOW, name=file.name, seconds=seconds) from error
+            raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=seconds) from error
         except NurseryDied:
-            await self._forget(nursery)
+            await self._children.forget_dead()
             raise
 
-    def _request(self, file: FetchedFile) -> ParseRequest:
+    def _request(self, file: FetchedFile, task: Task, page: int = 0) -> ParseRequest:
         return ParseRequest(
+            task=task,
             path=str(file.path.resolve()),
             name=file.name,
             media_type=file.media_type,
+            page=page,
             cpu_s=math.ceil(self._timeout_s),
             memory_bytes=self._memory_bytes,
             output_bytes=OUTPUT_LIMIT_BYTES,
         )
 
 
-def _send_socket(nursery: _Nursery) -> socket.socket:
-    """Our end of a pair whose other end is a new child's."""
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with theirs:
-        try:
-            socket.send_fds(nursery.control, [b"."], [theirs.fileno()])
-        except OSError as error:
-            ours.close()
-            raise NurseryDied from error
-    return ours
+class _Child:
+    """What a child says, within the time and the bytes that it has."""
+
+    def __init__(self, reader: asyncio.StreamReader, *, name: str, timeout_s: float) -> None:
+        self._reader = reader
+        self._clock = asyncio.get_running_loop().time
+        self._deadline = self._clock() + timeout_s
+        self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts for itself, unless a file has taken it over
+        self.name = name
+
+    async def line(self) -> bytes:
+        """The next one. Raises TimeoutError, SourceError or NurseryDied when there will be none."""
+        async with asyncio.timeout_at(self._deadline):
+            line = await self._reader.readline()
+            if not line.strip():
+                raise _explain_end(await self._reader.readline(), self.name)
+        self._count(len(line))
+        return line
+
+    async def content(self, size_bytes: int) -> bytes:
+        """So many bytes as they are."""
+        self._count(size_bytes)
+        async with asyncio.timeout_at(self._deadline):
+            return await self._reader.readexactly(size_bytes)
+
+    async def wait_for_us(self, work: Awaitable[None]) -> None:
+        """What we do between two lines does not count against the file."""
+        began = self._clock()
+        await work
+        self._deadline += self._clock() - began
+
+    def _count(self, size_bytes: int) -> None:
+        self._bytes_left -= size_bytes
+        if self._bytes_left < 0 or size_bytes < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self.name, detail="output limit")
 
 
-async def _converse(ours: socket.socket, request: ParseRequest, name: str) -> bytes:
+@contextlib.asynccontextmanager
+async def _talk(ours: socket.socket, request: ParseRequest, timeout_s: float) -> AsyncIterator[_Child]:
+    """The request is sent; errors of the wire become what they mean for the file."""
     reader, writer = await asyncio.open_connection(sock=ours, limit=OUTPUT_LIMIT_BYTES)
     try:
         writer.write(request.to_line())
-        line = await reader.readline()
-        if not line.strip():
-            raise _explain_end(await reader.readline(), name)
-        return line
+        yield _Child(reader, name=request.name, timeout_s=timeout_s)
     except ConnectionError as error:
         raise NurseryDied from error
-    except ValueError as error:  # a line beyond the limit
-        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail="output limit") from error
+    except (ValueError, asyncio.IncompleteReadError) as error:  # a line beyond the limit, or of another shape
+        detail = f"unreadable result: {error}"
+        raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
     finally:
         writer.transport.abort()
+
+
+async def _receive_document(child: _Child, progress: Progress) -> Document:
+    lines = DocumentLines()
+    while True:
+        line = await child.line()
+        got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
+        if isinstance(got, Document):
+            return got
+        if isinstance(got, PagesRead):
+            await child.wait_for_us(progress.report(DocumentStatus.PARSING, done=got.done, total=got.total))
+
+
+async def _receive_picture(child: _Child) -> Picture:
+    head = decode_picture_head(await child.line())
+    return Picture(content=await child.content(head.size_bytes), pages=head.frames)
 
 
 def _explain_end(line: bytes, name: str) -> SourceError | NurseryDied:
@@ -161,37 +194,3 @@ def _explain_end(line: bytes, name: str) -> SourceError | NurseryDied:
         return NurseryDied()
     code = FailureCode.FILE_TOO_HEAVY if json.loads(line)["exit"] == KILLED else FailureCode.FILE_DAMAGED
     return SourceError(code, name=name, detail=f"the parser ended without an answer: {line.decode().strip()}")
-
-
-async def _start_nursery() -> _Nursery:
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with theirs:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the working folder must not be able to stand in for a module
-            "-c",
-            START_NURSERY.format(folder=str(Path(ingestion.__file__).parent.parent)),
-            stdin=theirs.fileno(),
-            stdout=asyncio.subprocess.DEVNULL,
-            env=_clean_environment(os.environ),
-        )
-    nursery = _Nursery(process=process, control=ours)
-    ready = await asyncio.get_running_loop().sock_recv(ours, 1)
-    if not ready:
-        ours.close()
-        message = f"exit status {await process.wait()}; its own words are on standard error"
-        raise NurseryDied(message)
-    return nursery
-
-
-def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in KEPT_VARIABLES if name in environ}
-
-
-async def _decode(line: bytes, name: str) -> Document:
-    """In a thread: a book takes a tenth of a second, in which others want to be answered."""
-    try:
-        return await asyncio.to_thread(decode_result, line)
-    except ValueError as error:
-        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=f"unreadable result: {error}") from error

@@ -7,7 +7,27 @@ from pathlib import Path
 from typing import Protocol
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers import docx, html, markdown, pdf, text
+from ingestion.parsers import (
+    crawled,
+    csv_rows,
+    docx,
+    eml,
+    epub,
+    fb2,
+    html,
+    markdown,
+    msg,
+    odf,
+    pdf,
+    pptx,
+    rtf,
+    saved_markup,
+    subtitles,
+    text,
+    xls,
+    xlsx,
+    xml,
+)
 from ingestion.parsers.kinds import FileInfo, inspect_file
 from ingestion.records import Document
 
@@ -24,20 +44,41 @@ class Parser(Protocol):
         ...
 
 
-PARSERS: tuple[Parser, ...] = (pdf, docx, html, markdown, text)
+PARSERS: tuple[Parser, ...] = (
+    crawled,
+    pdf,
+    docx,
+    xlsx,
+    xls,
+    pptx,
+    odf,
+    epub,
+    fb2,
+    rtf,
+    eml,
+    msg,
+    subtitles,
+    saved_markup,
+    html,
+    xml,
+    csv_rows,
+    markdown,
+    text,
+)
 
 
 def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
-    """Raises SourceError: FILE_UNSUPPORTED when no parser accepts it, FILE_WITHOUT_TEXT when there is nothing to read,
-    and whatever the format's own parser raises."""
+    """Raises SourceError: FILE_UNSUPPORTED when no parser accepts it, FILE_WITHOUT_TEXT when there is nothing to
+    read nor a page to look at, and whatever the format's own parser raises."""
     info = inspect_file(path, name=name, media_type=media_type)
     for parser in PARSERS:
         if parser.accepts(info):
-            return _require_text(parser.parse(path, info), name)
+            return _require_pages(parser.parse(path, info), name)
     raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail=f"no parser for {info.kind}")
 
 
-def _require_text(document: Document, name: str) -> Document:
-    if not document.blocks:
+def _require_pages(document: Document, name: str) -> Document:
+    """Pages without text may hold pictures of it: `ingestion.reading.reader` decides what becomes of them."""
+    if not document.blocks and not document.pages_without_text:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name)
     return document

@@ -1,21 +1,32 @@
 """What is asked of a parsing process: one line of JSON.
 
-In: a file and its limits. Out: bytes, and back. It is a module of its own so that the program that asks need not
-import the parsers.
+In: a file, what to do with it, and limits. Out: bytes, and back. It is a module of its own so that the program that
+asks need not import the parsers.
 """
 
 import json
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Self
+
+
+class Task(StrEnum):
+    """What one process does with one file."""
+
+    PARSE = "parse"  # answer: a document
+    DRAW_PAGE = "draw-page"  # of a PDF; answer: a picture
+    OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: the same upright, in a plain format
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParseRequest:
-    """What to parse, and within which limits."""
+    """What to do, and within which limits."""
 
+    task: Task = Task.PARSE
     path: str
     name: str
     media_type: str | None
+    page: int = 0  # from 0, of the tasks that make pictures
     cpu_s: int
     memory_bytes: int
     output_bytes: int
@@ -27,4 +38,5 @@ class ParseRequest:
     @classmethod
     def from_line(cls, line: bytes) -> Self:
         """The inverse; the line comes from our own process."""
-        return cls(**json.loads(line))
+        fields = json.loads(line)
+        return cls(**{**fields, "task": Task(fields["task"])})

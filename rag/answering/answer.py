@@ -1,11 +1,11 @@
-"""Writes the answer: the model's, given out as it grows, or the best passages when the model cannot.
+"""Writes the answer: the model's, given out as it grows and looked over at its end, or the facts themselves.
 
-In: a question, the dialogue's window, ranked passages. Out: `Draft`s, each the whole answer so far; the last one is
-`done`. What the answer stands on is known before its first word is given out, and what might have to be taken back is
-not given out early. It stores nothing; the texts never reach the log.
+In: an `Assignment`. Out: `Draft`s, each the whole answer so far; the last one is `done`. What the answer stands on is
+known before its first word is given out. An answer that does not pass its check is asked for once more, and then gives
+way to the renderer's text. It stores nothing; the texts never reach the log.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -13,13 +13,20 @@ from datetime import date
 import structlog
 
 from prompts.loader import Prompts
+from prompts.records import MoreItems, Stricter
+from rag.answering.assignment import Assignment
 from rag.answering.citations import cite, supports
 from rag.answering.marks import Reading, read
+from rag.answering.postcheck import Evidence, as_remarks, remarks_on
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
-from rag.answering.quotes import MAX_QUOTES, choose, quote_passages
+from rag.answering.quotes import MAX_QUOTES
+from rag.answering.renderer import render
+from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
+from rag.execution.facts import FactKind
+from rag.planning.plan import AnswerStyle
 from rag.ports import ChatModel
-from rag.records import AnswerKind, Citation, Exchange, RankedPassage
+from rag.records import AnswerKind, ChatMessage, Citation
 
 log = structlog.get_logger()
 
@@ -34,6 +41,7 @@ class Draft:
     model: str | None = None
     cut: bool = False
     done: bool = False
+    remarks: tuple[str, ...] = ()  # what was wrong with answers that were thrown away
 
 
 @dataclass(kw_only=True)
@@ -51,19 +59,17 @@ class AnswerWriter:
     """Answers one question at a time, any number side by side; it keeps no state between them."""
 
     def __init__(
-        self, model: ChatModel, prompts: Prompts, settings: AnswerSettings, *, today: Callable[[], date]
+        self, model: ChatModel, prompts: Prompts, settings: AnswerSettings, *, today: Callable[[], date] = today_utc
     ) -> None:
         self._model = model
         self._prompts = prompts
         self._settings = settings
         self._today = today
 
-    async def write(
-        self, question: str, history: Sequence[Exchange], found: Sequence[RankedPassage]
-    ) -> AsyncGenerator[Draft, None]:
+    async def write(self, assignment: Assignment) -> AsyncGenerator[Draft, None]:
         """Drafts of the answer; the last, and only the last, is done. Model errors become its degraded forms."""
         today = self._today()
-        prompt = build_prompt(question, history, found, prompts=self._prompts, settings=self._settings, today=today)
+        prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=today)
         progress = _Progress()
         try:
             async with aclosing(self._stream(prompt, progress)) as drafts:
@@ -71,16 +77,16 @@ class AnswerWriter:
                     yield draft
         except ModelError as error:
             self._report(error, progress.shown)
-            yield self._cut_off(progress.shown, prompt, question) if progress.shown.text else quoted(found, question)
+            yield self._cut_off(progress.shown, prompt, assignment) if progress.shown.text else rendered(assignment)
             return
-        yield self._finish(progress.raw, prompt, question)
+        yield await self._finish(progress.raw, prompt, assignment)
 
     async def _stream(self, prompt: AnswerPrompt, progress: _Progress) -> AsyncGenerator[Draft, None]:
         """Drafts as the model writes; what it wrote is left in `progress`."""
         async with _open(self._model.stream(prompt.messages)) as pieces:
             async for piece in pieces:
                 progress.raw += piece
-                reading = _sober(read(progress.raw, passages=len(prompt.passages), complete=False), prompt)
+                reading = _sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
                 if self._is_unwanted(reading):
                     return
                 if self._may_be_shown(reading) and reading.text != progress.shown.text:
@@ -98,30 +104,73 @@ class AnswerWriter:
         only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
         return self._settings.general_knowledge or not only_claimed
 
-    def _finish(self, raw: str, prompt: AnswerPrompt, question: str) -> Draft:
-        """The whole answer, checked, with its sources."""
-        reading = _settle(_sober(read(raw, passages=len(prompt.passages), complete=True), prompt), prompt, question)
+    async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        """The whole answer with its sources, looked over; written once more when it may not be shown."""
+        reading, remarks = self._judge(raw, prompt, assignment)
+        if remarks:
+            log.info("answer.withdrawn", model=self._model.name, remarks=len(remarks))
+            raw = await self._write_again(raw, remarks, prompt)
+            reading, still = self._judge(raw, prompt, assignment)
+            if still:
+                log.info("answer.rendered", model=self._model.name, remarks=len(still))
+                return replace(rendered(assignment), remarks=(*remarks, *still))
+        return replace(self._settled(reading, prompt, assignment), remarks=remarks)
+
+    def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
+        """The answer understood, and what is wrong with it."""
+        whole = _sober(read(raw, passages=len(prompt.facts), complete=True), prompt)
+        reading = _settle(whole, prompt, assignment.question)
+        if self._is_unwanted(reading) or not reading.text:
+            return reading, ()
+        evidence = _evidence(assignment, prompt, today=self._today())
+        return reading, remarks_on(reading.text, evidence, from_base=reading.kind is AnswerKind.FROM_BASE)
+
+    async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
+        """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
+        stricter = self._prompts.stricter.fill(Stricter(remarks=as_remarks(remarks)))
+        asked = (ChatMessage(role="assistant", content=raw), ChatMessage(role="user", content=stricter))
+        try:
+            return await self._model.complete((*prompt.messages, *asked))
+        except ModelError as error:
+            self._report(error, Reading(kind=None, text="", used=()))
+            return ""
+
+    def _settled(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         if self._is_unwanted(reading):
             return NOTHING
         if not reading.text:
             log.warning("answer.empty", model=self._model.name)
-            return quoted(prompt.passages, question)
+            return rendered(assignment)
         log.info(
             "answer.written",
             model=self._model.name,
             prompts=self._prompts.version,
             kind=reading.kind,
-            passages=len(prompt.passages),
+            facts=len(prompt.facts),
             used=len(reading.used),
         )
-        return replace(self._draft(reading), citations=_cited(reading, prompt, question), done=True)
+        draft = self._draft(reading)
+        text = self._with_remainder(draft.text, assignment)
+        return replace(draft, text=text, citations=_cited(reading, prompt, assignment.question), done=True)
 
-    def _cut_off(self, shown: Reading, prompt: AnswerPrompt, question: str) -> Draft:
-        """What was shown stays; without a mark so far, the best passages are its sources."""
+    def _with_remainder(self, text: str, assignment: Assignment) -> str:
+        """How many items were left out is counted by code, and said if the model did not."""
+        left = assignment.facts.left_out
+        if not left or str(left) in text.splitlines()[-1]:
+            return text
+        is_english = self._settings.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
+        language = "en" if is_english and self._settings.language != "ru" else "ru"
+        listed = sum(fact.kind is not FactKind.PASSAGE for fact in assignment.facts.facts)
+        total = assignment.limits.skip + listed + left
+        return f"{text}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"
+
+    def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        """What was shown stays; without a mark so far, the best facts are its sources."""
         if shown.kind is AnswerKind.FROM_BASE and not shown.used:
-            first = range(1, min(len(prompt.passages), MAX_QUOTES) + 1)
+            first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
             shown = replace(shown, used=tuple(first))
-        return replace(self._draft(shown), citations=_cited(shown, prompt, question), cut=True, done=True)
+        cited = _cited(shown, prompt, assignment.question)
+        return replace(self._draft(shown), citations=cited, cut=True, done=True)
 
     def _draft(self, reading: Reading) -> Draft:
         return Draft(kind=reading.kind or AnswerKind.GENERAL, text=reading.text, model=self._model.name)
@@ -132,37 +181,60 @@ class AnswerWriter:
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
 
 
-def quoted(found: Sequence[RankedPassage], question: str) -> Draft:
-    """The answer without a model: the passages that are certain, or nothing."""
-    if not (best := choose(found)):
+def rendered(assignment: Assignment) -> Draft:
+    """The answer without a model: the facts themselves, or nothing."""
+    answer = render(
+        assignment.facts,
+        style=assignment.style,
+        limits=assignment.limits,
+        question=assignment.understood or assignment.question,
+    )
+    if not answer.text:
         return NOTHING
-    text, citations = quote_passages(best, question)
-    return Draft(kind=AnswerKind.QUOTES, text=text, citations=citations, done=True)
+    return Draft(kind=AnswerKind.QUOTES, text=answer.text, citations=answer.citations, done=True)
+
+
+def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date) -> Evidence:
+    return Evidence(
+        question=f"{assignment.question}\n{assignment.understood}",
+        facts=(prompt.materials,),
+        dialogue=assignment.dialogue.texts,
+        earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
+        ids=assignment.hidden_ids,
+        today=today.isoformat(),
+    )
 
 
 def _sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
     """Where nothing was found, nothing can be from the base, whatever the model says."""
-    claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.passages
+    claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
     return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
 
 
 def _settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
     """An answer that is said to be from the base, or says nothing of it, but marks nothing.
 
-    Its sources are the passages whose words it repeats; where there are none, it is general knowledge: a false label
-    on a true answer costs less than a source that does not hold it.
+    Its sources are the facts whose words it repeats; where there are none, it is general knowledge: a false label on a
+    true answer costs less than a source that does not hold it.
     """
     if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION):
         return reading
-    used = supports(reading.text, question, prompt.passages)
+    used = supports(reading.text, question, prompt.facts)
     return replace(reading, kind=AnswerKind.FROM_BASE if used else AnswerKind.GENERAL, used=used)
 
 
 def _cited(reading: Reading, prompt: AnswerPrompt, question: str) -> tuple[Citation, ...]:
+    """A passage cited for several facts is one source. Lists of documents and worked-out values name their own."""
     if reading.kind is not AnswerKind.FROM_BASE:
         return ()
+    used = [prompt.facts[number - 1] for number in reading.used]
     about = f"{question}\n{reading.text}"
-    return tuple(cite(prompt.passages[number - 1].passage, about=about) for number in reading.used)
+    cited = [
+        cite(fact.passage.passage, about=about if fact.kind is FactKind.PASSAGE else fact.text)
+        for fact in used
+        if fact.passage
+    ]
+    return tuple({citation.chunk_id: citation for citation in cited}.values())
 
 
 @asynccontextmanager

@@ -6,7 +6,8 @@ repeats. Pure; how a source is shown is the bot's.
 
 from collections.abc import Sequence
 
-from rag.records import Citation, Passage, RankedPassage
+from rag.execution.facts import Fact
+from rag.records import Citation, Passage
 from rag.words import Span, sentences, share, stems, union
 
 QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button brings the whole passage
@@ -42,15 +43,15 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
     return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
 
 
-def supports(answer: str, question: str, passages: Sequence[RankedPassage]) -> tuple[int, ...]:
-    """Numbers (from 1) of the passages that an answer without marks must have come from; the strongest first.
+def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ...]:
+    """Numbers (from 1) of the facts that an answer without marks must have come from; the strongest first.
 
-    Only words that the answer adds to the question count: the question's own stand in every found passage.
+    Only words that the answer adds to the question count: the question's own stand in everything that was found.
     """
     own = stems(answer) - stems(question)
     if len(own) < _MIN_OWN_WORDS:
         return ()
-    held = [share(own, union((stems(each.passage.text), stems(each.passage.title)))) for each in passages]
+    held = [share(own, union((stems(fact.text), stems(fact.title)))) for fact in facts]
     strongest = sorted(range(len(held)), key=lambda index: -held[index])
     return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if held[index] >= _SUPPORT_SHARE)
 

@@ -1,7 +1,7 @@
 """Builds the messages that an answer is written from.
 
-In: a question, the dialogue's window, ranked passages, prompts. Out: messages in the order that prompt caches like
-(the unchanging system prompt, the dialogue, then materials and question), and which passage has which number. Pure.
+In: an `Assignment` and the prompts. Out: messages in the order that prompt caches like (the unchanging system prompt,
+the dialogue, then materials and question), and which fact has which number. Pure.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from prompts.loader import Prompts
-from prompts.records import AnswerRules, QuestionAlone, QuestionWithMaterials
-from rag.answering.passages_block import PassagesBlock, build_block
-from rag.dialogue.memory import window_messages
-from rag.records import ChatMessage, Exchange, RankedPassage
+from prompts.records import AnswerRules, Earlier, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
+from rag.answering.assignment import Assignment
+from rag.answering.facts_block import FactsBlock, build_block
+from rag.dialogue.records import Dialogue
+from rag.dialogue.window import window_messages
+from rag.execution.facts import Fact
+from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
 
 # Of what the rules and the question leave: seed 3's TokenBudget gives the dialogue 0 to 50 %, growing over the steps of
@@ -35,36 +38,60 @@ class AnswerPrompt:
     """What the model is sent, and what it may cite."""
 
     messages: tuple[ChatMessage, ...]
-    passages: tuple[RankedPassage, ...]  # number n is passages[n - 1]
+    facts: tuple[Fact, ...]  # number n is facts[n - 1]
+    materials: str  # as the model read them
 
 
-def build_prompt(
-    question: str,
-    history: Sequence[Exchange],
-    found: Sequence[RankedPassage],
-    *,
-    prompts: Prompts,
-    settings: AnswerSettings,
-    today: date,
-) -> AnswerPrompt:
+def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:
     """Messages within `settings.prompt_tokens`, as long as rules and question alone are within it."""
     rules = prompts.answer.fill(
         AnswerRules(language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge])
     )
-    frame = estimate_tokens(rules) + estimate_tokens(prompts.question.text) + estimate_tokens(question)
+    asked = _asked(assignment)
+    frame = estimate_tokens(rules) + estimate_tokens(prompts.question.text) + estimate_tokens(asked)
     left = max(settings.prompt_tokens - frame, 0)
     history_tokens = int(left * _HISTORY_SHARE)
-    window = window_messages(history, pairs=settings.window_pairs, tokens=history_tokens)
-    spent = sum(estimate_tokens(message.content) for message in window)
-    block = build_block(found, tokens=left - spent)
-    last = ChatMessage(role="user", content=_last(question, block, prompts, today))
-    return AnswerPrompt(messages=(ChatMessage(role="system", content=rules), *window, last), passages=block.passages)
-
-
-def _last(question: str, block: PassagesBlock, prompts: Prompts, today: date) -> str:
-    day = today.isoformat()
-    if not block.passages:
-        return prompts.question_alone.fill(QuestionAlone(today=day, question=question))
-    return prompts.question.fill(
-        QuestionWithMaterials(fence=block.fence, materials=block.text, today=day, question=question)
+    earlier = _earlier(assignment.dialogue, prompts, tokens=history_tokens // 2)
+    window = window_messages(
+        assignment.dialogue.window,
+        pairs=settings.window_pairs,
+        tokens=history_tokens - estimate_tokens(earlier),
     )
+    spent = estimate_tokens(earlier) + sum(estimate_tokens(message.content) for message in window)
+    block = build_block(assignment.facts.facts, tokens=left - spent)
+    last = earlier + _last(assignment, asked, block, prompts, today)
+    messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
+    return AnswerPrompt(messages=messages, facts=block.facts, materials=block.text)
+
+
+def _asked(assignment: Assignment) -> str:
+    """The question, and how it was understood where that says more."""
+    if not assignment.understood or assignment.understood == assignment.question:
+        return assignment.question
+    return f"{assignment.question}\n(In full: {assignment.understood})"
+
+
+def _earlier(dialogue: Dialogue, prompts: Prompts, *, tokens: int) -> str:
+    """What is known of the dialogue beyond its window, recalled exchanges first to go when there is no room."""
+    parts: Sequence[str] = [
+        dialogue.summary,
+        *(f"Person: {each.question}\nYou: {each.answer}" for each in dialogue.recalled),
+    ]
+    kept: list[str] = []
+    for part in filter(None, parts):
+        tokens -= estimate_tokens(part)
+        if tokens >= 0:
+            kept.append(part)
+    return prompts.earlier.fill(Earlier(earlier="\n\n".join(kept))) + "\n\n" if kept else ""
+
+
+def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:
+    day = today.isoformat()
+    if block.facts:
+        form = prompts.forms[assignment.style.value].replace("{items}", str(assignment.limits.max_items))
+        return prompts.question.fill(
+            QuestionWithMaterials(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
+        )
+    if assignment.searched:
+        return prompts.question_alone.fill(QuestionAlone(today=day, question=asked))
+    return prompts.question_dialogue.fill(QuestionFromDialogue(today=day, question=asked))

@@ -1,32 +1,54 @@
-"""The window of a dialogue as a model is given it.
+"""What a turn remembers, and what is remembered of it.
 
-In: the last exchanges, oldest first, and a budget in tokens. Out: user and assistant messages, oldest first.
-It reads no store; what has left the window is not its business.
+In: a person's dialogue. Out: `Dialogue` for the planner and the answer; the exchange, kept. How much of it a prompt
+takes is the prompt's business; what becomes of exchanges that leave the window is `summary`'s.
 """
 
-from collections.abc import Sequence
+from rag.dialogue.records import Dialogue
+from rag.dialogue.summary import Summariser
+from rag.ports import DialogueStore, TermAnalyzer
+from rag.records import Exchange, Question
 
-from rag.records import ChatMessage, Exchange
-from rag.tokens import estimate_tokens
-
-
-def window_messages(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> tuple[ChatMessage, ...]:
-    """The newest exchanges that fit, never more than `pairs`; an exchange goes in whole or not at all.
-
-    The first that does not fit ends the window: a dialogue with a hole in it misleads more than a shorter one.
-    """
-    kept: list[Exchange] = []
-    left = tokens
-    for exchange in reversed(exchanges[-pairs:] if pairs else ()):
-        left -= estimate_tokens(exchange.question) + estimate_tokens(exchange.answer)
-        if left < 0:
-            break
-        kept.append(exchange)
-    return tuple(message for exchange in reversed(kept) for message in _messages(exchange))
+KEPT_MESSAGES = 30  # seed 1, section 4.2: the history is trimmed to 30 messages
+RECALLED_PAIRS = 2  # seed 2, section 5.2: one or two relevant old pairs
 
 
-def _messages(exchange: Exchange) -> tuple[ChatMessage, ChatMessage]:
-    return (
-        ChatMessage(role="user", content=exchange.question),
-        ChatMessage(role="assistant", content=exchange.answer),
-    )
+class DialogueMemory:
+    """The memory of all dialogues; what it knows is in the store."""
+
+    def __init__(
+        self, store: DialogueStore, analyzer: TermAnalyzer, summariser: Summariser | None, *, pairs: int
+    ) -> None:
+        """`pairs` exchanges of the window are read at most (DIALOGUE_PAIRS); with 0 nothing is remembered."""
+        self._store = store
+        self._analyzer = analyzer
+        self._summariser = summariser
+        self._pairs = pairs
+
+    async def recollect(self, question: Question) -> Dialogue:
+        """Raises DatabaseAway."""
+        if not self._pairs:
+            return Dialogue()
+        return await self._store.recollect(
+            question.user_id,
+            question.session_id,
+            pairs=self._pairs,
+            terms=self._analyzer.terms(question.text),
+            recalled=RECALLED_PAIRS,
+        )
+
+    async def keep(self, question: Question, exchange: Exchange) -> None:
+        """A turn without an answer leaves nothing to remember; an empty message would be refused by some models."""
+        if not exchange.answer:
+            return
+        archived = await self._store.append(
+            question.user_id,
+            question.session_id,
+            base=question.base_id,
+            exchange=exchange,
+            question_terms=self._analyzer.terms(exchange.question),
+            answer_terms=self._analyzer.terms(exchange.answer),
+            keep=KEPT_MESSAGES,
+        )
+        if archived and self._summariser:
+            self._summariser.begin(question.user_id, question.session_id)

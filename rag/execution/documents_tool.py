@@ -68,5 +68,5 @@ def _fact(card: DocumentCard) -> Fact:
         "added": card.created_at.date().isoformat(),
     }
     fields = tuple((column, value) for column, value in facts.items() if value)
-    text = "; ".join(f"{column}: {value}" for column, value in fields)
+    text = ", ".join((name, *(f"{column} {value}" for column, value in fields if column not in ("name", "kind"))))
     return Fact(kind=FactKind.DOCUMENT, text=text, title=name, document=card.id, fields=fields)

@@ -13,7 +13,7 @@ import structlog
 
 from prompts.intents import GENERAL, Intent
 from rag.errors import ModelError
-from rag.planning.plan import Fallback, FollowUp, Limits, QueryPlan, RenderStyle, ToolCall
+from rag.planning.plan import Fallback, Limits, QueryPlan, RenderStyle, ToolCall
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
 from rag.ports import ChatModel
@@ -110,7 +110,6 @@ def default_plan(question: str, *, style: RenderStyle = RenderStyle.SHORT) -> Qu
     """The emergency plan of seed 4, section 6.4: one search with the question as it stands."""
     return QueryPlan(
         question=question[:1000] or "?",
-        follow_up=FollowUp.DOUBTFUL,
         intents=(GENERAL,),
         tool_calls=(ToolCall(tool=SEARCH_TOOL, args={"query": question}),),
         fallback=Fallback(enabled=False),

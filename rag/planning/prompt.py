@@ -6,73 +6,60 @@ unchanging rules first so that they can be cached. Pure.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from prompts.intents import Intent
 from prompts.loader import Prompts
 from prompts.records import PlannerQuestion, PlannerRules
+from rag.dialogue.records import Dialogue
 from rag.planning.plan import PlannedEntity
 from rag.planning.wire import AnyTool
 from rag.records import ChatMessage, Exchange
 from rag.tokens import estimate_tokens
 
 ANSWER_CHARS = 600  # of an earlier answer: what it was about matters here, not all that it said
+ANSWER_END_CHARS = 120  # its last line may say how much was left out
 _FENCE_DIGITS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dialogue:
-    """What the planner may know of what was said before."""
+class PlannerPrompt:
+    """The planner's messages for one installation; its rules are filled once."""
 
-    summary: str = ""  # of what has left the window
-    window: tuple[Exchange, ...] = ()  # oldest first
-    recalled: tuple[Exchange, ...] = ()  # older exchanges that seem to be about the same
+    def __init__(
+        self,
+        prompts: Prompts,
+        *,
+        intents: Mapping[str, Intent],
+        tools: Sequence[AnyTool],
+        policy: str,
+        max_calls: int,
+        threshold: float,
+        dialogue_tokens: int,
+    ) -> None:
+        """`policy` is a value of SEARCH_POLICY; of the dialogue go in at most `dialogue_tokens`."""
+        rules = PlannerRules(
+            max_calls=max_calls,
+            threshold=threshold,
+            policy=prompts.policies[policy],
+            intents="\n".join(f"- {intent.name}: {intent.about}" for intent in intents.values()),
+            tools="\n\n".join(f"## {tool.name}\n{tool.about}" for tool in tools),
+        )
+        self._rules = ChatMessage(role="system", content=prompts.planner.fill(rules))
+        self._question = prompts.planner_question
+        self._dialogue_tokens = dialogue_tokens
 
-    def __bool__(self) -> bool:
-        """False at the beginning of a dialogue."""
-        return bool(self.summary or self.window or self.recalled)
-
-
-def planner_rules(
-    prompts: Prompts,
-    *,
-    intents: Mapping[str, Intent],
-    tools: Sequence[AnyTool],
-    policy: str,
-    max_calls: int,
-    threshold: float,
-) -> ChatMessage:
-    """The system message; `policy` is a value of SEARCH_POLICY."""
-    rules = PlannerRules(
-        max_calls=max_calls,
-        threshold=threshold,
-        policy=prompts.policies[policy],
-        intents="\n".join(f"- {intent.name}: {intent.about}" for intent in intents.values()),
-        tools="\n\n".join(f"## {tool.name}\n{tool.about}" for tool in tools),
-    )
-    return ChatMessage(role="system", content=prompts.planner.fill(rules))
-
-
-def planner_messages(
-    prompts: Prompts,
-    rules: ChatMessage,
-    *,
-    question: str,
-    dialogue: Dialogue,
-    entities: Sequence[PlannedEntity],
-    today: date,
-    tokens: int,
-) -> tuple[ChatMessage, ...]:
-    """Rules, then one message with the dialogue (at most `tokens` of it), the entities and the question."""
-    filled = PlannerQuestion(
-        dialogue=_dialogue_text(dialogue, tokens),
-        entities="\n".join(f"- {each.id} ({each.type}): {each.name}" for each in entities) or "None.",
-        today=today.isoformat(),
-        fence=_fence(question),
-        question=question,
-    )
-    return (rules, ChatMessage(role="user", content=prompts.planner_question.fill(filled)))
+    def messages(
+        self, question: str, dialogue: Dialogue, entities: Sequence[PlannedEntity], *, today: date
+    ) -> tuple[ChatMessage, ...]:
+        """Rules, then one message with the dialogue, the entities that may be meant, and the question."""
+        filled = PlannerQuestion(
+            dialogue=_dialogue_text(dialogue, self._dialogue_tokens),
+            entities="\n".join(f"- {each.id} ({each.type}): {each.name}" for each in entities) or "None.",
+            today=today.isoformat(),
+            fence=_fence(question),
+            question=question,
+        )
+        return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
 
 
 def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
@@ -96,8 +83,14 @@ def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
 
 
 def _exchange_text(exchange: Exchange) -> str:
-    answer = exchange.answer if len(exchange.answer) <= ANSWER_CHARS else exchange.answer[:ANSWER_CHARS].rstrip() + "…"
-    return f"Person: {exchange.question}\nBaza: {answer}"
+    return f"Person: {exchange.question}\nBaza: {_shortened(exchange.answer)}"
+
+
+def _shortened(answer: str) -> str:
+    if len(answer) <= ANSWER_CHARS:
+        return answer
+    beginning = answer[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()
+    return f"{beginning} … {answer[-ANSWER_END_CHARS:].lstrip()}"
 
 
 def _fence(question: str) -> str:

@@ -16,6 +16,7 @@ create table bases (
   name        text,                        -- named bases belong to the command line
   passages    bigint not null default 0,   -- that can be found; kept by triggers on documents
   terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
+  served_at   timestamptz not null default '-infinity',  -- when a document of it was last given to a worker
   created_at  timestamptz not null default now(),
   check ((kind = 'named') = (name is not null)),
   check ((kind = 'named') = (chat_id is null))
@@ -68,27 +69,48 @@ create table documents (
   batch_id            uuid not null references batches on delete cascade,
   position            int not null,        -- within the batch
   user_id             bigint not null,     -- who sent it
-  source_type         text not null check (source_type in ('note', 'file', 'link', 'path')),
+  source_type         text not null check (source_type in ('note', 'file', 'link', 'site', 'path')),
   source_identifier   text not null,
+  name_key            text,                -- by which a file is known to have the same name as another
   source_title        text,                -- as the sender named it; `title` may become what the parser found
+  given_title         text,                -- as the person renamed it; `title` stays this
   title               text not null,
+  known_as            text not null generated always as (case  -- a file goes by its new name, an address stays itself
+                        when source_type in ('file', 'path') then coalesce(given_title, source_identifier)
+                        else source_identifier end) stored,
   author              text,
   published_at        timestamptz,
-  source_text         text,                -- a note's own words
+  source_text         text,                -- a note's own words, a file's caption
+  source_url          text,                -- where the original can be seen
   media_type          text,
   size_bytes          bigint,
   chat_id             bigint,              -- of the original message
   message_id          bigint,
+  joined_messages     bigint[] not null default '{}',  -- the messages after it whose words were joined to this note
   file_id             text,
   content_hash        text,
+  lineage             uuid not null default gen_random_uuid(),  -- what all versions of one document share
   version             int not null default 1,
+  chosen              boolean not null default false,  -- it was said what becomes of an earlier one with this name
+  lane                text not null default 'quick' check (lane in ('quick', 'long')),
   language            text,
+  medium              text not null default 'text' check (medium in ('text', 'image', 'audio', 'video')),
+  duration_s          double precision,
   pages               int,
   pages_without_text  int[] not null default '{}',
-  chunks              int not null default 0,
+  parts               int,
+  unread              text[] not null default '{}',
+  chunks              int not null default 0,     -- stored so far
   terms               bigint not null default 0,  -- in its chunks
+  visible             boolean not null default false,  -- its chunks can be found
   status              text not null default 'queued' check (status in
-                        ('queued', 'fetching', 'parsing', 'embedding', 'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
+                        ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
+                         'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
+  phase               text not null generated always as (case  -- what a status means to the queue
+                        when status = 'queued' then 'waiting'
+                        when status = 'choosing' then 'asking'
+                        when status in ('ready', 'failed', 'duplicate', 'cancelled', 'superseded') then 'ended'
+                        else 'working' end) stored,
   progress_done       int not null default 0,
   progress_total      int not null default 0,
   attempts            int not null default 0,
@@ -104,15 +126,18 @@ create table documents (
   created_at          timestamptz not null default now(),
   started_at          timestamptz,
   finished_at         timestamptz,
-  unique (batch_id, position)
+  unique (batch_id, position),
+  check (not visible or status = 'ready' or phase = 'working')
 );
 create index documents_base on documents (base_id, created_at desc, id);
-create index documents_turn on documents (run_after, created_at, position)
-  where status in ('queued', 'fetching', 'parsing', 'embedding');
-create index documents_hidden on documents (base_id)
-  where status in ('queued', 'fetching', 'parsing', 'embedding', 'superseded');
+create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
+create index documents_working on documents (base_id) where phase = 'working';
+create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
+create index documents_lineage on documents (lineage);
+create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
-comment on table documents is 'A source and what has become of it; its chunks can be found only while it is ready.';
+create unique index documents_current on documents (lineage) where status = 'ready';
+comment on table documents is 'A source and what has become of it; its chunks can be found while it is `visible`: when it is ready, and while it is read when nothing stands against that.';
 
 create table document_blocks (
   document_id uuid not null references documents on delete cascade,

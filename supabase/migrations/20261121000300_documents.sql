@@ -1,6 +1,17 @@
 -- The way of a document through the queue. In: what was sent, then what a worker made of it. Out: rows of its state.
 -- A worker acts under a lease: it is good until another worker claims the document, or it is cancelled or deleted.
--- Locks are taken in one order everywhere (base, document, batch), so that no two calls wait for each other.
+-- Locks are taken in one order everywhere (`lock_base`, documents, the row of the base, its batch), so that no two calls
+-- wait for each other.
+
+create function lock_base(p_base uuid)
+returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  select pg_advisory_xact_lock(hashtextextended('base ' || p_base, 0))
+$$;
+comment on function lock_base is
+  'Internal: one publication or removal at a time in a base. No row lock: the row of the base is counted up by everybody '
+  'who stores passages, and they need not wait for a publication.';
 
 create function count_removed() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -8,11 +19,11 @@ as $$
 begin
   update bases b set passages = b.passages - gone.passages, terms = b.terms - gone.terms
   from (select base_id, sum(chunks) as passages, sum(terms) as terms
-        from old_rows where status = 'ready' group by base_id) gone
+        from old_rows where visible group by base_id) gone
   where b.id = gone.base_id;
   return null;
 end $$;
-comment on function count_removed is 'Internal: takes deleted ready documents out of the counts of their bases.';
+comment on function count_removed is 'Internal: takes deleted documents that could be found out of the counts of their bases.';
 create trigger documents_removed after delete on documents
   referencing old table as old_rows for each statement execute function count_removed();
 
@@ -20,16 +31,22 @@ create function count_changed() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  sign constant int := case when new.status = 'ready' then 1 else -1 end;
+  before constant int := old.visible::int;
+  after constant int := new.visible::int;
 begin
-  update bases set passages = passages + sign * new.chunks, terms = terms + sign * new.terms
+  update bases
+  set passages = passages + after * new.chunks - before * old.chunks,
+      terms = terms + after * new.terms - before * old.terms
   where id = new.base_id;
   return null;
 end $$;
 comment on function count_changed is
-  'Internal: counts a document in when it becomes ready, and out when it no longer is.';
-create trigger documents_changed after update of status on documents
-  for each row when ((old.status = 'ready') <> (new.status = 'ready')) execute function count_changed();
+  'Internal: counts what can be found of a document in when it becomes visible, with each batch, and out with all of it.';
+create trigger documents_changed after update of visible, chunks, terms on documents
+  for each row when (
+    (old.visible or new.visible)
+    and (old.visible, old.chunks, old.terms) is distinct from (new.visible, new.chunks, new.terms))
+  execute function count_changed();
 
 create function remove_postings() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -78,13 +95,16 @@ begin
 
   return query
   insert into documents (base_id, batch_id, position, user_id, chat_id, message_id, source_type, source_identifier,
-    source_title, title, source_text, file_id, size_bytes, media_type, author, published_at, run_after)
+    name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author, published_at, lane,
+    run_after)
   select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, (sent ->> 'chat_id')::bigint,
-    (sent ->> 'message_id')::bigint, s.type, s.identifier, s.title, coalesce(s.title, s.identifier), s.text,
-    s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, now() + make_interval(secs => p_hold_s)
-  from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, title text, text text,
-    file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz)) with ordinality
-    as s (type, identifier, title, text, file_id, size_bytes, media_type, author, published_at, place)
+    (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
+    s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
+    now() + make_interval(secs => p_hold_s)
+  from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
+    text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
+    lane text)) with ordinality
+    as s (type, identifier, name_key, title, text, url, file_id, size_bytes, media_type, author, published_at, lane, place)
   order by s.place
   returning documents.id, documents.position - earlier, true;
 end $$;
@@ -92,42 +112,99 @@ comment on function enqueue_batch is
   'Stores all sources of one message at once. Messages of an album share a batch. The same message again returns what '
   'was stored the first time.';
 
-create function claim_document(p_worker text, p_lease_s double precision, p_only text default null)
+create function waiting_bases(p_lanes text[])
+returns table (base_id uuid, lane text)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  -- From base to base along the index, however many documents each of them has.
+  with recursive walk as (
+    (select d.lane, d.base_id from documents d where d.phase = 'waiting' and d.lane = any (p_lanes)
+     order by d.lane, d.base_id limit 1)
+    union all
+    select next.lane, next.base_id from walk w cross join lateral (
+      select d.lane, d.base_id from documents d
+      where d.phase = 'waiting' and d.lane = any (p_lanes) and (d.lane, d.base_id) > (w.lane, w.base_id)
+      order by d.lane, d.base_id limit 1) next
+  )
+  select w.base_id, w.lane
+  from walk w join bases b on b.id = w.base_id
+  cross join lateral (
+    select d.run_after, d.created_at from documents d
+    where d.phase = 'waiting' and d.lane = w.lane and d.base_id = w.base_id and d.run_after <= now()
+    order by d.run_after, d.created_at, d.position, d.id limit 1) first
+  order by
+    (select count(*) from documents d where d.phase = 'working' and d.base_id = w.base_id and d.lane = w.lane),
+    greatest(first.run_after, b.served_at), first.created_at
+$$;
+comment on function waiting_bases is
+  'Internal: bases with documents whose turn has come, the fairest first: with the fewest in work, then the one that has '
+  'waited longest since it sent the document or was served. So nobody waits for all of another''s hundred.';
+
+create function next_document(p_lanes text[])
+returns uuid
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  its_id uuid;
+  turn record;
+begin
+  select d.id into its_id from documents d
+  where d.phase = 'working' and d.lease_until <= now() and d.lane = any (p_lanes) -- silent too long: its worker died
+  order by d.lease_until limit 1 for update skip locked;
+  if found then
+    return its_id;
+  end if;
+  for turn in select * from waiting_bases(p_lanes) loop
+    select d.id into its_id from documents d
+    where d.phase = 'waiting' and d.lane = turn.lane and d.base_id = turn.base_id and d.run_after <= now()
+    order by d.run_after, d.created_at, d.position, d.id limit 1 for update skip locked;
+    exit when found;
+  end loop;
+  return its_id;
+end $$;
+comment on function next_document is 'Internal: locks the document whose turn it is in these lanes; null when there is none.';
+
+create function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
+  p_lanes text[] default '{quick,long}')
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
-  source_title text, source_text text, file_id text, size_bytes bigint, media_type text, author text,
-  published_at timestamptz)
+  source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
+  published_at timestamptz, lane text)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  its_id uuid;
   taken documents;
 begin
-  update documents d
-  set status = 'fetching', progress_done = 0, progress_total = 0, attempts = d.attempts + 1, worker = p_worker,
-      lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s),
-      run_after = least(d.run_after, now()), -- a held document whose worker dies is anybody's
-      started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
-  where d.id = (
-    select turn.id from documents turn
-    where turn.status in ('queued', 'fetching', 'parsing', 'embedding')
-      and (p_only is null or turn.id = p_only::uuid)
-      and (turn.run_after <= now() or p_only is not null)
-      and (turn.status = 'queued' or turn.lease_until <= now()) -- silent for too long: its worker died
-    order by turn.run_after, turn.created_at, turn.position
-    limit 1
-    for update skip locked)
-  returning d.* into taken;
-  if taken.id is null then
+  if p_only is null then
+    its_id := next_document(p_lanes);
+  else
+    select d.id into its_id from documents d
+    where d.id = p_only::uuid and (d.phase = 'waiting' or d.phase = 'working' and d.lease_until <= now())
+    for update skip locked;
+  end if;
+  if its_id is null then
     return;
   end if;
+  perform set_config('synchronous_commit', 'off', true); -- should the machine stop, it is claimed again
+  update documents d
+  set status = 'fetching', visible = false, progress_done = 0, progress_total = 0, attempts = d.attempts + 1,
+      worker = p_worker, lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s),
+      run_after = least(d.run_after, now()), -- a held document whose worker dies is anybody's
+      started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
+  where d.id = its_id
+  returning d.* into taken;
+  update bases b set served_at = now() -- whoever is counting in this base must not be waited for
+  where b.id in (select x.id from bases x where x.id = taken.base_id for no key update skip locked);
   perform touch_batch(taken.batch_id);
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
-    taken.source_title, taken.source_text, taken.file_id, taken.size_bytes, taken.media_type, taken.author,
-    taken.published_at;
+    taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
+    taken.author, taken.published_at, taken.lane;
 end $$;
 comment on function claim_document is
-  'Gives a worker the document whose turn it is, or none. `p_only` asks for one and does not wait for its hour.';
+  'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for its '
+  'hour. What an earlier attempt left of it is found no longer.';
 
 create function touch_batch(p_batch uuid)
 returns void
@@ -145,7 +222,7 @@ declare
   held documents;
 begin
   select * into held from documents
-  where id = p_document::uuid and lease = p_lease::uuid and status in ('fetching', 'parsing', 'embedding')
+  where id = p_document::uuid and lease = p_lease::uuid and phase = 'working'
   for update;
   if not found then
     raise exception 'the lease of document % is lost', p_document using errcode = 'BZ001';
@@ -169,13 +246,13 @@ begin
   delete from document_blocks where document_id = p_document;
   update documents
   set status = p_status, error_code = p_code, error_params = p_params, error_detail = p_detail, chunks = 0, terms = 0,
-      lease = null, lease_until = null, finished_at = now()
+      visible = false, lease = null, lease_until = null, finished_at = now()
   where id = p_document
   returning batch_id into its_batch;
   perform touch_batch(its_batch);
 end $$;
 comment on function finish_document is
-  'Internal: ends the work on a document that will not be ready, and removes what was stored of it.';
+  'Internal: ends the work on a document that will not be ready, at least not now, and removes what was stored of it.';
 
 create function renew_lease(p_document text, p_lease text, p_lease_s double precision)
 returns table (id uuid, lease_until timestamptz)
@@ -192,18 +269,38 @@ begin
 end $$;
 comment on function renew_lease is 'Holds the document for that many seconds from now.';
 
-create function report_progress(p_document text, p_lease text, p_status text, p_done int, p_total int)
-returns table (id uuid, status text)
+create function return_document(p_document text, p_lease text)
+returns table (id uuid, attempts int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
   held constant documents := held_document(p_document, p_lease);
 begin
-  if p_status not in ('fetching', 'parsing', 'embedding') then
+  update documents d
+  set status = 'queued', visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0,
+      lease = null, lease_until = null
+  where d.id = held.id;
+  perform touch_batch(held.batch_id);
+  return query select held.id, held.attempts - 1;
+end $$;
+comment on function return_document is
+  'Gives a document back as if it had not been claimed, with what is stored of it: its worker has to stop.';
+
+create function report_progress(p_document text, p_lease text, p_status text, p_done int, p_total int)
+returns table (id uuid, status text)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents := held_document(p_document, p_lease);
+begin
+  update documents d set status = p_status, progress_done = p_done, progress_total = p_total
+  where d.id = held.id
+  returning d.* into held;
+  if held.phase <> 'working' then
     raise exception 'a report cannot move a document to %', p_status using errcode = 'invalid_parameter_value';
   end if;
-  update documents d set status = p_status, progress_done = p_done, progress_total = p_total where d.id = held.id;
   perform touch_batch(held.batch_id);
   return query select held.id, p_status;
 end $$;

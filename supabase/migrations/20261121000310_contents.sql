@@ -1,152 +1,301 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
--- Everything here is called under a lease (see 000300) and unseen by readers until `publish_document`.
+-- Everything here is called under a lease (see 000300). Passages can be found batch by batch, unless something that can
+-- be found already stands against it: the same content, or an earlier version that these would have to take the place of.
 
-create function ready_twin(p_base uuid, p_content_hash text)
-returns table (id uuid, title text, chunks int, created_at timestamptz)
+create function ready_namesake(p_held documents)
+returns setof documents
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select d.id, d.title, d.chunks, d.created_at from documents d
-  where d.base_id = p_base and d.content_hash = p_content_hash and d.status = 'ready'
+  select d.* from documents d
+  where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
+    and d.status = 'ready' and not p_held.chosen
+  order by d.created_at desc limit 1
 $$;
-comment on function ready_twin is 'Internal: the ready document of this base with this very content, if any.';
+comment on function ready_namesake is
+  'Internal: the latest ready file of the same name, while it has not been said what becomes of the two.';
 
-create function finish_if_duplicate(p_document uuid, p_base uuid, p_content_hash text)
-returns table (duplicate_of uuid, chunks int)
+create function ready_before(p_held documents)
+returns setof documents
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select d.* from documents d
+  where d.base_id = p_held.base_id and d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+$$;
+comment on function ready_before is 'Internal: the ready version that this document is to take the place of, if any.';
+
+create function may_be_found(p_held documents)
+returns boolean
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select not exists (
+      select from documents d
+      where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready'
+        and d.id <> p_held.id)
+    and not exists (select from ready_before(p_held)) and not exists (select from ready_namesake(p_held))
+$$;
+comment on function may_be_found is 'Internal: whether what is read of a document so far may be found.';
+
+create function stopped_by_another(p_held documents)
+returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  twin record;
+  other documents;
 begin
-  select * into twin from ready_twin(p_base, p_content_hash);
-  if not found then
+  select * into other from documents d
+  where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
+  if found then
+    perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other)
+      || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
+    return query select other.id, null::uuid, other.chunks;
     return;
   end if;
-  perform finish_document(p_document, 'duplicate', 'duplicate',
-    jsonb_build_object('document_id', twin.id, 'title', twin.title, 'created_at', twin.created_at), null);
-  return query select twin.id, twin.chunks;
+  if p_held.source_type = 'file' then
+    select * into other from ready_namesake(p_held);
+  end if;
+  if other.id is not null then
+    perform finish_document(p_held.id, 'choosing', null, named(other), null);
+    return query select null::uuid, other.id, other.chunks;
+  end if;
 end $$;
-comment on function finish_if_duplicate is
-  'Internal: ends the work on a document whose content is ready in the base already; no row when it is not.';
+comment on function stopped_by_another is
+  'Internal: ends the work on a document whose content is ready in the base already, or lays it aside until the person '
+  'has said what becomes of it and the one of the same name; no row when it may go on.';
 
-create function record_content(p_document text, p_lease text, p_content_hash text)
-returns table (duplicate_of uuid, chunks int)
+create function named(p_other documents)
+returns jsonb
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'created_at', p_other.created_at)
+$$;
+comment on function named is 'Internal: how an error names the document that was there first.';
+
+create function in_lineage(p_held documents)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  if p_held.source_type = 'path' then
+    p_held.lineage := coalesce((select d.lineage from ready_namesake(p_held) d), p_held.lineage);
+    update documents d set lineage = p_held.lineage where d.id = p_held.id;
+  end if;
+  return p_held;
+end $$;
+comment on function in_lineage is
+  'Internal: the document, made a version of the one that was read from the same place of this machine: nobody is asked.';
+
+create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
+  p_media_type text default null)
+returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  held constant documents := held_document(p_document, p_lease);
+  held documents := held_document(p_document, p_lease);
 begin
-  update documents d set content_hash = p_content_hash where d.id = held.id;
-  return query select * from finish_if_duplicate(held.id, held.base_id, p_content_hash);
+  update documents d
+  set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
+      media_type = coalesce(d.media_type, p_media_type)
+  where d.id = held.id
+  returning d.* into held;
+  return query select * from stopped_by_another(in_lineage(held));
 end $$;
 comment on function record_content is
-  'Notes the hash of the content. A row comes back when the base holds the same: this one is its duplicate now.';
+  'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
+  'content under this name and the person is asked.';
 
-create function store_blocks(p_document text, p_lease text, p_parsed text)
-returns table (id uuid, blocks bigint)
+create function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int)
+returns table (id uuid, stored int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
+#variable_conflict use_column
 declare
   held constant documents := held_document(p_document, p_lease);
   parsed constant jsonb := p_parsed::jsonb;
 begin
-  delete from document_blocks where document_id = held.id;
+  delete from document_blocks b where b.document_id = held.id;
   insert into document_blocks (document_id, ordinal, kind, level, text, locator)
   select held.id, b.place - 1, b.kind, b.level, b.text, b.locator
   from rows from (jsonb_to_recordset(parsed -> 'blocks') as (kind text, level int, text text, locator jsonb))
     with ordinality as b (kind, level, text, locator, place);
   update documents d
-  set title = parsed ->> 'title', language = parsed ->> 'language', pages = (parsed ->> 'pages')::int,
-      pages_without_text = array(select jsonb_array_elements_text(parsed -> 'pages_without_text')::int),
+  set status = 'embedding', progress_done = 0, progress_total = p_chunks,
+      title = coalesce(d.given_title, parsed ->> 'title'), language = parsed ->> 'language',
       author = coalesce(parsed ->> 'author', d.author),
-      published_at = coalesce((parsed ->> 'published_at')::timestamptz, d.published_at)
+      published_at = coalesce((parsed ->> 'published_at')::timestamptz, d.published_at),
+      medium = parsed ->> 'medium', duration_s = (parsed ->> 'duration_s')::double precision,
+      pages = (parsed ->> 'pages')::int, parts = (parsed ->> 'parts')::int,
+      pages_without_text = array(select jsonb_array_elements_text(parsed -> 'pages_without_text')::int),
+      unread = array(select jsonb_array_elements_text(parsed -> 'unread'))
   where d.id = held.id;
-  return query select held.id, jsonb_array_length(parsed -> 'blocks')::bigint;
+  perform touch_batch(held.batch_id);
+  return query select held.id, held.chunks;
 end $$;
 comment on function store_blocks is
-  'Stores what the parser made of a document: title, language, pages and all blocks, in place of any earlier ones.';
+  'Stores what was read in a document, in place of any earlier: its blocks, its figures, how many chunks it will have. '
+  'Says how many chunks an earlier attempt has left.';
 
-create function stored_chunks(p_document text, p_lease text, p_model text, p_after int, p_limit int)
-returns table (ordinal int, digest text)
-language plpgsql security invoker set search_path = public, extensions, pg_temp
-as $$
-declare
-  held constant documents := held_document(p_document, p_lease);
-begin
-  return query
-  select c.ordinal, md5(c.text) from documents_chunks c
-  where c.document_id = held.id and c.model = p_model and c.ordinal > p_after
-  order by c.ordinal limit p_limit;
-end $$;
-comment on function stored_chunks is
-  'What an earlier attempt stored with this model, after an ordinal: md5 of each text; none is embedded twice.';
-
-create function add_chunks(p_document text, p_lease text, p_chunks text)
-returns table (id uuid, chunks bigint)
+create function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
+returns table (id uuid, kept int[])
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
   held constant documents := held_document(p_document, p_lease);
-  given constant jsonb := p_chunks::jsonb;
+  remaining record;
 begin
   delete from documents_chunks c
-  where c.document_id = held.id and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(given) g);
+  where c.document_id = held.id and not exists (
+    select from unnest(p_digests) with ordinality as wanted (digest, place)
+    where wanted.place = c.ordinal + 1 and wanted.digest = md5(c.text) and c.model = p_model);
+  select coalesce(array_agg(c.ordinal order by c.ordinal), '{}') as ordinals, count(*) as chunks,
+    coalesce(sum(c.length), 0) as terms into remaining
+  from documents_chunks c where c.document_id = held.id;
+  update documents d set chunks = remaining.chunks, terms = remaining.terms where d.id = held.id;
+  return query select held.id, remaining.ordinals;
+end $$;
+comment on function keep_chunks is
+  'Of what an earlier attempt stored keeps the chunks that have this model and these digests (md5 of the text, by '
+  'ordinal), so that none is embedded twice; removes the rest, and says which are there.';
+
+create function put_chunks(p_held documents, p_chunks jsonb)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  gone record;
+begin
+  with old as (
+    delete from documents_chunks c
+    where p_held.chunks > 0 and c.document_id = p_held.id
+      and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(p_chunks) g)
+    returning c.length
+  )
+  select count(*) as chunks, coalesce(sum(old.length), 0) as terms into gone from old;
 
   with chunk as materialized (
-    select * from jsonb_to_recordset(given) as c (ordinal int, text text, span_start int, span_end int, locator jsonb,
+    select * from jsonb_to_recordset(p_chunks) as c (ordinal int, text text, span_start int, span_end int, locator jsonb,
       length int, model text, embedding text, terms jsonb)
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
-    select held.base_id, held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
+    select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
       c.embedding::halfvec(1024)
     from chunk c
     returning s.id, s.ordinal
   )
   insert into chunk_terms (base_id, term, chunk_id, frequency, length)
-  select held.base_id, t.key, s.id, t.value::int, c.length
+  select p_held.base_id, t.key, s.id, t.value::int, c.length
   from stored s join chunk c on c.ordinal = s.ordinal cross join lateral jsonb_each_text(c.terms) t
   where octet_length(t.key) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
   order by t.key, s.id; -- in the order of the index: neighbours land on one page
 
-  return query select held.id, jsonb_array_length(given)::bigint;
+  p_held.chunks := p_held.chunks - gone.chunks + jsonb_array_length(p_chunks);
+  p_held.terms := p_held.terms - gone.terms
+    + (select coalesce(sum((c ->> 'length')::int), 0) from jsonb_array_elements(p_chunks) c);
+  return p_held;
+end $$;
+comment on function put_chunks is
+  'Internal: stores chunks with their vectors and postings, an ordinal that is there already anew; the document with its '
+  'counts as they will be.';
+
+create function add_chunks(p_document text, p_lease text, p_chunks text)
+returns table (id uuid, searchable int)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents := held_document(p_document, p_lease);
+  was_visible constant boolean := held.visible;
+begin
+  held := put_chunks(held, p_chunks::jsonb);
+  -- When nothing is left to come it is published next.
+  held.visible := (was_visible or held.chunks < held.progress_total) and may_be_found(held);
+  update documents d set chunks = held.chunks, terms = held.terms, visible = held.visible where d.id = held.id;
+  if held.visible <> was_visible then
+    perform touch_batch(held.batch_id);
+  end if;
+  return query select held.id, case when held.visible then held.chunks else 0 end;
 end $$;
 comment on function add_chunks is
-  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced.';
+  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They can be found '
+  'from now on, unless something stands against it.';
 
-create function publish_document(p_document text, p_lease text, p_chunks int)
-returns table (duplicate_of uuid, chunks int)
+create function supersede(p_held documents)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  before documents;
+begin
+  -- Whoever stores passages of these has ended its call before, or finds the new state after.
+  perform from documents d
+  where d.base_id = p_held.base_id and d.phase = 'working' and d.id <> p_held.id order by d.id for update;
+  select * into before from ready_before(p_held);
+  if found then
+    delete from documents_chunks c where c.document_id = before.id;
+    update documents d set status = 'superseded', visible = false, chunks = 0, terms = 0 where d.id = before.id;
+    p_held.version := before.version + 1;
+    p_held.given_title := coalesce(p_held.given_title, before.given_title);
+    p_held.title := coalesce(p_held.given_title, p_held.title);
+  end if;
+  return p_held;
+end $$;
+comment on function supersede is
+  'Internal: an earlier version leaves search and stays as a version; the document as the next one. Locks all that is '
+  'being read in the base.';
+
+create function hide_rivals(p_ready documents)
+returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  update documents d set visible = false
+  where d.base_id = p_ready.base_id and d.phase = 'working' and d.visible and not may_be_found(d)
+$$;
+comment on function hide_rivals is
+  'Internal: what is being read and has the content, the name or the lineage of what is ready now is found no longer.';
+
+create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default '[]')
+returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
   held documents;
-  stored record;
 begin
-  -- One publication at a time in a base: of two documents with the same content the second sees the first.
-  perform from bases b where b.id = (select d.base_id from documents d where d.id = p_document::uuid) for no key update;
+  -- Of two documents with the same content or name the second sees the first.
+  perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
   held := held_document(p_document, p_lease);
   perform set_config('synchronous_commit', 'on', true); -- what a person is told to be ready must last
+  if p_last <> '[]' then
+    held := put_chunks(held, p_last::jsonb);
+  end if;
   delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
-  select count(*) as chunks, coalesce(sum(c.length), 0) as terms into stored
-  from documents_chunks c where c.document_id = held.id;
-  if stored.chunks <> p_chunks then
-    raise exception 'document % has % of % chunks', held.id, stored.chunks, p_chunks using errcode = 'check_violation';
+  if found or held.chunks <> p_chunks then
+    select count(*), coalesce(sum(c.length), 0) into held.chunks, held.terms
+    from documents_chunks c where c.document_id = held.id;
+  end if;
+  if held.chunks <> p_chunks then
+    raise exception 'document % has % of % chunks', held.id, held.chunks, p_chunks using errcode = 'check_violation';
   end if;
 
-  return query select * from finish_if_duplicate(held.id, held.base_id, held.content_hash);
+  held := in_lineage(held);
+  return query select * from stopped_by_another(held);
   if found then
     return;
   end if;
+  held := supersede(held);
   update documents d
-  set status = 'ready', chunks = p_chunks, terms = stored.terms, progress_done = p_chunks, progress_total = p_chunks,
+  set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
+      given_title = held.given_title, title = held.title, progress_done = p_chunks, progress_total = p_chunks,
       lease = null, lease_until = null, finished_at = now()
   where d.id = held.id;
+  perform hide_rivals(held);
   perform touch_batch(held.batch_id);
-  return query select null::uuid, p_chunks;
+  return query select null::uuid, null::uuid, p_chunks;
 end $$;
 comment on function publish_document is
-  'Makes all chunks of a document visible at once, or ends it as a duplicate when its content became ready meanwhile.';
+  'Stores the last chunks and makes the document ready: all of it can be found, and what it takes the place of no longer. '
+  'Or lays it aside, as `record_content` does, when another became ready meanwhile.';
 
 create function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)
@@ -157,13 +306,13 @@ as $$
 declare
   held constant documents := held_document(p_document, p_lease);
 begin
-  perform touch_batch(held.batch_id);
-  return query
   update documents d
-  set status = 'queued', run_after = now() + make_interval(secs => p_delay_s), waits_for_service = true,
-      error_code = p_code, error_params = p_params::jsonb, error_detail = p_detail, lease = null, lease_until = null
-  where d.id = held.id
-  returning d.id, d.run_after;
+  set status = 'queued', visible = false, run_after = now() + make_interval(secs => p_delay_s),
+      waits_for_service = true, error_code = p_code, error_params = p_params::jsonb, error_detail = p_detail,
+      lease = null, lease_until = null
+  where d.id = held.id;
+  perform touch_batch(held.batch_id);
+  return query select d.id, d.run_after from documents d where d.id = held.id;
 end $$;
 comment on function postpone_document is
   'Gives a document back for a later try, with what is stored of it. `waits_for_service` stays true to the end: '

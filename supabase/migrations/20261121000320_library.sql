@@ -1,15 +1,54 @@
 -- What a base holds, for the person who looks at it. In: a base and a document of it. Out: cards, counts, what went.
 -- A document is reached only through its base: the right id with a wrong base finds nothing.
 
+create function documents_ahead(p_document uuid)
+returns int
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  with recursive mine as (
+    select d.lane, d.base_id, greatest(d.run_after, now()) as due, before.n::int as in_base
+    from documents d cross join lateral (
+      select count(*) as n from documents x
+      where x.phase = 'waiting' and x.lane = d.lane and x.base_id = d.base_id
+        and (x.run_after, x.created_at, x.position, x.id) < (d.run_after, d.created_at, d.position, d.id)) before
+    where d.id = p_document and d.phase = 'waiting'
+  ), bases_of_lane as (
+    select (select d.base_id from documents d where d.phase = 'waiting' and d.lane = m.lane
+            order by d.base_id limit 1) as base_id
+    from mine m
+    union all
+    select (select d.base_id from documents d, mine m
+            where d.phase = 'waiting' and d.lane = m.lane and d.base_id > b.base_id order by d.base_id limit 1)
+    from bases_of_lane b where b.base_id is not null
+  )
+  select m.in_base + coalesce(sum(turns.n), 0)::int
+  from mine m left join bases_of_lane b on b.base_id <> m.base_id
+  left join lateral (
+    select count(*) as n from (
+      select from documents d
+      where d.phase = 'waiting' and d.lane = m.lane and d.base_id = b.base_id and d.run_after <= m.due
+      limit m.in_base + 1) as some_of_them) turns on true
+  group by m.in_base
+$$;
+comment on function documents_ahead is
+  'Internal: how many documents of its lane are worked before a waiting one: those before it in its base, and of every '
+  'other base as many turns as this one will have had (see waiting_bases).';
+
 create view document_cards with (security_invoker = true) as
-select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.source_identifier, d.title, d.status,
-  d.progress_done, d.progress_total, d.attempts, d.waits_for_service, d.error_code, d.error_params, d.language,
-  d.pages, d.pages_without_text, d.chunks,
+select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as source_identifier, d.title, d.status,
+  d.progress_done, d.progress_total, d.attempts, d.waits_for_service, d.error_code, d.error_params,
+  d.language, d.medium, d.duration_s, d.pages, d.pages_without_text, d.parts, d.unread,
+  case when d.status = 'ready' then d.chunks else 0 end as chunks,
+  case when d.visible then d.chunks else 0 end as searchable,
+  case when d.phase = 'waiting' then coalesce(documents_ahead(d.id), 0) else 0 end as ahead,
   case when d.status = 'ready' then extract(epoch from d.finished_at - d.started_at)::double precision end as seconds,
+  d.version, d.author, d.published_at, d.size_bytes, d.media_type, d.source_url as url,
   d.created_at, d.chat_id, d.message_id, d.file_id,
   d.status not in ('duplicate', 'cancelled', 'superseded') as is_listed
 from documents d;
-comment on view document_cards is 'A document as people see it: without its text, its lease and its inner errors.';
+comment on view document_cards is
+  'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its new '
+  'name.';
 
 create function list_documents(p_base text, p_limit int, p_offset int default 0, p_name_contains text default null)
 returns setof document_cards
@@ -26,14 +65,18 @@ $$;
 comment on function list_documents is
   'Documents of a base, newest first, without duplicates, cancelled and superseded ones; by a part of title or name.';
 
-create function count_base(p_base text)
+create function count_base(p_base text, p_name_contains text default null)
 returns table (documents bigint, chunks bigint)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   select count(*), coalesce(sum(d.chunks), 0)::bigint from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
+    and (p_name_contains is null
+      or strpos(lower(d.title), lower(p_name_contains)) > 0
+      or strpos(lower(d.source_identifier), lower(p_name_contains)) > 0)
 $$;
-comment on function count_base is 'How many documents and passages `clean_base` would remove.';
+comment on function count_base is
+  'How many documents `list_documents` has, and their passages; without a name, what `clean_base` would remove.';
 
 create function document_card(p_base text, p_document text)
 returns setof document_cards
@@ -43,15 +86,36 @@ as $$
 $$;
 comment on function document_card is 'One document of the base, in whatever state, or none.';
 
+create function document_versions(p_base text, p_document text)
+returns setof document_cards
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select card.* from documents d join documents v on v.lineage = d.lineage join document_cards card on card.id = v.id
+  where d.base_id = p_base::uuid and d.id = p_document::uuid
+    and (v.id = d.id or v.status = 'superseded' and v.version < d.version)
+  order by card.version desc limit 900
+$$;
+comment on function document_versions is 'A document and what it took the place of, newest first; none when there is none.';
+
+create function rename_document(p_base text, p_document text, p_title text, p_name_key text)
+returns table (id uuid, title text)
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  update documents d
+  set given_title = p_title, title = p_title,
+      name_key = case when d.source_type = 'file' then p_name_key else d.name_key end
+  where d.base_id = p_base::uuid and d.id = p_document::uuid
+  returning d.id, d.title
+$$;
+comment on function rename_document is
+  'Gives a document another name, which later versions and attempts keep; no row when there is none.';
+
 create function cancel_document(p_base text, p_document text)
 returns table (id uuid, status text)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
-  perform from documents d
-  where d.base_id = p_base::uuid and d.id = p_document::uuid
-    and d.status in ('queued', 'fetching', 'parsing', 'embedding')
-  for update;
+  perform from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid and d.phase <> 'ended' for update;
   if found then
     perform finish_document(p_document::uuid, 'cancelled', 'cancelled', '{}', null);
     return query select p_document::uuid, 'cancelled'::text;
@@ -60,25 +124,114 @@ end $$;
 comment on function cancel_document is
   'Stops the work on a document and removes what was stored of it; no row when it was final.';
 
+create function cancel_batch(p_base text, p_batch_id text)
+returns table (cancelled bigint)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  open_ones uuid[];
+begin
+  perform lock_base(p_base::uuid);
+  with locked as (
+    select d.id from documents d
+    where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid and d.phase <> 'ended'
+    order by d.id for update
+  )
+  select coalesce(array_agg(locked.id), '{}') into open_ones from locked;
+  perform finish_document(one, 'cancelled', 'cancelled', '{}', null) from unnest(open_ones) one;
+  return query select cardinality(open_ones)::bigint;
+end $$;
+comment on function cancel_batch is 'Stops the work on all documents of a batch that are not final; says how many.';
+
+create function beside(p_name text, p_number int)
+returns text
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  -- Before the ending, as file managers do: «План (2).docx».
+  select regexp_replace(p_name, '(.)(\.[^./\s]{1,8})?$', '\1 (' || p_number || ')\2')
+$$;
+comment on function beside is 'Internal: the name of the second, third … file with a name.';
+
+create function free_number(p_held documents)
+returns int
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select min(n) from generate_series(2, 1000) n
+  where not exists (
+    select from documents d
+    where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.phase <> 'asking'
+      and d.status not in ('failed', 'duplicate', 'cancelled', 'superseded')
+      and d.name_key = beside(p_held.name_key, n))
+$$;
+comment on function free_number is 'Internal: the first number by which no other document with this name is called.';
+
+create function choose_document(p_base text, p_document text, p_choice text)
+returns table (id uuid, status text)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  asking documents;
+  number int;
+begin
+  perform lock_base(p_base::uuid); -- two that are kept beside a third get different names
+  select * into asking from documents d
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.phase = 'asking' for update;
+  if not found then
+    return;
+  elsif p_choice = 'skip' then
+    perform finish_document(asking.id, 'cancelled', 'skipped', '{}', null);
+    return query select asking.id, 'cancelled'::text;
+    return;
+  elsif p_choice = 'keep_both' then
+    number := free_number(asking);
+  elsif p_choice <> 'replace' then
+    raise exception 'nobody can choose %', p_choice using errcode = 'invalid_parameter_value';
+  end if;
+  update documents d
+  set status = 'queued', chosen = true, attempts = 0, started_at = null, finished_at = null, run_after = now(),
+      error_params = '{}', name_key = coalesce(beside(d.name_key, number), d.name_key),
+      given_title = coalesce(beside(d.known_as, number), d.given_title),
+      title = coalesce(beside(d.known_as, number), d.title),
+      lineage = coalesce((
+        select other.lineage from documents other
+        where number is null and other.base_id = d.base_id and other.id = (d.error_params ->> 'document_id')::uuid
+          and other.status in ('ready', 'superseded')), d.lineage)
+  where d.id = asking.id;
+  perform touch_batch(asking.batch_id);
+  return query select asking.id, 'queued'::text;
+end $$;
+comment on function choose_document is
+  'Answers for the person what becomes of a file whose name the base has with other content: it takes the other''s place '
+  'once it is read, is read under another name, or is dropped. No row when nothing is asked any more.';
+
 create function delete_document(p_base text, p_document text)
 returns table (id uuid, batch_id uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  gone record;
+  doomed documents;
+  its_batches uuid[];
 begin
-  perform from bases b where b.id = p_base::uuid for no key update;
-  delete from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid
-  returning d.id, d.batch_id into gone;
-  if found then
-    delete from batches b
-    where b.id = gone.batch_id and not exists (select from documents d where d.batch_id = gone.batch_id);
-    return query select gone.id, gone.batch_id;
+  perform lock_base(p_base::uuid);
+  select * into doomed from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
+  if not found then
+    return;
   end if;
+  with gone as (
+    delete from documents d
+    where d.id = doomed.id or doomed.status = 'ready' and d.lineage = doomed.lineage and d.status = 'superseded'
+    returning d.batch_id
+  )
+  select array_agg(distinct gone.batch_id) into its_batches from gone;
+  delete from batches b
+  where b.id = any (its_batches) and not exists (select from documents d where d.batch_id = b.id);
+  return query select doomed.id, doomed.batch_id;
 end $$;
 comment on function delete_document is
-  'Removes a document with all that is stored of it, in whatever state; no row when there is none.';
+  'Removes a document with its earlier versions and all that is stored of them, in whatever state; no row when there is '
+  'none.';
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
@@ -88,7 +241,7 @@ declare
   its_batches uuid[];
   held record;
 begin
-  perform from bases b where b.id = p_base::uuid for no key update;
+  perform lock_base(p_base::uuid);
   perform from documents d where d.base_id = p_base::uuid order by d.id for update; -- workers finish their call first
   select * into held from count_base(p_base);
   with gone as (delete from documents d where d.base_id = p_base::uuid returning d.batch_id)

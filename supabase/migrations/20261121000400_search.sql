@@ -1,21 +1,24 @@
 -- Search in one base, by vector and by words at once. In: a base, a query vector and terms. Out: passages with scores.
--- Only ready documents are seen. Reads one snapshot, so that a publication is found whole or not at all.
+-- Only visible documents are seen. Reads one snapshot, so that a publication is found whole or not at all.
 
 set search_path = public, extensions;
 select '[1]'::vector; -- load pgvector: a non-superuser may not name hnsw.* in a function before
 
 create view passages with (security_invoker = true) as
-select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.source_identifier, c.text,
-  c.locator, d.published_at
+select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as as source_identifier,
+  c.text, c.locator, d.published_at, d.source_url as url, d.author,
+  d.status as document_status, d.chunks as searchable, d.progress_total
 from documents_chunks c join documents d on d.id = c.document_id
-where d.status = 'ready';
-comment on view passages is 'What can be found: the chunks of ready documents, with what a citation needs.';
+where d.visible;
+comment on view passages is
+  'What can be found: the chunks of ready documents, and of those that are being read as far as they are, with what a '
+  'citation needs. Of `progress_total` passages that a document will have, `searchable` are there.';
 
 create view hidden_documents with (security_invoker = true) as
 select d.id, d.base_id from documents d
-where d.status in ('queued', 'fetching', 'parsing', 'embedding', 'superseded');
+where d.chunks > 0 and not d.visible;
 comment on view hidden_documents is
-  'Documents that may have chunks and must not be found. Mostly none, so that leaving them out costs less than asking '
+  'Documents that have chunks which must not be found. Mostly none, so that leaving them out costs less than asking '
   'of each chunk whether its document is ready.';
 
 create function exact_scan_limit() returns int
@@ -130,7 +133,8 @@ comment on function search_terms is
 
 create function search(p_base text, p_embedding text, p_model text, p_terms text[], p_limit int)
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
-  text text, locator jsonb, published_at timestamptz, similarity double precision, bm25 double precision)
+  text text, locator jsonb, published_at timestamptz, url text, author text, document_status text, searchable int,
+  progress_total int, similarity double precision, bm25 double precision)
 language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
 as $$
 #variable_conflict use_column
@@ -142,7 +146,8 @@ begin
     select chunk_id, words.score from search_vectors(p_base::uuid, query_vector, p_model, p_limit)
     full join search_terms(p_base::uuid, p_terms, p_limit) words using (chunk_id)
   )
-  select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.source_identifier, c.text, c.locator, d.published_at,
+  select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as, c.text, c.locator, d.published_at,
+    d.source_url, d.author, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then nullif(1 - (c.embedding <=> query_vector), 'NaN') end, -- NaN: a vector of zeros
     found.score
   from found
@@ -150,7 +155,7 @@ begin
   -- read all of it again, which takes longer than finding did.
   cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
   join documents d on d.id = c.document_id
-  where c.base_id = p_base::uuid and d.status = 'ready';
+  where c.base_id = p_base::uuid and d.visible;
 end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg, each passage once. `similarity` (cosine) is there for all that the vector can '

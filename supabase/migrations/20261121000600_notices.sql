@@ -14,18 +14,23 @@ returns table (batch_id uuid, chat_id bigint, thread_id bigint, reply_to bigint,
   revision bigint, documents jsonb)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
-  update batches b set notice_due_at = now() + make_interval(secs => p_hold_s)
-  where b.id in (
-    select waiting.id from batches waiting
-    where waiting.chat_id is not null and waiting.shown_revision < waiting.revision and waiting.notice_due_at <= now()
-    order by waiting.notice_due_at limit p_limit
-    for update skip locked)
-  returning b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision,
+  with due as (
+    update batches b set notice_due_at = now() + make_interval(secs => p_hold_s)
+    where b.id in (
+      select waiting.id from batches waiting
+      where waiting.chat_id is not null and waiting.shown_revision < waiting.revision and waiting.notice_due_at <= now()
+      order by waiting.notice_due_at limit p_limit
+      for update skip locked)
+    returning b.*
+  )
+  select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision,
     coalesce((select jsonb_agg(to_jsonb(card) order by card.position)
               from document_cards card where card.batch_id = b.id), '[]')
+  from due b order by b.created_at, b.id
 $$;
 comment on function due_notices is
-  'Batches that moved on since they were shown, with their documents; each is held back from others for `p_hold_s`.';
+  'Batches that moved on since they were shown, in the order in which they came, with their documents; each is held back '
+  'from others for `p_hold_s`.';
 
 create function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)

@@ -44,13 +44,15 @@ as $$
 $$;
 comment on function finish_update is 'The update was handled: drop its body, and forget what was handled over a day ago.';
 
-create function unfinished_updates(p_bot bigint)
+create function unfinished_updates(p_bot bigint, p_after bigint, p_limit int)
 returns table (update_id bigint, payload jsonb)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select i.update_id, i.payload from inbox i where i.bot_id = p_bot and i.handled_at is null order by i.update_id
+  select i.update_id, i.payload from inbox i
+  where i.bot_id = p_bot and i.handled_at is null and i.update_id > p_after
+  order by i.update_id limit p_limit
 $$;
-comment on function unfinished_updates is 'What a process that died left unhandled, oldest first.';
+comment on function unfinished_updates is 'What a process that died left unhandled, oldest first, after an update.';
 
 create function begin_update_again(p_bot bigint, p_update bigint)
 returns table (attempts int)

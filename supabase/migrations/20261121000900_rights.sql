@@ -12,15 +12,21 @@ declare
   counters constant text[] := array['documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics'];
   functions constant text[] := array[
     'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
-    'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'claim_document', 'touch_batch',
-    'held_document', 'finish_document', 'renew_lease', 'report_progress',
-    'ready_twin', 'finish_if_duplicate', 'record_content', 'store_blocks', 'stored_chunks', 'add_chunks',
+    'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'next_document',
+    'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease', 'return_document',
+    'report_progress',
+    'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
+    'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',
     'publish_document', 'postpone_document', 'fail_document',
-    'list_documents', 'count_base', 'document_card', 'cancel_document', 'delete_document', 'clean_base', 'read_blocks',
+    'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'rename_document',
+    'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
+    'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
     'save_feedback', 'save_turn',
     'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors', 'search_terms',
     'search', 'passage', 'holds_documents',
-    'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'clean_chat',
+    'read_passages',
+    'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',
+    'unsummarised_pairs', 'save_summary', 'list_sessions', 'resume_session', 'clean_chat',
     'attach_notice', 'due_notices', 'confirm_notice',
     'receive_update', 'finish_update', 'unfinished_updates', 'begin_update_again', 'schema_version'];
   service constant boolean := exists (select from pg_roles where rolname = 'service_role');

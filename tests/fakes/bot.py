@@ -71,6 +71,7 @@ class Person:
             library=self.stores.library,
             intake=self.stores.intake,
             conversation=self.conversation,
+            dialogues=self.stores.dialogue,
             passages=self.stores.search,
             texts=texts(),
             wake=self._wake,

@@ -6,14 +6,16 @@ here is the smallest one that shows what a worker did.
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import httpcore
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from ingestion.progress import Progress
 from ingestion.records import (
     Block,
     BlockKind,
@@ -105,30 +107,40 @@ class FakeQueue:
         self.waiting = list(waiting)
         self.trouble: list[Exception] = []  # raised by the next calls of `claim` and `renew`, one each
         self.renewals: list[int] = []
+        self.given_back: list[DocumentId] = []
         self.reported: list[tuple[DocumentStatus, int, int]] = []
         self.known_hashes: dict[str, DocumentId] = {}
         self.hashes: list[str] = []
+        self.sizes: list[int | None] = []
         self.parsed: Document | None = None
+        self.expected = 0
         self.chunks: dict[int, IndexedChunk] = {}
         self.batches: list[int] = []
         self.published: list[int] = []
         self.postponed: list[tuple[str, float]] = []
         self.failed: list[Failure] = []
 
-    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
+    async def claim(
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+    ) -> ClaimedDocument | None:
         """The next one, or the one asked for; a postponed document waits at the end."""
         self._stumble()
-        match = next((document for document in self.waiting if only in (None, document.id)), None)
+        waiting = (document for document in self.waiting if only or document.source.lane in lanes)
+        match = next((document for document in waiting if only in (None, document.id)), None)
         if match is not None:
             self.waiting.remove(match)
         return match
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
-        """A lease of no seconds gives the document back."""
+        """Remembered."""
         self._stumble()
         self.renewals.append(lease_s)
-        if lease_s == 0:
-            self.waiting.append(document)
+
+    async def give_back(self, document: ClaimedDocument) -> None:
+        """Back to the end of the queue, no attempt older."""
+        self._stumble()
+        self.given_back.append(document.id)
+        self.waiting.append(document)
 
     def _stumble(self) -> None:
         if self.trouble:
@@ -138,31 +150,45 @@ class FakeQueue:
         """Remembered."""
         self.reported.append((status, done, total))
 
-    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
+    async def record_content(
+        self,
+        document: ClaimedDocument,
+        *,
+        content_hash: str,
+        size_bytes: int | None = None,
+        media_type: str | None = None,
+    ) -> PublishedDocument | None:
         """A duplicate when the hash is known."""
         self.hashes.append(content_hash)
+        self.sizes.append(size_bytes)
         first = self.known_hashes.get(content_hash)
         return None if first is None else PublishedDocument(duplicate_of=first, chunks=1)
 
-    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         """Remembered."""
-        self.parsed = parsed
+        self.parsed, self.expected = parsed, chunks
+        return len(self.chunks)
 
-    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
+    async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
         """As PostgreSQL's md5."""
-        return {
-            ordinal: hashlib.md5(indexed.chunk.text.encode()).hexdigest()
+        wanted = {(model, digest, ordinal) for ordinal, digest in enumerate(digests)}
+        self.chunks = {
+            ordinal: indexed
             for ordinal, indexed in self.chunks.items()
-            if indexed.model == model
+            if (indexed.model, hashlib.md5(indexed.chunk.text.encode()).hexdigest(), ordinal) in wanted
         }
+        return set(self.chunks)
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """The same ordinal again replaces."""
         self.batches.append(len(chunks))
         self.chunks |= {indexed.chunk.ordinal: indexed for indexed in chunks}
 
-    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
+    async def publish(
+        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+    ) -> PublishedDocument:
         """Refuses when a chunk is missing, as the database does."""
+        self.chunks |= {indexed.chunk.ordinal: indexed for indexed in last}
         if not all(ordinal in self.chunks for ordinal in range(chunks)):
             raise AssertionError("published with chunks missing")
         self.published.append(chunks)
@@ -176,6 +202,12 @@ class FakeQueue:
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
         """Remembered."""
         self.failed.append(failure)
+
+
+def progress_of(queue: FakeQueue) -> Progress:
+    """Of a document that nobody waits for, told to `queue` without a pause between reports."""
+    ticks = itertools.count(step=60)
+    return Progress(queue, claimed(note()), clock=lambda: float(next(ticks)))
 
 
 class FakeEmbedder:
@@ -210,14 +242,14 @@ class WordAnalyzer:
         return tuple(text.lower().split())
 
 
-class PlainParser:
+class PlainReader:
     """Paragraphs of a UTF-8 file, or the error it was given."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
         self.files: list[FetchedFile] = []
 
-    async def parse(self, file: FetchedFile) -> Document:
+    async def read(self, file: FetchedFile, progress: Progress) -> Document:
         """One block a paragraph."""
         self.files.append(file)
         if self._error is not None:

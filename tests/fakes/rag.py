@@ -9,9 +9,19 @@ from pydantic import BaseModel
 from domain.documents import SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import Locator
+from rag.dialogue.records import Dialogue
 from rag.errors import ModelAway, ModelError
 from rag.ports import Schema
-from rag.records import Candidate, ChatMessage, Exchange, Passage, Question, RankedPassage, SearchQuery
+from rag.records import (
+    Candidate,
+    ChatMessage,
+    Exchange,
+    Passage,
+    Question,
+    RankedPassage,
+    SearchQuery,
+    Unsummarised,
+)
 
 BASE = BaseId("base")
 USER = UserId(7)
@@ -103,25 +113,52 @@ class ReverseReranker:
 
 @dataclass
 class RememberedDialogue:
-    """A DialogueStore in memory."""
+    """A DialogueStore in memory, of one dialogue. What leaves the window after `keep` messages is archived."""
 
     exchanges: list[Exchange] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
+    archived: list[Exchange] = field(default_factory=list)
+    summary: str = ""
+    covered: int = 0  # archived exchanges that the summary covers
     append_error: Exception | None = None
     append_seconds: float = 0
     window_error: Exception | None = None
 
-    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
         if self.window_error:
             raise self.window_error
-        return self.exchanges[-pairs:]
+        return Dialogue(window=tuple(self.exchanges[-pairs:]), summary=self.summary)
 
-    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
+    async def append(
+        self,
+        user: UserId,
+        session: SessionId,
+        *,
+        base: BaseId,
+        exchange: Exchange,
+        question_terms: Sequence[str],
+        answer_terms: Sequence[str],
+        keep: int,
+    ) -> int:
         await asyncio.sleep(self.append_seconds)
         if self.append_error:
             raise self.append_error
         self.exchanges.append(exchange)
         self.kept.append(keep)
+        leaving = self.exchanges[: -keep // 2] if len(self.exchanges) > keep // 2 else []
+        self.archived += leaving
+        self.exchanges = self.exchanges[len(leaving) :]
+        return 2 * len(leaving)
+
+    async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
+        pending = self.archived[self.covered :][:limit]
+        return Unsummarised(summary=self.summary, exchanges=tuple(pending), up_to=self.covered + len(pending))
+
+    async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
+        self.summary, self.covered = summary, up_to
+        return True
 
 
 @dataclass

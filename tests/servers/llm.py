@@ -21,6 +21,8 @@ from tests.servers.scripted import Scripted, listen, play, refusal
 
 MODEL = "test-model"
 FORMATS = frozenset({"json_schema", "json_object"})
+_PLANNER = "You plan how Baza"  # how prompts/planner.md begins
+_ASKED = re.compile(r"<(question-[0-9a-f]+)>\n(?P<question>.*)\n</\1>", re.DOTALL)
 _PIECE = re.compile(r"\s*\S+|\s+$")
 
 UNAUTHORIZED = refusal(401, {"error": {"message": "Incorrect API key provided: sk-1***9.", "code": "invalid_api_key"}})
@@ -58,6 +60,11 @@ class ChatRequest(BaseModel):
         return str(self.response_format["type"]) if self.response_format else None
 
     @property
+    def wants_plan(self) -> bool:
+        """Whether it is the planner that asks, at whatever rung."""
+        return any(message.role == "system" and message.content.startswith(_PLANNER) for message in self.messages)
+
+    @property
     def last(self) -> str:
         """The last message's words."""
         return self.messages[-1].content
@@ -89,15 +96,31 @@ Answer = str | Scripted | Streamed
 Reply = Callable[[ChatRequest], Answer]
 
 
+def plan_search(request: ChatRequest) -> str:
+    """The plan that most questions get: one search for the question as it stands."""
+    asked = _ASKED.search(request.last)
+    question = asked["question"] if asked else request.last
+    return json.dumps(
+        {
+            "question": question[:1000],
+            "intents": ["GENERAL_UNSTRUCTURED"],
+            "tool_calls": [{"tool": "rag_db_query", "args": {"query": question}}],
+            "confidence": 0.9,
+        }
+    )
+
+
 @dataclass(kw_only=True)
 class LlmServer:
-    """The running server."""
+    """The running server. Requests for a plan are answered by `planner` and kept apart, in `plans`."""
 
     reply: Reply
+    planner: Reply = plan_search
     key: str | None
     formats: frozenset[str]
     url: str = ""
     requests: list[ChatRequest] = field(default_factory=list)
+    plans: list[ChatRequest] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)  # what was wrong with requests that the server could not read
     left_early: int = 0  # streams that the client did not hear to their end
@@ -119,7 +142,7 @@ class LlmServer:
         except ValidationError as error:
             self.refused.append(str(error))
             return await play(refusal(400, {"error": {"message": "Unrecognized request", "code": "invalid_request"}}))
-        self.requests.append(body)
+        (self.plans if body.wants_plan else self.requests).append(body)
         answer = self._answer(request, body)
         if isinstance(answer, Scripted):
             return await play(answer)
@@ -131,7 +154,12 @@ class LlmServer:
         if body.format and body.format not in self.formats:
             message = f"response_format type '{body.format}' is not supported by this model"
             return refusal(400, {"error": {"message": message, "type": "invalid_request_error"}})
-        answer = self._script.popleft() if self._script else self.reply(body)
+        if body.wants_plan:
+            return self._as_streamed(self.planner(body))
+        return self._as_streamed(self._script.popleft() if self._script else self.reply(body))
+
+    @staticmethod
+    def _as_streamed(answer: Answer) -> Scripted | Streamed:
         return Streamed(text=answer) if isinstance(answer, str) else answer
 
     async def _stream(self, request: web.Request, body: ChatRequest, answer: Streamed) -> web.StreamResponse:

@@ -1,13 +1,17 @@
 """What was said in dialogues.
 
-In: exchanges. Out: the last of them. Trimming and archiving happen in the database, in one transaction.
+In: exchanges. Out: the last of them, the summary of the others, those like a question. Trimming and archiving happen in
+the database, in one transaction.
 """
+
+from collections.abc import Sequence
 
 from adapters.database import rows
 from adapters.database.payloads import storable
 from adapters.database.transport import Transport
 from domain.ids import BaseId, SessionId, UserId
-from rag.records import Exchange
+from rag.dialogue.records import Dialogue
+from rag.records import Exchange, PastSession, Unsummarised
 
 
 class DialogueStore:
@@ -16,19 +20,72 @@ class DialogueStore:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
-        """The last exchanges of the dialogue, oldest first."""
-        found = await self._transport.call("dialogue_window", p_user=user, p_session=session, p_pairs=pairs)
-        return [rows.exchange(row) for row in found]
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
+        """The window, the summary, and `recalled` archived exchanges most like `terms`, in one call."""
+        found = await self._transport.call(
+            "recollect",
+            p_user=user,
+            p_session=session,
+            p_pairs=pairs,
+            p_terms=[storable(term) for term in terms],
+            p_recalled=recalled,
+        )
+        parts = {name: [row for row in found if row["part"] == name] for name in ("summary", "recalled", "window")}
+        return Dialogue(
+            summary=rows.text(parts["summary"][0], "answer") if parts["summary"] else "",
+            recalled=tuple(rows.exchange(row) for row in parts["recalled"]),
+            window=tuple(rows.exchange(row) for row in parts["window"]),
+        )
 
-    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
-        """Add an exchange, keep the last `keep` messages, and move what leaves to the archive."""
-        await self._transport.call(
+    async def append(
+        self,
+        user: UserId,
+        session: SessionId,
+        *,
+        base: BaseId,
+        exchange: Exchange,
+        question_terms: Sequence[str],
+        answer_terms: Sequence[str],
+        keep: int,
+    ) -> int:
+        """Add an exchange, keep the last `keep` messages, move what leaves to the archive; how many left."""
+        found = await self._transport.call(
             "insert_and_trim_pairs",
             p_user=user,
             p_session=session,
             p_base=base,
             p_question=storable(exchange.question),
             p_answer=storable(exchange.answer),
+            p_question_terms=[storable(term) for term in question_terms],
+            p_answer_terms=[storable(term) for term in answer_terms],
             p_keep=keep,
         )
+        return rows.integer(found[0], "archived")
+
+    async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
+        """The summary so far, and the archived exchanges that it does not cover yet, oldest first."""
+        pending = await self._transport.call("unsummarised_pairs", p_user=user, p_session=session, p_limit=limit)
+        known = await self.recollect(user, session, pairs=0, terms=(), recalled=0)
+        return Unsummarised(
+            summary=known.summary,
+            exchanges=tuple(rows.exchange(row) for row in pending),
+            up_to=rows.integer(pending[-1], "last_id") if pending else 0,
+        )
+
+    async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
+        """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
+        found = await self._transport.call(
+            "save_summary", p_user=user, p_session=session, p_summary=storable(summary), p_up_to=up_to
+        )
+        return bool(found)
+
+    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+        """Dialogues of a person, the latest first."""
+        found = await self._transport.call("list_sessions", p_user=user, p_limit=limit)
+        return [rows.past_session(row) for row in found]
+
+    async def resume(self, user: UserId, session: SessionId) -> bool:
+        """Go on with an earlier dialogue; False when this person has no such."""
+        return bool(await self._transport.call("resume_session", p_user=user, p_session=session))

@@ -10,6 +10,8 @@ from adapters.database import rows
 from adapters.database.payloads import json_text
 from adapters.database.transport import Transport
 
+PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
+
 
 class InboxStore:
     """Meets `bot.ports.InboxKeeper`."""
@@ -30,8 +32,14 @@ class InboxStore:
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
         """What an earlier process left, oldest first."""
-        found = await self._transport.call("unfinished_updates", p_bot=bot_id)
-        return [payload for row in found if isinstance(payload := row["payload"], dict)]
+        updates: list[Mapping[str, Any]] = []
+        after = -1
+        while True:
+            page = await self._transport.call("unfinished_updates", p_bot=bot_id, p_after=after, p_limit=PAGE_ROWS)
+            updates.extend(payload for row in page if isinstance(payload := row["payload"], dict))
+            if len(page) < PAGE_ROWS:
+                return updates
+            after = rows.integer(page[-1], "update_id")
 
     async def begin_again(self, bot_id: int, update_id: int) -> int:
         """How often its handling has begun, this time included."""

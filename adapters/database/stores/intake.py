@@ -4,8 +4,9 @@ In: batches of sources. Out: the documents that were made of them. Reading them 
 """
 
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text
+from adapters.database.payloads import iso, json_text, name_key
 from adapters.database.transport import Transport
+from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from ingestion.records import Batch, EnqueuedDocument, Source
@@ -31,6 +32,26 @@ class IntakeStore:
             for row in found
         ]
 
+    async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
+        """Add the one note of this message to the held note that it goes on with; None when there is no such."""
+        found = await self._transport.call(
+            "join_note", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
+        )
+        for row in found:
+            document = DocumentId(rows.text(row, "id"))
+            return EnqueuedDocument(id=document, source=batch.sources[0], created=bool(row["joined"]))
+        return None
+
+    async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
+        """Read the source of a ready document anew; None when there is nothing that can be."""
+        found = await self._transport.call(
+            "refresh_document", p_base=batch.base_id, p_document=document, p_batch=json_text(_batch_json(batch))
+        )
+        for row in found:
+            new = DocumentId(rows.text(row, "id"))
+            return EnqueuedDocument(id=new, source=rows.source(row), created=bool(row["created"]))
+        return None
+
 
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
     return {
@@ -48,6 +69,7 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
     return {
         "type": source.type.value,
         "identifier": source.identifier,
+        "name_key": _name_key(source),
         "title": source.title,
         "text": source.text,
         "file_id": source.file_id,
@@ -55,4 +77,13 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
         "media_type": source.media_type,
         "author": source.author,
         "published_at": iso(source.published_at),
+        "url": source.url,
+        "lane": source.lane.value,
     }
+
+
+def _name_key(source: Source) -> str | None:
+    """By which a later file of this name is known; a path is one place and no other."""
+    if source.type is SourceType.FILE:
+        return name_key(source.identifier)
+    return source.identifier if source.type is SourceType.PATH else None

@@ -4,10 +4,10 @@ In: a base. Out: cards of its documents, and what was removed. Documents are rea
 """
 
 from adapters.database import rows
-from adapters.database.payloads import storable
+from adapters.database.payloads import name_key, storable
 from adapters.database.transport import Row, Transport
-from domain.documents import DocumentCard, Removed
-from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
+from domain.documents import Choice, DocumentCard, Removed
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 
 PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
@@ -32,19 +32,45 @@ class LibraryStore:
         return cards
 
     async def _page(self, base: BaseId, *, limit: int, offset: int, name_contains: str | None) -> list[Row]:
-        part = None if name_contains is None else storable(name_contains)
+        part = _part_of_name(name_contains)
         return await self._transport.call(
             "list_documents", p_base=base, p_limit=limit, p_offset=offset, p_name_contains=part
         )
 
-    async def count(self, base: BaseId) -> Removed:
-        """How many documents and passages a clean-up would remove."""
-        return rows.removed((await self._transport.call("count_base", p_base=base))[0])
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
+        """How many listed documents there are, with their passages; without a name what a clean-up would remove."""
+        part = _part_of_name(name_contains)
+        return rows.removed((await self._transport.call("count_base", p_base=base, p_name_contains=part))[0])
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         """One document of this base, in whatever state."""
         found = await self._transport.call("document_card", p_base=base, p_document=document)
         return rows.document_card(found[0]) if found else None
+
+    async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
+        """Answer the question that a CHOOSING document asks; False when it asks none any more."""
+        return bool(
+            await self._transport.call("choose_document", p_base=base, p_document=document, p_choice=choice.value)
+        )
+
+    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
+        """Give a document another name; False when there is none."""
+        name = storable(title)
+        return bool(
+            await self._transport.call(
+                "rename_document", p_base=base, p_document=document, p_title=name, p_name_key=name_key(name)
+            )
+        )
+
+    async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
+        """The document and what it took the place of, newest first; at most 900 of them."""
+        found = await self._transport.call("document_versions", p_base=base, p_document=document)
+        return [rows.document_card(row) for row in found]
+
+    async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
+        """Stop work on all of a batch that is not final; how many were stopped."""
+        found = await self._transport.call("cancel_batch", p_base=base, p_batch_id=batch)
+        return rows.integer(found[0], "cancelled")
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
@@ -77,3 +103,7 @@ class LibraryStore:
             p_seconds=seconds,
             p_passages=passages,
         )
+
+
+def _part_of_name(part: str | None) -> str | None:
+    return None if part is None else storable(part)

@@ -4,19 +4,17 @@ In: what ingestion made of a document. Out: its state. Every call but `claim` is
 raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
 from adapters.database.payloads import iso, json_text, storable, vector_text
 from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
-from domain.documents import DocumentStatus
+from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from ingestion.errors import LeaseLost
 from ingestion.records import Block, ClaimedDocument, Document, Failure, IndexedChunk, PublishedDocument
-
-PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
 
 class WorkStore:
@@ -25,45 +23,64 @@ class WorkStore:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
-        """The next document whose turn it is, or one whose worker has gone silent; None when there is none."""
-        found = await self._transport.call("claim_document", p_worker=worker, p_lease_s=lease_s, p_only=only)
+    async def claim(
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+    ) -> ClaimedDocument | None:
+        """The next document of these lanes, or one whose worker has gone silent; None when there is none."""
+        found = await self._transport.call(
+            "claim_document", p_worker=worker, p_lease_s=lease_s, p_only=only, p_lanes=[lane.value for lane in lanes]
+        )
         return rows.claimed_document(found[0]) if found else None
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Hold the document for that long from now."""
         await self._call("renew_lease", document, p_lease_s=lease_s)
 
+    async def give_back(self, document: ClaimedDocument) -> None:
+        """As if it had not been claimed; what is stored of it is kept."""
+        await self._call("return_document", document)
+
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
         """Say which stage it is in and how far."""
         await self._call("report_progress", document, p_status=status.value, p_done=done, p_total=total)
 
-    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
-        """Note the content's hash; the ready document with the same content, when there is one."""
-        found = await self._call("record_content", document, p_content_hash=content_hash)
+    async def record_content(
+        self,
+        document: ClaimedDocument,
+        *,
+        content_hash: str,
+        size_bytes: int | None = None,
+        media_type: str | None = None,
+    ) -> PublishedDocument | None:
+        """Note the content's hash; the document that it has to give way to, or be chosen against, if there is one."""
+        found = await self._call(
+            "record_content",
+            document,
+            p_content_hash=content_hash,
+            p_size_bytes=size_bytes,
+            p_media_type=None if media_type is None else storable(media_type),
+        )
         return rows.published_document(found[0]) if found else None
 
-    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
-        """Store title, language, pages and all blocks, replacing what an earlier attempt left."""
-        await self._call("store_blocks", document, p_parsed=json_text(_parsed_json(parsed)))
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
+        """Store title, figures and all blocks; how many chunks earlier attempts have left."""
+        found = await self._call("store_blocks", document, p_parsed=json_text(_parsed_json(parsed)), p_chunks=chunks)
+        return rows.integer(found[0], "stored")
 
-    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
-        """Ordinal -> md5 (hex) of the text, of the chunks that an earlier attempt stored with this model."""
-        digests: dict[int, str] = {}
-        while True:
-            after = max(digests, default=-1)
-            page = await self._call("stored_chunks", document, p_model=model, p_after=after, p_limit=PAGE_ROWS)
-            digests.update((rows.integer(row, "ordinal"), rows.text(row, "digest")) for row in page)
-            if len(page) < PAGE_ROWS:
-                return digests
+    async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
+        """Drop what earlier attempts stored, but for chunks with this model and these digests; the ordinals kept."""
+        found = await self._call("keep_chunks", document, p_model=model, p_digests=list(digests))
+        return {ordinal for ordinal in rows.items(found[0], "kept") if isinstance(ordinal, int)}
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call; the same ordinal again replaces."""
-        await self._call("add_chunks", document, p_chunks=json_text([_chunk_json(chunk) for chunk in chunks]))
+        await self._call("add_chunks", document, p_chunks=_chunks_json(chunks))
 
-    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
-        """Make the first `chunks` ordinals searchable. Raises DatabaseError when not all of them are stored."""
-        found = await self._call("publish_document", document, p_chunks=chunks)
+    async def publish(
+        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+    ) -> PublishedDocument:
+        """Store the last ones and make the document ready. Raises DatabaseError when not all `chunks` are stored."""
+        found = await self._call("publish_document", document, p_chunks=chunks, p_last=_chunks_json(last))
         return rows.published_document(found[0])
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
@@ -97,8 +114,12 @@ def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
     return {
         "title": parsed.title,
         "language": parsed.language,
+        "medium": parsed.medium.value,
+        "duration_s": parsed.duration_s,
         "pages": parsed.pages,
         "pages_without_text": list(parsed.pages_without_text),
+        "parts": parsed.parts,
+        "unread": list(parsed.unread),
         "author": parsed.author,
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in parsed.blocks],
@@ -107,6 +128,10 @@ def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
 
 def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
+
+
+def _chunks_json(chunks: Sequence[IndexedChunk]) -> str:
+    return json_text([_chunk_json(chunk) for chunk in chunks])
 
 
 def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:

@@ -18,3 +18,10 @@ question-is-not-text = I can only answer text. Please put the question into word
 
 source-gone = The base no longer holds this passage.
 feedback-saved = Thank you, noted.
+
+button-more = Show { $count } more
+ask-more = Show the rest of the list that was left out.
+dialogs-none = There are no earlier conversations.
+dialogs-choose = Which conversation shall we go on with?
+dialog-resumed = We go on with “{ $title }”. Ask away.
+dialog-gone = That conversation is gone.

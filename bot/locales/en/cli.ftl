@@ -21,6 +21,8 @@ cli-migrated = { $count ->
 
 missing-token = no BOT_TOKEN: the talk goes on in the local chat
 missing-model = no LLM key: I answer with quotes
+missing-speech = no WHISPER_MODEL: I do not listen to voice notes, audio and video
+missing-recognition = no tesseract and no VISION_MODEL: words in photos and scans are not read
 missing-jina = no Jina key: I search by words and their forms
 missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }

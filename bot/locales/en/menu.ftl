@@ -19,7 +19,7 @@ chat-hint-empty-strict = Your base is empty so far. Send the first document in �
 mode-set-chat = “Chat” mode
 mode-set-documents = “Base” mode
 
-new-dialogue = A new conversation has begun: I no longer look at the previous one. Your documents are where they were.
+new-dialogue = A new conversation has begun: I no longer look at the previous one; /dialogs brings it back. Your documents are where they were.
 
 language-choose = Which language shall I speak?
 language-set = I speak English now.
@@ -29,7 +29,7 @@ help =
     “Base” mode: send a file (PDF, DOCX, TXT, MD), a link or text, and I read it all.
     “Chat” mode: ask, I answer from your base and show the sources.
     /docs: what the base holds; open, delete.
-    /new: begin a new conversation, documents stay.
+    /new: begin a new conversation, documents stay. /dialogs: go back to an earlier one.
     /clean: clear the conversation or the base.
     /privacy: what is kept and how to delete it. /language: language.
 privacy =
@@ -50,6 +50,7 @@ command-chat = “Chat” mode: ask
 command-base = “Base” mode: send documents
 command-docs = what the base holds
 command-new = new conversation
+command-dialogs = earlier conversations
 command-clean = clear the conversation or the base
 command-language = language
 command-privacy = what is kept and how to delete it

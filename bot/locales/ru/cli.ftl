@@ -22,6 +22,8 @@ cli-migrated = { $count ->
 
 missing-token = нет BOT_TOKEN: разговор идёт в локальном чате
 missing-model = нет ключа LLM: отвечаю цитатами
+missing-speech = нет WHISPER_MODEL: голосовые, аудио и видео не слушаю
+missing-recognition = нет tesseract и VISION_MODEL: слова на фото и сканах не читаю
 missing-jina = нет ключа Jina: ищу по словам и их формам
 missing-reranker = нет ключа Jina: найденное не пересортировывается
 doctor-database = { $kind }

@@ -5,9 +5,10 @@ In: nothing. Out: `MemoryStores`; its `tables` are there for tests to look into.
 
 from dataclasses import dataclass, field
 
+from tests.fakes.stores.intake import MemoryIntake
 from tests.fakes.stores.library import MemoryLibrary, MemoryNotices
 from tests.fakes.stores.people import MemoryDialogue, MemoryPeople
-from tests.fakes.stores.queue import MemoryIntake, MemoryText, MemoryWork
+from tests.fakes.stores.queue import MemoryText, MemoryWork
 from tests.fakes.stores.search import MemorySearch
 from tests.fakes.stores.tables import Tables
 

@@ -3,7 +3,10 @@
 In and out: what `bot.ports.Library` and `bot.ports.Notices` say.
 """
 
-from domain.documents import DocumentCard, DocumentStatus, Notice, Removed
+from pathlib import PurePath
+
+from adapters.database.payloads import name_key
+from domain.documents import Choice, DocumentCard, DocumentStatus, Notice, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from ingestion.errors import FailureCode
 from ingestion.records import Failure
@@ -19,19 +22,65 @@ class MemoryLibrary:
     async def documents(
         self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
     ) -> list[DocumentCard]:
-        part = (name_contains or "").lower()
-        rows = [row for row in self._listed(base) if part in row.title.lower() or part in row.source.identifier.lower()]
+        rows = self._listed(base, name_contains)
         rows.sort(key=lambda row: row.id)
         rows.sort(key=lambda row: row.created_at, reverse=True)
-        return [row.card() for row in rows[offset : offset + limit]]
+        return [self._tables.card_of(row) for row in rows[offset : offset + limit]]
 
-    async def count(self, base: BaseId) -> Removed:
-        cards = [row.card() for row in self._listed(base)]
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
+        cards = [row.card() for row in self._listed(base, name_contains)]
         return Removed(documents=len(cards), chunks=sum(card.chunks for card in cards))
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         row = self._tables.document_of(base, document)
-        return row.card() if row else None
+        return self._tables.card_of(row) if row else None
+
+    async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
+        row = self._tables.document_of(base, document)
+        if row is None or row.status is not DocumentStatus.CHOOSING:
+            return False
+        if choice is Choice.SKIP:
+            row.finish(DocumentStatus.CANCELLED, Failure(code=FailureCode.SKIPPED.value))
+            return True
+        if choice is Choice.KEEP_BOTH:
+            row.given_title = row.title = self._free_name(row)
+            row.name_key = name_key(row.title)
+        other = self._tables.document_of(base, DocumentId(str(row.question["document_id"])))
+        if choice is Choice.REPLACE and other is not None:
+            row.lineage = other.lineage
+        row.status, row.chosen, row.attempts, row.question = DocumentStatus.QUEUED, True, 0, {}
+        row.started_at = row.finished_at = None
+        row.run_after = now()
+        row.batch.revision += 1
+        return True
+
+    def _free_name(self, row: DocumentRow) -> str:
+        taken = {other.name_key for other in self._listed(row.batch.base_id, None)}
+        name = PurePath(row.identifier)
+        names = (f"{name.stem} ({number}){name.suffix}" for number in range(2, 1000))
+        return next(name for name in names if name_key(name) not in taken)
+
+    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
+        row = self._tables.document_of(base, document)
+        if row is None:
+            return False
+        row.given_title = row.title = title
+        if row.source.type is SourceType.FILE:
+            row.name_key = name_key(title)
+        return True
+
+    async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
+        row = self._tables.document_of(base, document)
+        if row is None:
+            return []
+        alike = (other for other in self._tables.documents_of(base) if other.lineage == row.lineage)
+        earlier = [other for other in alike if other.status is DocumentStatus.SUPERSEDED]
+        older = [other for other in earlier if other.version < row.version]
+        return [each.card() for each in sorted({row.id: row, **{o.id: o for o in older}}.values(), key=_newest)]
+
+    async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
+        rows = [row for row in self._tables.documents_of(base) if row.batch.id == batch]
+        return sum([await self.cancel(base, row.id) for row in rows])
 
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         row = self._tables.document_of(base, document)
@@ -44,15 +93,15 @@ class MemoryLibrary:
         row = self._tables.document_of(base, document)
         if row is None:
             return False
-        del self._tables.documents[row.id]
-        if not any(other.batch is row.batch for other in self._tables.documents.values()):
-            del self._tables.batches[row.batch.id]
+        older = await self.versions(base, document) if row.is_ready else [row.card()]
+        for card in older:
+            self._tables.remove(self._tables.documents[card.id])
         return True
 
     async def clean_base(self, base: BaseId) -> Removed:
         gone = await self.count(base)
         for row in self._tables.documents_of(base):
-            await self.delete(base, row.id)
+            self._tables.remove(row)
         return gone
 
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
@@ -63,8 +112,10 @@ class MemoryLibrary:
     ) -> None:
         self._tables.turns.append(kind)
 
-    def _listed(self, base: BaseId) -> list[DocumentRow]:
-        return [row for row in self._tables.documents_of(base) if row.is_listed]
+    def _listed(self, base: BaseId, name_contains: str | None) -> list[DocumentRow]:
+        part = (name_contains or "").lower()
+        rows = [row for row in self._tables.documents_of(base) if row.is_listed]
+        return [row for row in rows if part in row.title.lower() or part in row.identifier.lower()]
 
 
 class MemoryNotices:
@@ -102,8 +153,12 @@ class MemoryNotices:
             message_id=row.notice_message_id,
             language=row.language,
             revision=row.revision,
-            documents=tuple(document.card() for document in documents),
+            documents=tuple(self._tables.card_of(document) for document in documents),
         )
+
+
+def _newest(row: DocumentRow) -> int:
+    return -row.version
 
 
 def _is_behind(row: BatchRow) -> bool:

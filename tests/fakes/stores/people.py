@@ -3,12 +3,15 @@
 In and out: what `bot.ports.PeopleStore` and `rag.ports.DialogueStore` say.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from domain.documents import Removed
 from domain.ids import BaseId, ChatId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
-from rag.records import Exchange
+from rag.dialogue.records import Dialogue
+from rag.records import Exchange, PastSession, Unsummarised
 from tests.fakes.stores.tables import Tables, fresh_id
 
 MESSAGES_IN_PAIR = 2
@@ -50,6 +53,7 @@ class MemoryPeople:
         for said in (self._tables.dialogues, self._tables.archived):
             for key in [key for key in said if key[0] == user]:
                 gone += MESSAGES_IN_PAIR * len(said.pop(key))
+        self._tables.summaries = {key: kept for key, kept in self._tables.summaries.items() if key[0] != user}
         return Removed(messages=gone)
 
     async def _own_state(self, user: UserId) -> UserState:
@@ -67,13 +71,67 @@ class MemoryDialogue:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def window(self, user: UserId, session: SessionId, *, pairs: int) -> list[Exchange]:
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
         said = self._tables.dialogues.get((user, session), [])
-        return said[max(len(said) - pairs, 0) :]
+        asked = set(terms)
+        alike = [each for each in self._archived(user, session) if asked & _words(each)]
+        best = sorted(alike, key=lambda each: -len(asked & _words(each)))[:recalled]
+        return Dialogue(
+            window=tuple(said[max(len(said) - pairs, 0) :]),
+            summary=self._tables.summaries.get((user, session), ("", 0))[0],
+            recalled=tuple(each for each in alike if each in best),
+        )
 
-    async def append(self, user: UserId, session: SessionId, *, base: BaseId, exchange: Exchange, keep: int) -> None:
+    async def append(
+        self,
+        user: UserId,
+        session: SessionId,
+        *,
+        base: BaseId,
+        exchange: Exchange,
+        question_terms: Sequence[str],
+        answer_terms: Sequence[str],
+        keep: int,
+    ) -> int:
         said = self._tables.dialogues.setdefault((user, session), [])
         said.append(exchange)
         leaving = max(len(said) - keep // MESSAGES_IN_PAIR, 0)
         self._tables.archived.setdefault((user, session), []).extend(said[:leaving])
         del said[:leaving]
+        return leaving * MESSAGES_IN_PAIR
+
+    async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
+        summary, covered = self._tables.summaries.get((user, session), ("", 0))
+        pending = self._archived(user, session)[covered : covered + limit]
+        return Unsummarised(summary=summary, exchanges=tuple(pending), up_to=covered + len(pending) if pending else 0)
+
+    async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
+        later = up_to > self._tables.summaries.get((user, session), ("", 0))[1]
+        if later and up_to <= len(self._archived(user, session)):
+            self._tables.summaries[user, session] = (summary, up_to)
+            return True
+        return False
+
+    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+        """The later a dialogue began, the later it was: enough for a double."""
+        mine = [session for owner, session in self._tables.dialogues if owner == user]
+        return [self._past(user, session) for session in reversed(mine)][:limit]
+
+    async def resume(self, user: UserId, session: SessionId) -> bool:
+        if (user, session) not in self._tables.dialogues:
+            return False
+        self._tables.states[user] = replace(self._tables.states[user], session_id=session)
+        return True
+
+    def _archived(self, user: UserId, session: SessionId) -> list[Exchange]:
+        return self._tables.archived.get((user, session), [])
+
+    def _past(self, user: UserId, session: SessionId) -> PastSession:
+        said = [*self._archived(user, session), *self._tables.dialogues[user, session]]
+        return PastSession(id=session, title=said[0].question, exchanges=len(said), last_at=datetime.now(UTC))
+
+
+def _words(exchange: Exchange) -> set[str]:
+    return set(f"{exchange.question} {exchange.answer}".casefold().split())

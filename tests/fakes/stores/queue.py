@@ -1,91 +1,28 @@
 """The queue of documents, in memory.
 
-In and out: what `ingestion.ports.IntakeQueue`, `WorkQueue` and `DocumentText` say. One event loop, so each call is
-atomic by itself.
+In and out: what `ingestion.ports.WorkQueue` and `DocumentText` say. One event loop, so each call is atomic by itself.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from adapters.database.errors import DatabaseError
-from domain.documents import DocumentStatus
-from domain.ids import BaseId, BatchId, ChunkId, DocumentId, LeaseId
+from domain.documents import DocumentStatus, Lane, SourceType
+from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
+from domain.locator import JsonValue
 from ingestion.errors import FailureCode, LeaseLost
 from ingestion.records import (
-    Batch,
     Block,
     ClaimedDocument,
     Document,
-    EnqueuedDocument,
     Failure,
     IndexedChunk,
     PublishedDocument,
     Source,
 )
-from tests.fakes.stores.tables import IN_STAGES, BatchRow, DocumentRow, Tables, after, fresh_id, now
-
-
-class MemoryIntake:
-    """Meets `ingestion.ports.IntakeQueue`."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
-        known = self._redelivered(batch)
-        if known:
-            pairs = zip(known, batch.sources, strict=True)
-            return [EnqueuedDocument(id=row.id, source=source, created=False) for row, source in pairs]
-        row = self._album(batch) or self._new(batch)
-        earlier = sum(document.batch is row for document in self._tables.documents.values())
-        return [self._add(row, batch, place, earlier + place, hold_s) for place in range(len(batch.sources))]
-
-    def _redelivered(self, batch: Batch) -> list[DocumentRow]:
-        if batch.message_id is None:
-            return []
-        message = (batch.chat_id, batch.message_id)
-        rows = self._tables.documents_of(batch.base_id)
-        return [row for row in rows if (row.batch.chat_id, row.message_id) == message]
-
-    def _album(self, batch: Batch) -> BatchRow | None:
-        """The row that earlier messages of the same album have made."""
-        if batch.media_group is None:
-            return None
-        album = (batch.base_id, batch.chat_id, batch.media_group)
-        rows = self._tables.batches.values()
-        found = next((row for row in rows if (row.base_id, row.chat_id, row.media_group) == album), None)
-        if found:
-            found.revision += 1
-        return found
-
-    def _new(self, batch: Batch) -> BatchRow:
-        row = BatchRow(
-            id=BatchId(fresh_id()),
-            base_id=batch.base_id,
-            chat_id=batch.chat_id,
-            thread_id=batch.thread_id,
-            message_id=batch.message_id,
-            media_group=batch.media_group,
-            language=batch.language,
-        )
-        self._tables.batches[row.id] = row
-        return row
-
-    def _add(self, row: BatchRow, batch: Batch, place: int, position: int, hold_s: int) -> EnqueuedDocument:
-        source = batch.sources[place]
-        document = DocumentRow(
-            id=DocumentId(fresh_id()),
-            batch=row,
-            position=position,
-            user_id=batch.user_id,
-            message_id=batch.message_id,
-            source=source,
-            title=source.title or source.identifier,
-            run_after=after(hold_s),
-        )
-        self._tables.documents[document.id] = document
-        return EnqueuedDocument(id=document.id, source=source, created=True)
+from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, now
 
 
 class MemoryWork:
@@ -94,23 +31,52 @@ class MemoryWork:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def claim(self, *, worker: str, lease_s: int, only: DocumentId | None = None) -> ClaimedDocument | None:
-        waiting = [row for row in self._tables.documents.values() if _is_claimable(row, only)]
+    async def claim(
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+    ) -> ClaimedDocument | None:
+        rows = self._tables.documents.values()
+        waiting = [row for row in rows if _is_claimable(row, only) and (only or row.source.lane in lanes)]
         if not waiting:
             return None
-        row = min(waiting, key=lambda row: (row.run_after, row.created_at, row.position))
+        row = self._fairest(waiting)
         row.status, row.done, row.total, row.failure = DocumentStatus.FETCHING, 0, 0, None
         row.attempts += 1
+        row.visible = False
         row.lease, row.lease_until = LeaseId(fresh_id()), after(lease_s)
         row.run_after = min(row.run_after, now())
         row.started_at = row.started_at or now()
         row.batch.revision += 1
+        self._tables.served[row.batch.base_id] = now()
         return ClaimedDocument(
             id=row.id, base_id=row.batch.base_id, lease=row.lease, attempt=row.attempts, source=_as_sent(row)
         )
 
+    def _fairest(self, waiting: Sequence[DocumentRow]) -> DocumentRow:
+        """Of the base with the fewest in work, then of the one that has waited longest, the document that did so."""
+        at_work = Counter((row.batch.base_id, row.source.lane) for row in self._tables.documents.values() if row.lease)
+        silent = [row for row in waiting if row.status is not DocumentStatus.QUEUED]
+        heads: dict[tuple[BaseId, Lane], DocumentRow] = {}
+        for row in sorted(silent or waiting, key=lambda row: (row.run_after, row.created_at, row.position)):
+            heads.setdefault((row.batch.base_id, row.source.lane), row)
+        never = min(row.created_at for row in waiting)
+        return min(
+            heads.values(),
+            key=lambda row: (
+                at_work[row.batch.base_id, row.source.lane],
+                max(row.run_after, self._tables.served.get(row.batch.base_id, never)),
+                row.created_at,
+            ),
+        )
+
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         self._held(document).lease_until = after(lease_s)
+
+    async def give_back(self, document: ClaimedDocument) -> None:
+        row = self._held(document)
+        row.status, row.visible, row.done, row.total = DocumentStatus.QUEUED, False, 0, 0
+        row.attempts -= 1
+        row.lease = row.lease_until = None
+        row.batch.revision += 1
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
         row = self._held(document)
@@ -119,47 +85,79 @@ class MemoryWork:
         row.status, row.done, row.total = status, done, total
         row.batch.revision += 1
 
-    async def record_content(self, document: ClaimedDocument, *, content_hash: str) -> PublishedDocument | None:
+    async def record_content(
+        self,
+        document: ClaimedDocument,
+        *,
+        content_hash: str,
+        size_bytes: int | None = None,
+        media_type: str | None = None,
+    ) -> PublishedDocument | None:
         row = self._held(document)
         row.content_hash = content_hash
-        return self._duplicate(row)
+        row.size_bytes, row.media_type = size_bytes or row.size_bytes, row.media_type or media_type
+        return self._stopped(row)
 
-    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document) -> None:
+    async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         row = self._held(document)
-        row.parsed, row.title, row.blocks = parsed, parsed.title, list(parsed.blocks)
+        row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
+        row.status, row.done, row.total = DocumentStatus.EMBEDDING, 0, chunks
+        row.batch.revision += 1
+        return len(row.chunks)
 
-    async def stored_chunks(self, document: ClaimedDocument, *, model: str) -> Mapping[int, str]:
-        stored = self._held(document).chunks
-        return {
-            ordinal: hashlib.md5(indexed.chunk.text.encode(), usedforsecurity=False).hexdigest()
-            for ordinal, (_, indexed) in stored.items()
-            if indexed.model == model
+    async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
+        row = self._held(document)
+        row.chunks = {
+            ordinal: (number, indexed)
+            for ordinal, (number, indexed) in row.chunks.items()
+            if indexed.model == model and ordinal < len(digests) and _md5(indexed.chunk.text) == digests[ordinal]
         }
+        return set(row.chunks)
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         row = self._held(document)
+        self._put(row, chunks)
+        is_visible = (row.visible or len(row.chunks) < row.total) and self._tables.may_be_found(row)
+        row.batch.revision += is_visible is not row.visible
+        row.visible = is_visible
+
+    async def publish(
+        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+    ) -> PublishedDocument:
+        row = self._held(document)
+        stored = {**row.chunks, **{indexed.chunk.ordinal: (ChunkId(0), indexed) for indexed in last}}
+        if sum(ordinal < chunks for ordinal in stored) != chunks:
+            raise DatabaseError("publish_document", code="23514", message=f"{len(stored)} of {chunks} chunks")
+        self._put(row, last)
+        row.chunks = {ordinal: kept for ordinal, kept in row.chunks.items() if ordinal < chunks}
+        stopped = self._stopped(row)
+        if stopped:
+            return stopped
+        self._supersede(row)
+        row.status, row.visible, row.done, row.total = DocumentStatus.READY, True, chunks, chunks
+        row.lease = row.lease_until = None
+        row.finished_at = now()
+        row.batch.revision += 1
+        for other in self._tables.documents_of(row.batch.base_id):
+            other.visible = other.visible and (other.is_ready or self._tables.may_be_found(other))
+        return PublishedDocument(duplicate_of=None, chunks=chunks)
+
+    def _put(self, row: DocumentRow, chunks: Sequence[IndexedChunk]) -> None:
         for indexed in chunks:
             self._tables.chunks_made += 1
             row.chunks[indexed.chunk.ordinal] = (ChunkId(self._tables.chunks_made), indexed)
 
-    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
-        row = self._held(document)
-        kept = {ordinal: stored for ordinal, stored in row.chunks.items() if ordinal < chunks}
-        if len(kept) != chunks:
-            raise DatabaseError("publish_document", code="23514", message=f"{len(kept)} of {chunks} chunks")
-        duplicate = self._duplicate(row)
-        if duplicate:
-            return duplicate
-        row.chunks, row.status, row.done, row.total = kept, DocumentStatus.READY, chunks, chunks
-        row.lease = row.lease_until = None
-        row.finished_at = now()
-        row.batch.revision += 1
-        return PublishedDocument(duplicate_of=None, chunks=chunks)
+    def _supersede(self, row: DocumentRow) -> None:
+        before = self._tables.ready_before(row)
+        if before is not None:
+            before.status, before.visible, before.chunks = DocumentStatus.SUPERSEDED, False, {}
+            row.version, row.given_title = before.version + 1, row.given_title or before.given_title
+            row.title = row.given_title or row.title
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         row = self._held(document)
         row.status, row.run_after, row.waits_for_service = DocumentStatus.QUEUED, after(delay_s), True
-        row.failure = failure
+        row.failure, row.visible = failure, False
         row.lease = row.lease_until = None
         row.batch.revision += 1
 
@@ -172,13 +170,30 @@ class MemoryWork:
             raise LeaseLost(document.id)
         return row
 
-    def _duplicate(self, row: DocumentRow) -> PublishedDocument | None:
-        twin = self._tables.ready_twin(row.batch.base_id, row.content_hash)
-        if twin is None:
-            return None
-        where = {"document_id": twin.id, "title": twin.title, "created_at": twin.created_at.isoformat()}
-        row.finish(DocumentStatus.DUPLICATE, Failure(code=FailureCode.DUPLICATE.value, params=where))
-        return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
+    def _stopped(self, row: DocumentRow) -> PublishedDocument | None:
+        """As a duplicate, or until the person has chosen; None: go on."""
+        if row.source.type is SourceType.PATH and (earlier := self._tables.ready_namesake(row)):
+            row.lineage = earlier.lineage
+        twin = self._tables.ready_twin(row)
+        if twin is not None:
+            unchanged: dict[str, JsonValue] = {"unchanged": True} if twin.lineage == row.lineage else {}
+            failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(twin) | unchanged)
+            row.finish(DocumentStatus.DUPLICATE, failure)
+            return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
+        namesake = self._tables.ready_namesake(row) if row.source.type is SourceType.FILE else None
+        if namesake is not None:
+            row.finish(DocumentStatus.CHOOSING, None)
+            row.question = _named(namesake)
+            return PublishedDocument(duplicate_of=None, namesake=namesake.id, chunks=len(namesake.chunks))
+        return None
+
+
+def _named(row: DocumentRow) -> dict[str, JsonValue]:
+    return {"document_id": row.id, "title": row.title, "created_at": row.created_at.isoformat()}
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 class MemoryText:

@@ -41,8 +41,8 @@ class MemorySearch:
         return bool(self._stored(base))
 
     def _stored(self, base: BaseId) -> dict[ChunkId, tuple[DocumentRow, IndexedChunk]]:
-        ready = [row for row in self._tables.documents_of(base) if row.is_ready]
-        return {number: (row, indexed) for row in ready for number, indexed in row.chunks.values()}
+        visible = [row for row in self._tables.documents_of(base) if row.visible]
+        return {number: (row, indexed) for row in visible for number, indexed in row.chunks.values()}
 
 
 def bm25(chunks: Mapping[ChunkId, IndexedChunk], terms: Sequence[str]) -> dict[ChunkId, float]:
@@ -78,8 +78,13 @@ def _passage(number: ChunkId, row: DocumentRow, indexed: IndexedChunk) -> Passag
         ordinal=indexed.chunk.ordinal,
         title=row.title,
         source_type=row.source.type,
-        source_identifier=row.source.identifier,
+        source_identifier=row.identifier,
         text=indexed.chunk.text,
         locator=indexed.chunk.locator,
         published_at=(row.parsed.published_at if row.parsed else None) or row.source.published_at,
+        url=row.source.url,
+        author=(row.parsed.author if row.parsed else None) or row.source.author,
+        document_status=row.status,
+        searchable=len(row.chunks),
+        progress_total=row.total,
     )

@@ -4,16 +4,27 @@ In and out: mutable rows in dicts. Time is the machine's, as in the database.
 """
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from domain.documents import DocumentCard, DocumentStatus
+from adapters.database.payloads import name_key
+from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
+from domain.locator import JsonValue
 from domain.people import UserState
 from ingestion.records import Block, Document, Failure, IndexedChunk, Source
 from rag.records import Exchange
 
-IN_STAGES = frozenset({DocumentStatus.FETCHING, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
+IN_STAGES = frozenset(
+    {
+        DocumentStatus.FETCHING,
+        DocumentStatus.PARSING,
+        DocumentStatus.RECOGNISING,
+        DocumentStatus.LISTENING,
+        DocumentStatus.EMBEDDING,
+    }
+)
 UNLISTED = frozenset({DocumentStatus.DUPLICATE, DocumentStatus.CANCELLED, DocumentStatus.SUPERSEDED})
 
 
@@ -57,6 +68,16 @@ class DocumentRow:
     batch: BatchRow
     position: int
     user_id: UserId
+    name_key: str | None = None
+    given_title: str | None = None
+    lineage: str = field(default_factory=fresh_id)
+    version: int = 1
+    chosen: bool = False
+    visible: bool = False
+    joined: list[MessageId] = field(default_factory=list)
+    question: dict[str, JsonValue] = field(default_factory=dict)  # of a CHOOSING one: the namesake
+    size_bytes: int | None = None
+    media_type: str | None = None
     message_id: MessageId | None
     source: Source
     title: str
@@ -83,6 +104,12 @@ class DocumentRow:
         return self.status is DocumentStatus.READY
 
     @property
+    def identifier(self) -> str:
+        """A file that was renamed goes by its new name."""
+        is_file = self.source.type in (SourceType.FILE, SourceType.PATH)
+        return (self.given_title if is_file else None) or self.source.identifier
+
+    @property
     def is_listed(self) -> bool:
         """Whether the library shows it."""
         return self.status not in UNLISTED
@@ -91,10 +118,10 @@ class DocumentRow:
         """End the work on a document that will not be ready."""
         self.status, self.failure, self.finished_at = status, failure, now()
         self.lease = self.lease_until = None
-        self.blocks, self.chunks = [], {}
+        self.blocks, self.chunks, self.visible = [], {}, False
         self.batch.revision += 1
 
-    def card(self) -> DocumentCard:
+    def card(self, ahead: int = 0) -> DocumentCard:
         """As `document_cards` shows it."""
         seconds = None
         if self.is_ready and self.started_at and self.finished_at:
@@ -104,7 +131,7 @@ class DocumentRow:
             base_id=self.batch.base_id,
             batch_id=self.batch.id,
             source_type=self.source.type,
-            source_identifier=self.source.identifier,
+            source_identifier=self.identifier,
             title=self.title,
             status=self.status,
             progress_done=self.done,
@@ -112,7 +139,7 @@ class DocumentRow:
             attempts=self.attempts,
             waits_for_service=self.waits_for_service,
             error_code=self.failure.code if self.failure else None,
-            error_params=dict(self.failure.params) if self.failure else {},
+            error_params=dict(self.failure.params) if self.failure else self.question,
             language=self.parsed.language if self.parsed else None,
             pages=self.parsed.pages if self.parsed else None,
             pages_without_text=self.parsed.pages_without_text if self.parsed else (),
@@ -122,6 +149,18 @@ class DocumentRow:
             chat_id=self.batch.chat_id,
             message_id=self.message_id,
             file_id=self.source.file_id,
+            medium=self.parsed.medium if self.parsed else Medium.TEXT,
+            duration_s=self.parsed.duration_s if self.parsed else None,
+            parts=self.parsed.parts if self.parsed else None,
+            unread=self.parsed.unread if self.parsed else (),
+            searchable=len(self.chunks) if self.visible else 0,
+            ahead=ahead,
+            version=self.version,
+            author=(self.parsed.author if self.parsed else None) or self.source.author,
+            published_at=(self.parsed.published_at if self.parsed else None) or self.source.published_at,
+            size_bytes=self.size_bytes,
+            media_type=self.media_type,
+            url=self.source.url,
         )
 
 
@@ -130,12 +169,14 @@ class Tables:
     """All of them; the stores of one test share one."""
 
     bases: dict[object, BaseId] = field(default_factory=dict)  # by (chat, thread) or by name
+    served: dict[BaseId, datetime] = field(default_factory=dict)
     members: set[tuple[BaseId, UserId]] = field(default_factory=set)
     states: dict[UserId, UserState] = field(default_factory=dict)
     batches: dict[BatchId, BatchRow] = field(default_factory=dict)
     documents: dict[DocumentId, DocumentRow] = field(default_factory=dict)
     dialogues: dict[tuple[UserId, SessionId], list[Exchange]] = field(default_factory=dict)
     archived: dict[tuple[UserId, SessionId], list[Exchange]] = field(default_factory=dict)
+    summaries: dict[tuple[UserId, SessionId], tuple[str, int]] = field(default_factory=dict)
     feedback: dict[tuple[UserId, ChatId, MessageId], int] = field(default_factory=dict)
     turns: list[str] = field(default_factory=list)
     chunks_made: int = 0
@@ -149,9 +190,69 @@ class Tables:
         row = self.documents.get(document)
         return row if row is not None and row.batch.base_id == base else None
 
-    def ready_twin(self, base: BaseId, content_hash: str | None) -> DocumentRow | None:
+    def card_of(self, row: DocumentRow) -> DocumentCard:
+        """With its place in the queue."""
+        return row.card(self._ahead(row) if row.status is DocumentStatus.QUEUED else 0)
+
+    def _ahead(self, row: DocumentRow) -> int:
+        rivals: dict[BaseId, int] = {}
+        for other in self.documents.values():
+            waits = other.status is DocumentStatus.QUEUED and other.source.lane is row.source.lane
+            if (
+                waits
+                and other is not row
+                and _turn(other) < (_turn(row) if _base(other) == _base(row) else _now_turn())
+            ):
+                rivals[_base(other)] = rivals.get(_base(other), 0) + 1
+        own = rivals.pop(_base(row), 0)
+        return own + sum(min(waiting, own + 1) for waiting in rivals.values())
+
+    def ready_of(self, row: DocumentRow) -> Iterator[DocumentRow]:
+        """All others of its base that are ready."""
+        return (other for other in self.documents_of(_base(row)) if other.is_ready and other is not row)
+
+    def ready_twin(self, row: DocumentRow) -> DocumentRow | None:
         """The ready document with the same content."""
-        if content_hash is None:
+        twins = (other for other in self.ready_of(row) if other.content_hash == row.content_hash)
+        return next(twins, None) if row.content_hash else None
+
+    def ready_namesake(self, row: DocumentRow) -> DocumentRow | None:
+        """The latest ready file with the same name, while nobody has said what becomes of the two."""
+        if row.chosen or row.name_key is None:
             return None
-        twins = (row for row in self.documents_of(base) if row.is_ready and row.content_hash == content_hash)
-        return next(twins, None)
+        alike = [other for other in self.ready_of(row) if other.source.type is row.source.type]
+        alike = [other for other in alike if other.name_key == row.name_key]
+        return max(alike, key=lambda other: other.created_at, default=None)
+
+    def ready_before(self, row: DocumentRow) -> DocumentRow | None:
+        """The ready version that this one is to take the place of."""
+        return next((other for other in self.ready_of(row) if other.lineage == row.lineage), None)
+
+    def may_be_found(self, row: DocumentRow) -> bool:
+        """Whether nothing stands against showing what is read of it so far."""
+        return not (self.ready_twin(row) or self.ready_namesake(row) or self.ready_before(row))
+
+    def remove(self, row: DocumentRow) -> None:
+        """With its batch, when it was the last."""
+        del self.documents[row.id]
+        if not any(other.batch is row.batch for other in self.documents.values()):
+            self.batches.pop(row.batch.id, None)
+
+
+def key_of(source: Source) -> str | None:
+    """By which a later file of this name is known."""
+    if source.type is SourceType.FILE:
+        return name_key(source.identifier)
+    return source.identifier if source.type is SourceType.PATH else None
+
+
+def _base(row: DocumentRow) -> BaseId:
+    return row.batch.base_id
+
+
+def _turn(row: DocumentRow) -> tuple[datetime, datetime, int]:
+    return row.run_after, row.created_at, row.position
+
+
+def _now_turn() -> tuple[datetime, datetime, int]:
+    return now(), now(), 0

@@ -16,7 +16,9 @@ from adapters.database.stores.work import WorkStore
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
-from ingestion.records import ClaimedDocument, Document, FetchedFile, PublishedDocument, Vector, Window
+from ingestion.progress import Progress
+from ingestion.reading.reader import FileReader
+from ingestion.records import ClaimedDocument, Document, FetchedFile, IndexedChunk, PublishedDocument, Vector, Window
 from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
 
@@ -47,9 +49,9 @@ class HangingFetchers:
         self._fetchers = fetchers
         self._fault = fault
 
-    async def fetch(self, document: ClaimedDocument, folder: Path) -> FetchedFile:
+    async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """As the real ones."""
-        file = await self._fetchers.fetch(document, folder)
+        file = await self._fetchers.fetch(document, folder, progress)
         await self._fault.at(FETCHING)
         return file
 
@@ -61,9 +63,9 @@ class HangingParser:
         self._parser = parser
         self._fault = fault
 
-    async def parse(self, file: FetchedFile) -> Document:
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
         """As the real one."""
-        document = await self._parser.parse(file)
+        document = await self._parser.parse(file, progress)
         await self._fault.at(PARSING)
         return document
 
@@ -92,10 +94,12 @@ class HangingQueue(WorkStore):
 
     fault: Fault
 
-    async def publish(self, document: ClaimedDocument, *, chunks: int) -> PublishedDocument:
+    async def publish(
+        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+    ) -> PublishedDocument:
         """As the real one."""
         await self.fault.at(PUBLISHING)
-        return await super().publish(document, chunks=chunks)
+        return await super().publish(document, chunks=chunks, last=last)
 
 
 async def work(url: str, folder: Path, stage: str) -> None:
@@ -107,9 +111,10 @@ async def work(url: str, folder: Path, stage: str) -> None:
         queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
         queue.fault = fault
         limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=10)
+        parser = await stack.enter_async_context(ParseProcess(timeout_s=30, memory_mb=1024))
         pipeline = IngestionPipeline(
             fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
-            parser=HangingParser(await stack.enter_async_context(ParseProcess(timeout_s=30, memory_mb=1024)), fault),
+            reader=FileReader(parser=HangingParser(parser, fault), pictures=None, recordings=None),
             embedder=HangingEmbedder(fault, folder / "embedded"),
             analyzer=WordAnalyzer(),
             queue=queue,

@@ -17,6 +17,7 @@ import pytest
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import BlockKind, Document, FetchedFile
+from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.unit.ingestion.parsers.files import p, write_docx
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -92,14 +93,14 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 async def _parse_and_signal(parser: ParseProcess, file: FetchedFile, number: signal.Signals) -> FailureCode:
-    parsing = asyncio.create_task(parser.parse(file))
+    parsing = asyncio.create_task(parser.parse(file, progress_of(FakeQueue())))
     await _until(lambda: bool(_parsing_children()))
     os.kill(_parsing_children()[0], number)
     return await _code(parsing)
 
 
 async def test_a_document_comes_back(parser: ParseProcess, tmp_path: Path) -> None:
-    document = await parser.parse(_small(tmp_path))
+    document = await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
     assert (document.title, document.language) == ("Заголовок", "ru")
     assert [block.kind for block in document.blocks] == [BlockKind.HEADING, BlockKind.PARAGRAPH]
 
@@ -108,27 +109,27 @@ async def test_a_parsers_reason_comes_back_with_its_values(parser: ParseProcess,
     path = tmp_path / "пусто.txt"
     path.touch()
     with pytest.raises(SourceError) as caught:
-        await parser.parse(_fetched(path))
+        await parser.parse(_fetched(path), progress_of(FakeQueue()))
     assert (caught.value.code, caught.value.params) == (FailureCode.FILE_EMPTY, {"name": "пусто.txt"})
 
 
 async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Path) -> None:
-    documents = await asyncio.gather(*(parser.parse(_small(tmp_path)) for _ in range(12)))
+    documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
     assert {document.title for document in documents} == {"Заголовок"}
     await _until(lambda: not _parsing_children())
 
 
 async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:
     async with ParseProcess(timeout_s=1, memory_mb=4096) as parser:
-        assert await _code(parser.parse(slow_file)) is FailureCode.FILE_TOO_SLOW
+        assert await _code(parser.parse(slow_file, progress_of(FakeQueue()))) is FailureCode.FILE_TOO_SLOW
         await _until(lambda: not _parsing_children())
 
 
 async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
     heavy = write_docx(tmp_path / "heavy.docx", p("x") * 500_000)
     async with ParseProcess(timeout_s=30, memory_mb=200) as parser:
-        assert await _code(parser.parse(_fetched(heavy))) is FailureCode.FILE_TOO_HEAVY
-        assert (await parser.parse(_small(tmp_path))).title == "Заголовок"
+        assert await _code(parser.parse(_fetched(heavy), progress_of(FakeQueue()))) is FailureCode.FILE_TOO_HEAVY
+        assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
 
 
 async def test_a_part_of_an_archive_that_explodes_is_refused_before_it_does(
@@ -136,7 +137,7 @@ async def test_a_part_of_an_archive_that_explodes_is_refused_before_it_does(
 ) -> None:
     bomb = write_docx(tmp_path / "bomb.docx", p("x" * 70_000_000))
     assert bomb.stat().st_size < 1_000_000
-    assert await _code(parser.parse(_fetched(bomb))) is FailureCode.FILE_TOO_HEAVY
+    assert await _code(parser.parse(_fetched(bomb), progress_of(FakeQueue()))) is FailureCode.FILE_TOO_HEAVY
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ async def test_a_crash_is_a_reason(
 
 
 async def test_cancelling_kills_the_process(parser: ParseProcess, slow_file: FetchedFile) -> None:
-    parsing = asyncio.create_task(parser.parse(slow_file))
+    parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
     await _until(lambda: bool(_parsing_children()))
     parsing.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -160,7 +161,7 @@ async def test_cancelling_kills_the_process(parser: ParseProcess, slow_file: Fet
 
 async def test_closing_leaves_no_process(slow_file: FetchedFile) -> None:
     async with ParseProcess(timeout_s=30, memory_mb=4096) as parser:
-        parsing = asyncio.create_task(parser.parse(slow_file))
+        parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
         await _until(lambda: bool(_parsing_children()))
         family = _nurseries() + _parsing_children()
     assert not any(map(_is_there, family))
@@ -168,17 +169,17 @@ async def test_closing_leaves_no_process(slow_file: FetchedFile) -> None:
 
 
 async def test_a_nursery_that_died_is_started_anew(parser: ParseProcess, tmp_path: Path) -> None:
-    await parser.parse(_small(tmp_path))
+    await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
     (nursery,) = _nurseries()
     os.kill(nursery, signal.SIGKILL)
-    assert (await parser.parse(_small(tmp_path))).title == "Заголовок"
+    assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
 
 
 async def test_no_secret_of_the_environment_reaches_the_parsers(
     parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOT_TOKEN", "1:secret")
-    await parser.parse(_small(tmp_path))
+    await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
     (nursery,) = _nurseries()
     environment = _environment(nursery)
     assert "PATH=" in environment
@@ -198,7 +199,7 @@ async def test_no_secret_of_the_environment_reaches_the_parsers(
     ],
 )
 async def test_real_files_begin_as_they_should(parser: ParseProcess, file: str, beginning: str) -> None:
-    document = await parser.parse(_fetched(DATA / file))
+    document = await parser.parse(_fetched(DATA / file), progress_of(FakeQueue()))
     assert document.blocks[0].text.startswith(beginning)
 
 
@@ -211,12 +212,11 @@ async def test_real_files_begin_as_they_should(parser: ParseProcess, file: str, 
         ("docs_mixed/tika/testWORD_protected_passtika.docx", FailureCode.FILE_ENCRYPTED),
         ("docs_mixed/tika/testWORD_truncated.docx", FailureCode.FILE_DAMAGED),
         ("docs_mixed/markitdown/random.bin", FailureCode.FILE_UNSUPPORTED),
-        ("pdf/py-pdf_sample-files/grayscale-image.pdf", FailureCode.FILE_WITHOUT_TEXT),
         ("malicious/tika/quine.gz", FailureCode.FILE_UNSUPPORTED),
     ],
 )
 async def test_real_files_are_refused_for_the_right_reason(parser: ParseProcess, file: str, code: FailureCode) -> None:
-    assert await _code(parser.parse(_fetched(DATA / file))) is code
+    assert await _code(parser.parse(_fetched(DATA / file), progress_of(FakeQueue()))) is code
 
 
 @needs_data
@@ -227,7 +227,7 @@ async def test_hostile_files_end_in_a_document_or_a_reason(parser: ParseProcess)
 
 async def _outcome(parser: ParseProcess, path: Path) -> str:
     try:
-        await parser.parse(_fetched(path))
+        await parser.parse(_fetched(path), progress_of(FakeQueue()))
     except SourceError as error:
         return error.code
     return "read"
@@ -240,7 +240,7 @@ async def test_most_words_of_the_gold_texts_are_found_in_order(parser: ParseProc
         source = gold.with_suffix("")
         words = re.findall(r"\w+", gold.read_text().replace("<!-- image -->", ""))
         if source.exists() and words:
-            document = await parser.parse(_fetched(source))
+            document = await parser.parse(_fetched(source), progress_of(FakeQueue()))
             found = re.findall(r"\w+", " ".join(block.text for block in document.blocks))
             shares.append(_share_in_order(words, found))
     assert sum(shares) / len(shares) > 0.9  # 0.93 when written; formulas and repeated merged cells are what is missing

@@ -13,8 +13,9 @@ from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
 from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
-from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainParser, WordAnalyzer, claimed, note
+from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
 LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
@@ -23,7 +24,7 @@ LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
 class FileFetcher:
     """A text file whose words are the source's title."""
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         path = folder / "file"
         path.write_text(source.title or "", encoding="utf-8")
         return FetchedFile(
@@ -34,7 +35,7 @@ class FileFetcher:
 class PageFetcher:
     """A page whose words are the source's text."""
 
-    async def fetch(self, source: Source, folder: Path) -> FetchedFile:
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         path = folder / "page"
         path.write_text(source.text or "", encoding="utf-8")
         return FetchedFile(
@@ -54,11 +55,11 @@ FETCHERS: Mapping[SourceType, SourceFetcher] = {
 
 
 def _pipeline(
-    queue: FakeQueue, scratch: Path, *, embedder: FakeEmbedder | None = None, parser: PlainParser | None = None
+    queue: FakeQueue, scratch: Path, *, embedder: FakeEmbedder | None = None, reader: PlainReader | None = None
 ) -> IngestionPipeline:
     return IngestionPipeline(
         fetchers=Fetchers(FETCHERS),
-        parser=parser or PlainParser(),
+        reader=reader or PlainReader(),
         embedder=embedder or FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,
@@ -111,9 +112,9 @@ async def test_stages_after_the_one_that_a_claim_sets_are_reported_in_order(tmp_
 
 
 async def test_a_note_needs_no_file_and_no_parser(tmp_path: Path) -> None:
-    queue, parser = FakeQueue(), PlainParser()
-    await _pipeline(queue, tmp_path, parser=parser).run(claimed(note()))
-    assert (queue.published, parser.files, os.listdir(tmp_path)) == ([1], [], [])
+    queue, reader = FakeQueue(), PlainReader()
+    await _pipeline(queue, tmp_path, reader=reader).run(claimed(note()))
+    assert (queue.published, reader.files, os.listdir(tmp_path)) == ([1], [], [])
 
 
 async def test_a_note_that_the_base_holds_is_not_published(tmp_path: Path) -> None:
@@ -124,10 +125,10 @@ async def test_a_note_that_the_base_holds_is_not_published(tmp_path: Path) -> No
 
 
 async def test_known_content_is_neither_parsed_nor_published(tmp_path: Path) -> None:
-    queue, parser = FakeQueue(), PlainParser()
+    queue, reader = FakeQueue(), PlainReader()
     queue.known_hashes[hash_words("Слова файла.")] = DocumentId("first")
-    await _pipeline(queue, tmp_path, parser=parser).run(claimed(_file("Слова файла.")))
-    assert (parser.files, queue.published) == ([], [])
+    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file("Слова файла.")))
+    assert (reader.files, queue.published) == ([], [])
 
 
 async def test_pages_are_compared_by_their_words_and_not_by_their_markup(tmp_path: Path) -> None:
@@ -137,9 +138,9 @@ async def test_pages_are_compared_by_their_words_and_not_by_their_markup(tmp_pat
 
 
 async def test_a_page_without_words_is_called_a_page(tmp_path: Path) -> None:
-    parser = PlainParser(SourceError(FailureCode.FILE_WITHOUT_TEXT, name="page.html"))
+    reader = PlainReader(SourceError(FailureCode.FILE_WITHOUT_TEXT, name="page.html"))
     with pytest.raises(SourceError) as caught:
-        await _pipeline(FakeQueue(), tmp_path, parser=parser).run(claimed(_link("")))
+        await _pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_link("")))
     assert caught.value.code is FailureCode.PAGE_WITHOUT_TEXT
     assert caught.value.params == {"host": "site.example"}
 
@@ -175,5 +176,5 @@ async def test_a_later_attempt_pays_for_no_vector_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [None, SourceError(FailureCode.FILE_DAMAGED, name="x"), ValueError("a bug")])
 async def test_no_file_is_left_behind(tmp_path: Path, error: Exception | None) -> None:
     with suppress(SourceError, ValueError):
-        await _pipeline(FakeQueue(), tmp_path, parser=PlainParser(error)).run(claimed(_file()))
+        await _pipeline(FakeQueue(), tmp_path, reader=PlainReader(error)).run(claimed(_file()))
     assert os.listdir(tmp_path) == ["gate.lock"]

@@ -7,6 +7,7 @@ import pytest
 from adapters.jina import client as jina_client
 from adapters.jina.client import JinaClient, open_jina
 from adapters.jina.embedder import JinaEmbedder
+from adapters.jina.pace import TIERS
 from tests.servers.jina import KEY, JinaServer, serve_jina
 
 MODEL = "jina-embeddings-v3"
@@ -26,7 +27,9 @@ async def jina() -> AsyncIterator[JinaServer]:
 
 @pytest.fixture
 async def client(jina: JinaServer) -> AsyncIterator[JinaClient]:
-    async with open_jina(base_url=jina.url, api_key=KEY, timeout_s=TIMEOUT_S, concurrency=2) as opened:
+    async with open_jina(
+        base_url=jina.url, api_key=KEY, timeout_s=TIMEOUT_S, concurrency=2, tier=TIERS["premium"]
+    ) as opened:
         yield opened
 
 

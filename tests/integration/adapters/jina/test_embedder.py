@@ -1,13 +1,17 @@
 """Embedding windows and questions, over HTTP: what is sent, and what comes of the answer."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from adapters.jina.client import open_jina
 from adapters.jina.embedder import JinaEmbedder
+from adapters.jina.pace import TIERS
+from domain.locator import Locator
 from ingestion.ports import Embedder
+from ingestion.records import Window
 from rag.ports import QueryEmbedder
 from tests.integration.adapters.jina.conftest import MODEL
 from tests.servers.jina import KEY, JinaServer, serve_jina
@@ -29,6 +33,14 @@ async def test_each_window_is_one_request_with_all_its_chunks(jina: JinaServer, 
         assert (request.model, request.dimensions) == (MODEL, 1024)
 
 
+async def test_a_chunk_is_sent_under_the_headings_that_it_does_not_name(
+    jina: JinaServer, embedder: JinaEmbedder
+) -> None:
+    chunk = replace(window_of("два").chunks[0], locator=Locator(headings=("Глава", "два")))
+    await embedder.embed_windows([Window(chunks=(chunk,), own_start=0, own_end=1)])
+    assert jina.embeddings[0].input == ["Глава\nдва"]
+
+
 async def test_only_own_chunks_get_vectors(embedder: JinaEmbedder) -> None:
     whole = await embedder.embed_windows([window_of("один", "два", "три")])
     own = await embedder.embed_windows([window_of("один", "два", "три", own=(1, 3))])
@@ -48,7 +60,9 @@ async def test_no_windows_are_no_request(jina: JinaServer, embedder: JinaEmbedde
 
 async def test_windows_run_side_by_side_but_not_more_than_allowed() -> None:
     async with serve_jina(delay_s=0.05) as jina:
-        async with open_jina(base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=3) as client:
+        async with open_jina(
+            base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=3, tier=TIERS["premium"]
+        ) as client:
             await JinaEmbedder(client, model=MODEL).embed_windows([window_of(f"текст {n}") for n in range(9)])
         assert jina.most_at_once == 3
 
@@ -56,7 +70,7 @@ async def test_windows_run_side_by_side_but_not_more_than_allowed() -> None:
 async def test_a_question_does_not_wait_behind_documents() -> None:
     async with (
         serve_jina(delay_s=0.1) as jina,
-        open_jina(base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=1) as client,
+        open_jina(base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=1, tier=TIERS["premium"]) as client,
     ):
         embedder = JinaEmbedder(client, model=MODEL)
         reading = asyncio.create_task(embedder.embed_windows([window_of(f"текст {n}") for n in range(4)]))

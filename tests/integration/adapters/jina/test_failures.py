@@ -7,6 +7,7 @@ import pytest
 
 from adapters.jina.client import JinaClient, open_jina
 from adapters.jina.embedder import JinaEmbedder
+from adapters.jina.pace import TIERS, Tier
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
 from tests.integration.adapters.jina.conftest import MODEL
@@ -55,7 +56,9 @@ async def test_a_refused_account_is_not_asked_again(
 
 
 async def test_a_wrong_key_is_refused(jina: JinaServer) -> None:
-    async with open_jina(base_url=jina.url, api_key="wrong", timeout_s=1, concurrency=1) as client:
+    async with open_jina(
+        base_url=jina.url, api_key="wrong", timeout_s=1, concurrency=1, tier=TIERS["premium"]
+    ) as client:
         error = await failure_of_windows(JinaEmbedder(client, model=MODEL))
     assert error.code is FailureCode.SERVICE_REFUSED
     assert "wrong" not in str(error)
@@ -80,7 +83,7 @@ async def test_a_failure_that_lasts_is_given_up(jina: JinaServer, embedder: Jina
 async def test_a_server_that_is_not_there_is_away() -> None:
     async with serve_jina() as gone:
         url = gone.url
-    async with open_jina(base_url=url, api_key=KEY, timeout_s=1, concurrency=1) as client:
+    async with open_jina(base_url=url, api_key=KEY, timeout_s=1, concurrency=1, tier=TIERS["premium"]) as client:
         assert (await failure_of_windows(JinaEmbedder(client, model=MODEL))).code is FailureCode.SERVICE_AWAY
 
 
@@ -170,3 +173,36 @@ async def test_a_turn_hears_what_became_of_its_question(
     with pytest.raises(kind):
         await embedder.embed_query("вопрос")
     assert len(jina.requests) == len(answers)
+
+
+async def test_a_pause_that_is_asked_of_one_is_kept_by_all(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(too_many_requests("1"))
+    first = asyncio.create_task(embedder.embed_windows([WINDOW]))
+    await asyncio.sleep(0.1)
+    await embedder.embed_windows([WINDOW])
+    await first
+    told, *later = [request.at_s for request in jina.requests]
+    assert len(later) == 2
+    assert all(at_s - told >= 0.95 for at_s in later)
+
+
+async def test_a_pause_that_is_too_long_to_wait_for_is_not_asked_about_again(
+    jina: JinaServer, embedder: JinaEmbedder
+) -> None:
+    jina.script(too_many_requests("3600"))
+    await failure_of_windows(embedder)
+    error = await failure_of_windows(embedder)
+    assert error.retry_after_s == pytest.approx(3600, abs=5)
+    assert len(jina.requests) == 1
+
+
+async def test_a_minute_that_is_full_holds_documents_and_no_question(jina: JinaServer) -> None:
+    narrow = Tier(requests_a_minute=1, tokens_a_minute=1000, concurrency=2)
+    async with open_jina(base_url=jina.url, api_key=KEY, timeout_s=1, tier=narrow) as client:
+        embedder = JinaEmbedder(client, model=MODEL)
+        await embedder.embed_windows([WINDOW])
+        reading = asyncio.create_task(embedder.embed_windows([WINDOW]))
+        await embedder.embed_query("вопрос")
+        assert not reading.done()
+        reading.cancel()
+    assert len(jina.requests) == 2

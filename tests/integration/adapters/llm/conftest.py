@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from adapters.llm.client import OpenAIChatModel
+from adapters.llm.fallback import FallbackModel
 from adapters.llm.opening import open_chat_model
 from rag.records import ChatMessage
 from tests.servers.llm import MODEL, LlmServer
@@ -14,10 +14,15 @@ MESSAGES = [ChatMessage(role="system", content="Отвечай."), ChatMessage(r
 
 @asynccontextmanager
 async def model_of(
-    server: LlmServer, *, api_key: str | None = None, timeout_s: float = TIMEOUT_S
-) -> AsyncIterator[OpenAIChatModel]:
-    """A model of this server."""
+    server: LlmServer, *names: str, api_key: str | None = None, timeout_s: float = TIMEOUT_S
+) -> AsyncIterator[FallbackModel]:
+    """A model of this server, or several as one."""
     async with open_chat_model(
-        base_url=server.url, api_key=api_key, model=MODEL, temperature=0.3, max_tokens=100, timeout_s=timeout_s
+        base_url=server.url,
+        api_key=api_key,
+        models=names or (MODEL,),
+        temperature=0.3,
+        max_tokens=100,
+        timeout_s=timeout_s,
     ) as model:
         yield model

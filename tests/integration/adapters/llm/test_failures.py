@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from adapters.llm.client import OpenAIChatModel
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
+from rag.ports import ChatModel
 from tests.integration.adapters.llm.conftest import MESSAGES, model_of
 from tests.servers.llm import (
     FORBIDDEN,
@@ -25,13 +25,13 @@ LIMITED = refusal(429, {"error": {"message": "Rate limit", "code": "rate_limited
 GONE = Scripted(status=503, headers=(AT_ONCE,))
 
 
-async def ask(model: OpenAIChatModel, *, streamed: bool) -> str:
+async def ask(model: ChatModel, *, streamed: bool) -> str:
     if streamed:
         return "".join([piece async for piece in model.stream(MESSAGES)])
     return await model.complete(MESSAGES)
 
 
-async def listen_to(model: OpenAIChatModel) -> tuple[list[str], ModelError | None]:
+async def listen_to(model: ChatModel) -> tuple[list[str], ModelError | None]:
     """The pieces that came, and how it ended."""
     pieces: list[str] = []
     try:

@@ -2,19 +2,20 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from domain.documents import SourceType
 from ingestion.errors import IngestionError
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.body import DownloadLimits
+from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.network import GuardedTransport
 from ingestion.fetch.web import WebFetcher
 from ingestion.records import FetchedFile, Source
-from tests.fakes.ingestion import FakeResolver, LoopbackConnector
+from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of
 from tests.servers.web import WebServer, serve_web
 
 SITE_IP = "93.184.216.34"
@@ -29,20 +30,24 @@ class Crawler:
     connector: LoopbackConnector
     folder: Path
     limits: DownloadLimits
+    no_roots: ssl.SSLContext = field(default_factory=lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
     async def fetch(self, address: str) -> FetchedFile:
         """Fetch as the worker does."""
         guard = AddressGuard(resolve=self.resolver)
-        no_roots = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        async with GuardedTransport(guard, connector=self.connector, ssl_context=no_roots) as transport:
+        async with GuardedTransport(guard, connector=self.connector, ssl_context=self.no_roots) as transport:
             fetcher = WebFetcher(Downloader(guard, transport, limits=self.limits))
-            return await fetcher.fetch(Source(type=SourceType.LINK, identifier=address), self.folder)
+            return await fetcher.fetch(_link(address), self.folder, progress_of(FakeQueue()))
 
     async def failure(self, address: str) -> IngestionError:
         """The error that fetching ends with."""
         with pytest.raises(IngestionError) as caught:
             await self.fetch(address)
         return caught.value
+
+
+def _link(address: str) -> Source:
+    return Source(type=SourceType.LINK, identifier=address)
 
 
 @pytest.fixture
@@ -54,5 +59,5 @@ async def crawler(tmp_path: Path) -> AsyncIterator[Crawler]:
             resolver=FakeResolver({}, otherwise=[SITE_IP]),
             connector=LoopbackConnector(web.port),
             folder=tmp_path,
-            limits=DownloadLimits(total_s=5, size_bytes=100_000),
+            limits=DownloadLimits(total_s=5, page_bytes=100_000, file_bytes=300_000),
         )

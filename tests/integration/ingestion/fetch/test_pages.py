@@ -12,8 +12,9 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.reading.reader import FileReader
 from ingestion.records import Source
-from tests.fakes.ingestion import FakeEmbedder, FakeQueue, WordAnalyzer, claimed
+from tests.fakes.ingestion import FakeEmbedder, FakeQueue, WordAnalyzer, claimed, progress_of
 from tests.servers.web import Reply, WebServer, serve_web
 
 DATA = Path(__file__).parents[5] / "shared/data/html"
@@ -47,7 +48,7 @@ async def parser() -> AsyncIterator[ParseProcess]:
 def _pipeline(fetchers: Fetchers, parser: ParseProcess, queue: FakeQueue, scratch: Path) -> IngestionPipeline:
     return IngestionPipeline(
         fetchers=fetchers,
-        parser=parser,
+        reader=FileReader(parser=parser, pictures=None, recordings=None),
         embedder=FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,
@@ -96,7 +97,8 @@ async def test_saved_pages_give_their_main_text_and_little_else(
     for page in pages[::2]:  # half of them: a minute on a busy machine is enough
         path = f"/{page['file']}"
         web.replies[path] = Reply(body=gzip.decompress((DATA / "pages" / f"{page['file']}.gz").read_bytes()))
-        parsed = await parser.parse(await fetchers.fetch(claimed(_link(web.url(path))), tmp_path))
+        fetched = await fetchers.fetch(claimed(_link(web.url(path))), tmp_path)
+        parsed = await parser.parse(fetched, progress_of(FakeQueue()))
         text = " ".join(" ".join(block.text for block in parsed.blocks).split())
         wanted += [" ".join(sentence.split()) in text for sentence in page["with"]]
         unwanted += [" ".join(sentence.split()) in text for sentence in page["without"]]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, ServiceError, SourceError
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.body import DownloadLimits
+from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.network import GuardedTransport
 from tests.fakes.ingestion import FakeResolver, LoopbackConnector
@@ -38,7 +39,7 @@ async def _download(certificate: Path, host: str, folder: Path, *, trusted: bool
         web.replies["/"] = Reply(body=b"<html>words")
         connector = LoopbackConnector(web.port)
         async with GuardedTransport(guard, connector=connector, ssl_context=client) as transport:
-            limits = DownloadLimits(total_s=5, size_bytes=1000)
+            limits = DownloadLimits(total_s=5, page_bytes=1000)
             target = folder / "page"
             await Downloader(guard, transport, limits=limits).download(f"https://{host}/", target)
             return target.read_bytes()

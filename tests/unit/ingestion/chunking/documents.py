@@ -46,10 +46,25 @@ def paragraph(text: str, *path: str, page: int | None = None) -> Block:
     return Block(kind=BlockKind.PARAGRAPH, text=text, locator=Locator(headings=path, page=page))
 
 
+def table(rows: int, *, row: int | None = None, row_end: int | None = None, sheet: str = "") -> Block:
+    """A table with a header and `rows` rows under it."""
+    lines = ["| Товар | Цена |", "| --- | --- |", *(f"| Стол {number} | {number}00 |" for number in range(1, rows + 1))]
+    locator = Locator(row=row, row_end=row_end, headings=(sheet,) if sheet else ())
+    return Block(kind=BlockKind.TABLE, text="\n".join(lines), locator=locator)
+
+
+TABLES = st.builds(table, st.integers(0, 30), row=st.none() | st.integers(1, 5), row_end=st.none() | st.integers(5, 35))
+LOCATORS = st.builds(
+    Locator,
+    page=st.none() | st.integers(1, 9),
+    slide=st.none() | st.integers(1, 3),
+    member=st.sampled_from([None, None, "а.txt", "б.txt"]),
+    headings=st.sampled_from([(), ("А",), ("А", "Б")]),
+)
 BLOCKS = st.builds(
     Block,
     kind=st.sampled_from(BlockKind),
     text=TEXTS,
-    locator=st.builds(Locator, page=st.none() | st.integers(1, 9), headings=st.sampled_from([(), ("А",), ("А", "Б")])),
+    locator=LOCATORS,
 )
-DOCUMENTS = st.builds(Document, title=st.just("t"), blocks=st.lists(BLOCKS, max_size=12).map(tuple))
+DOCUMENTS = st.builds(Document, title=st.just("t"), blocks=st.lists(st.one_of(BLOCKS, TABLES), max_size=12).map(tuple))

@@ -1,5 +1,6 @@
 """Passages: their size, their borders, what they repeat and where they say they stand."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.pieces import document_text
+from ingestion.chunking.pieces import cut_document, document_text
+from ingestion.chunking.tables import find_header
 from ingestion.chunking.tokens import estimate_tokens
-from ingestion.records import Block, BlockKind, Document
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, heading, paragraph
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, heading, paragraph, table
 
 SENTENCE = "Это предложение стоит примерно десять знаков токена. "  # about 16 tokens
 BUDGETS = st.tuples(st.integers(16, 80), st.integers(0, 15))
@@ -36,8 +38,40 @@ def test_a_chunk_is_what_its_span_points_at(document: Document, budgets: tuple[i
     text = document_text(document)
     chunks = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
-    assert all(chunk.text == text[chunk.span.start : chunk.span.end] for chunk in chunks)
+    assert all(chunk.text.endswith(text[chunk.span.start : chunk.span.end]) for chunk in chunks)
     assert all(left.span.start < right.span.start for left, right in pairwise(chunks))
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_only_a_tables_header_is_put_before_a_chunk(document: Document, budgets: tuple[int, int]) -> None:
+    headers = {block.text[: header[1]] for block in document.blocks if (header := find_header(block)) is not None}
+    for chunk in chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1]):
+        before = chunk.text[: len(chunk.text) - (chunk.span.end - chunk.span.start)]
+        assert before == "" or before.removesuffix("\n") in headers
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_no_chunk_spans_two_files_or_slides(document: Document, budgets: tuple[int, int]) -> None:
+    offset = 0
+    chunks = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    for block in document.blocks:
+        end = offset + len(block.text)
+        inside = [
+            chunk for chunk in chunks if chunk.span.start < end and chunk.span.end > offset and block.text.strip()
+        ]
+        assert all(chunk.locator.member == block.locator.member for chunk in inside)
+        assert all(block.locator.slide in (None, chunk.locator.slide) for chunk in inside)
+        offset = end + len(BLOCK_SEPARATOR)
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_nothing_that_fits_is_cut(document: Document, budgets: tuple[int, int]) -> None:
+    whole = [piece for piece in cut_document(document, piece_tokens=budgets[0]) if piece.whole]
+    borders = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    starts = {chunk.span.start for chunk in borders}
+    ends = {chunk.span.end for chunk in borders}
+    for piece in whole:
+        assert not any(piece.start < border < piece.end for border in starts | ends)
 
 
 @given(DOCUMENTS, BUDGETS)
@@ -108,10 +142,58 @@ def test_seconds_run_from_the_first_piece_to_the_last() -> None:
     assert (chunk.locator.start_s, chunk.locator.end_s) == (0.0, 6.0)
 
 
+def test_a_passage_ends_between_paragraphs_when_it_is_full_enough() -> None:
+    document = document_of(SENTENCE * 3, SENTENCE * 3)
+    assert _chunk_texts(document, 70) == [(SENTENCE * 3).strip()] * 2
+
+
+def test_what_announces_a_list_goes_with_it() -> None:
+    blocks = (paragraph(SENTENCE * 3 + "Вот что нужно:"), Block(kind=BlockKind.LIST, text="- паспорт\n- заявление"))
+    assert _chunk_texts(Document(title="t", blocks=blocks), 58)[-1] == "Вот что нужно:\n\n- паспорт\n- заявление"
+
+
+def test_headings_without_any_text_share_passages() -> None:
+    document = Document(title="t", blocks=tuple(heading(f"Глава {number}") for number in range(40)))
+    assert len(_chunk_texts(document, 60)) < 10
+
+
+def test_a_long_table_repeats_its_header() -> None:
+    chunks = chunk_document(Document(title="t", blocks=(table(20),)), chunk_tokens=60, overlap_tokens=10)
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("| Товар | Цена |\n| --- | --- |\n| Стол ") for chunk in chunks)
+
+
+def test_a_header_that_would_fill_the_passage_is_not_repeated() -> None:
+    chunks = _chunk_texts(Document(title="t", blocks=(table(20),)), 30)
+    assert all(not text.startswith("| Товар") for text in chunks[1:])
+
+
+def test_rows_are_counted_under_the_header() -> None:
+    document = Document(title="t", blocks=(table(20, row=2, row_end=21),))
+    rows = [chunk.locator for chunk in chunk_document(document, chunk_tokens=60, overlap_tokens=0)]
+    assert (rows[0].row, rows[-1].row_end) == (2, 21)
+    assert all((left.row_end or 0) + 1 == right.row for left, right in pairwise(rows))
+
+
+def test_sheets_share_no_passage() -> None:
+    blocks = tuple(
+        block for sheet in ("Май", "Июнь") for block in (heading(sheet), table(1, row=1, row_end=2, sheet=sheet))
+    )
+    chunks = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=300, overlap_tokens=40)
+    assert [chunk.locator.headings for chunk in chunks] == [("Май",), ("Июнь",)]
+
+
 def test_table_rows_stay_whole() -> None:
     rows = [f"| строка {number} | значение |" for number in range(12)]
     chunks = _chunk_texts(document_of("\n".join(rows), kind=BlockKind.TABLE), 40)
     assert [row for chunk in chunks for row in chunk.split("\n")] == rows
+
+
+def test_a_megabyte_takes_seconds() -> None:
+    document = document_of(*[SENTENCE * 20] * 600)  # 1.1 MB; quadratic cost would take minutes
+    started = time.process_time()
+    chunk_document(document, chunk_tokens=300, overlap_tokens=40)
+    assert time.process_time() - started < 8
 
 
 @pytest.mark.parametrize(("chunk", "overlap"), [(15, 0), (100, 100), (100, -1)])

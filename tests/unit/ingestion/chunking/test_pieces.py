@@ -21,7 +21,7 @@ def test_a_paragraph_is_cut_into_sentences() -> None:
 
 def test_a_table_is_cut_between_rows() -> None:
     table = document_of("| a | b |\n| - | - |\n| 1 | 2 |", kind=BlockKind.TABLE)
-    assert _texts(table) == ["| a | b |", "| - | - |", "| 1 | 2 |"]
+    assert _texts(table, 40) == ["| a | b |\n| - | - |", "| 1 | 2 |"]
 
 
 def test_a_list_is_cut_between_items_and_an_item_keeps_its_lines() -> None:

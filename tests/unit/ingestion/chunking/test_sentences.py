@@ -1,5 +1,6 @@
 """Where sentences end; the texts mark each end with `| |`."""
 
+import re
 import time
 
 import pytest
@@ -17,12 +18,22 @@ MARKED = [
     "Цена 3.5 тыс. руб. за шт. с НДС.| |См. рис. 2 на стр. 15.",
     "He paid 3.5 dollars.| |Then he left.",
     "«Куда ты?» — спросил он.| |Она молчала.",
+    "3.2. Арендатор вносит плату.| |3.3. Срок — 5 дней.",
+    "Глава 1. Начало.| |Здесь всё начинается.",
+    "По п. 3.2. Договора платят вперёд.| |Далее по тексту.",
+    "Оплата до 1 янв. 2024 г. включительно.| |Потом пени.",
+    "«Куда ты? — спросил он. — Уже поздно».| |Она молчала.",
+    "Он сказал: «Я приду. Ждите».| |И ушёл.",
+    "— Привет! — сказал он. — Как дела?| |— Хорошо.",
+    "See Fig. 2. It shows more.| |The end.",
+    "Первый абзац «не закрыт.| |\n\nВторой» абзац.",
 ]
 
 
 @pytest.mark.parametrize("marked", MARKED)
 def test_sentences_end_where_a_reader_ends_them(marked: str) -> None:
-    text = marked.replace(MARK, " ")
+    text = marked.replace(f"{MARK}\n", "\n").replace(MARK, " ")
+    marked = re.sub(r"(?<=\| \|)\n+", "", marked)
     assert [text[start:end] for start, end in split_sentences(text)] == marked.split(MARK)
 
 
@@ -46,6 +57,11 @@ def test_a_sentence_across_two_stretches_stays_whole() -> None:
 def test_an_endless_sentence_is_ended_between_words() -> None:
     text = "слово " * STRETCH_CHARS
     assert {text[start:end].split()[-1] for start, end in split_sentences(text)} == {"слово"}
+
+
+def test_a_quote_that_is_never_closed_does_not_swallow_the_text() -> None:
+    text = "Он начал: «Это так. " + "Слово за словом. " * 100
+    assert max(end - start for start, end in split_sentences(text)) < 600
 
 
 def test_shortened_words_without_end_take_linear_time() -> None:

@@ -1,5 +1,7 @@
 """Windows: every chunk is one window's own, context lies around it, the budget holds."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,12 @@ def test_windows_overlap_on_both_sides_where_there_is_room() -> None:
     windows = split_into_windows(_chunks([10] * 9), window_tokens=50, context_chunks=1)
     middle = windows[1]
     assert (middle.own_start, len(middle.chunks) - middle.own_end) == (1, 1)
+
+
+def test_headings_before_a_chunk_count() -> None:
+    under = [replace(chunk, locator=Locator(headings=("题" * 10,))) for chunk in _chunks([10] * 4)]
+    assert len(split_into_windows(under, window_tokens=50, context_chunks=0)) == 2
+    assert len(split_into_windows(_chunks([10] * 4), window_tokens=50, context_chunks=0)) == 1
 
 
 def test_a_document_that_fits_is_one_window() -> None:

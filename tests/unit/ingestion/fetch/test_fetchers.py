@@ -13,8 +13,9 @@ from ingestion.fetch.fetchers import Fetchers
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.records import Source
-from tests.fakes.ingestion import claimed
+from tests.fakes.ingestion import FakeQueue, claimed, progress_of
 
+QUIET = progress_of(FakeQueue())
 UPLOAD = Source(type=SourceType.FILE, identifier="a.pdf", file_id="F1", size_bytes=3, media_type="application/pdf")
 
 
@@ -37,7 +38,7 @@ def _path(path: Path) -> Source:
 async def test_a_local_file_is_copied_with_its_hash(tmp_path: Path) -> None:
     original = tmp_path / "Отчёт.txt"
     original.write_bytes(b"words")
-    file = await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path)
+    file = await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path, QUIET)
     assert (file.name, file.size_bytes, file.sha256) == ("Отчёт.txt", 5, hashlib.sha256(b"words").hexdigest())
     assert file.path != original
     assert file.path.read_bytes() == b"words"
@@ -47,39 +48,39 @@ async def test_a_local_file_over_the_limit_is_refused(tmp_path: Path) -> None:
     original = tmp_path / "big"
     original.write_bytes(b"123456")
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path)
+        await LocalFetcher(limit_bytes=5).fetch(_path(original), tmp_path, QUIET)
     assert caught.value.code is FailureCode.FILE_TOO_LARGE
 
 
 @pytest.mark.parametrize("name", ["absent.txt", "zero\0byte", "x" * 300])
 async def test_a_path_to_nothing_is_a_file_that_is_gone(tmp_path: Path, name: str) -> None:
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / name), tmp_path)
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / name), tmp_path, QUIET)
     assert caught.value.code is FailureCode.FILE_GONE
 
 
 async def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "pipe"), tmp_path)
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "pipe"), tmp_path, QUIET)
     assert caught.value.code is FailureCode.FILE_UNSUPPORTED
 
 
 async def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path), tmp_path)
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path), tmp_path, QUIET)
     assert caught.value.code is FailureCode.FILE_UNSUPPORTED
 
 
 async def test_a_disk_that_cannot_take_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"abc")
     with pytest.raises(FileNotFoundError):
-        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "a.txt"), tmp_path / "no folder")
+        await LocalFetcher(limit_bytes=5).fetch(_path(tmp_path / "a.txt"), tmp_path / "no folder", QUIET)
 
 
 async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
     files = ScriptedFiles(b"abc")
-    file = await TelegramFetcher(files, limit_bytes=5).fetch(UPLOAD, tmp_path)
+    file = await TelegramFetcher(files, limit_bytes=5).fetch(UPLOAD, tmp_path, QUIET)
     assert (files.asked, file.name, file.media_type) == (["F1"], "a.pdf", "application/pdf")
     assert file.sha256 == hashlib.sha256(b"abc").hexdigest()
 
@@ -87,17 +88,17 @@ async def test_a_sent_file_is_downloaded_by_its_handle(tmp_path: Path) -> None:
 async def test_an_announced_size_over_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
     files = ScriptedFiles(b"abc")
     with pytest.raises(SourceError) as caught:
-        await TelegramFetcher(files, limit_bytes=2).fetch(UPLOAD, tmp_path)
+        await TelegramFetcher(files, limit_bytes=2).fetch(UPLOAD, tmp_path, QUIET)
     assert (caught.value.code, files.asked) == (FailureCode.FILE_TOO_LARGE, [])
 
 
 async def test_a_worker_without_telegram_leaves_files_to_others(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as caught:
-        await TelegramFetcher(None, limit_bytes=5).fetch(UPLOAD, tmp_path)
+        await TelegramFetcher(None, limit_bytes=5).fetch(UPLOAD, tmp_path, QUIET)
     assert caught.value.code is FailureCode.SERVICE_AWAY
 
 
 async def test_the_type_of_the_source_chooses_the_fetcher(tmp_path: Path) -> None:
     local, telegram = LocalFetcher(limit_bytes=5), TelegramFetcher(ScriptedFiles(b"abc"), limit_bytes=5)
     fetchers = Fetchers({SourceType.PATH: local, SourceType.FILE: telegram})
-    assert (await fetchers.fetch(claimed(UPLOAD), tmp_path)).size_bytes == 3
+    assert (await fetchers.fetch(claimed(UPLOAD), tmp_path, QUIET)).size_bytes == 3

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.fetch.download import Downloader, DownloadLimits
+from ingestion.fetch.body import DownloadLimits
+from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.network import GuardedTransport
 from tests.fakes.ingestion import FakeResolver, UnreachableConnector
@@ -38,7 +39,7 @@ def payloads() -> list[str]:
 
 async def _download(address: str, resolver: FakeResolver, folder: Path) -> SourceError:
     guard = AddressGuard(resolve=resolver)
-    limits = DownloadLimits(total_s=5, size_bytes=1000)
+    limits = DownloadLimits(total_s=5, page_bytes=1000)
     no_roots = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # loading the system's takes 50 ms each time
     async with GuardedTransport(guard, connector=UnreachableConnector(), ssl_context=no_roots) as transport:
         with pytest.raises(SourceError) as caught:

@@ -1,8 +1,8 @@
-"""What the crawler takes, and what it calls it."""
+"""What came from behind an address, and what it is called."""
 
 import pytest
 
-from ingestion.fetch.media import Content, file_name, is_wanted, recognise
+from ingestion.fetch.media import Content, file_name, is_wanted, media_type_of, recognise
 
 PAGE = b"<!DOCTYPE html><html>"
 
@@ -15,26 +15,33 @@ PAGE = b"<!DOCTYPE html><html>"
         ("text/plain", PAGE, Content.PAGE),  # servers that know no types
         ("", b"\n<!-- x --> <html lang=ru>", Content.PAGE),
         ("application/xml", b'<?xml version="1.0"?>\n' + PAGE, Content.PAGE),
+        ("text/html", b"\xef\xbb\xbf" + PAGE, Content.PAGE),
         ("text/plain", b"words", Content.TEXT),
         ("text/csv", b"a;b", Content.TEXT),
+        ("application/json", b'{"a": 1}', Content.TEXT),
+        ("text/plain; charset=utf-16", b"\xff\xfeA\0", Content.TEXT),
         ("text/markdown", b"# x", Content.MARKDOWN),
         ("application/octet-stream", b"just words", Content.TEXT),
-        ("application/octet-stream", b"%PDF-1.7", Content.PDF),
-        ("text/html", b"junk\n%PDF-1.4", Content.PDF),
-        ("application/zip", b"PK\x03\x04", Content.DOCX),
+        ("application/octet-stream", b"%PDF-1.7", Content.FILE),
+        ("text/html", b"junk\n%PDF-1.4", Content.FILE),
+        ("text/html", b"PK\x03\x04\x00", Content.FILE),
+        ("text/plain", b"\xff\xd8\xff\xe0\x00\x10JFIF", Content.FILE),
         ("application/pdf", PAGE, Content.PAGE),  # a log-in page in place of the file
-        ("application/pdf", b"words", None),
-        ("application/octet-stream", b"\x7fELF\x01\x00", None),
-        ("", b"", None),
+        ("application/octet-stream", b"\x7fELF\x01\x00", Content.FILE),
     ],
 )
-def test_the_first_bytes_decide_where_the_type_says_nothing(media_type: str, head: bytes, content: Content) -> None:
-    assert recognise(media_type, head) == content
+def test_the_first_bytes_decide_and_then_the_type(media_type: str, head: bytes, content: Content) -> None:
+    assert recognise(media_type, head) is content
 
 
-@pytest.mark.parametrize("media_type", ["image/png", "video/mp4", "application/json", "font/woff2"])
+@pytest.mark.parametrize("media_type", ["font/woff2", "text/css", "application/javascript", "model/gltf-binary"])
 def test_what_has_no_words_is_not_wanted(media_type: str) -> None:
     assert not is_wanted(media_type)
+
+
+@pytest.mark.parametrize("media_type", ["", "image/png", "video/mp4", "application/zip", "text/html"])
+def test_what_may_have_words_is_wanted(media_type: str) -> None:
+    assert is_wanted(media_type)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +50,10 @@ def test_what_has_no_words_is_not_wanted(media_type: str) -> None:
         ('attachment; filename="a b.pdf"', "/x", "a b.pdf"),
         ("attachment; filename=plan", "/x", "plan.pdf"),
         ("inline; filename*=UTF-8''%D0%9F%D0%BB%D0%B0%D0%BD.PDF; filename=x", "/x", "План.PDF"),
+        ("attachment; filename=\"x.pdf\"; filename*=windows-1251''%CF%EB%E0%ED.pdf", "/x", "План.pdf"),
+        ('attachment; filename="%D0%9F%D0%BB%D0%B0%D0%BD.pdf"', "/x", "План.pdf"),
+        ('attachment; filename="' + "План.pdf".encode().decode("latin-1") + '"', "/x", "План.pdf"),  # raw UTF-8
+        (r'attachment; filename="a \"b\".pdf"', "/x", "a _b_.pdf"),
         ('attachment; filename="../../etc/passwd"', "/", "_.._etc_passwd.pdf"),
         ("", "/docs/%D0%BE%D1%82%D1%87%D1%91%D1%82.pdf", "отчёт.pdf"),
         ("", "/get/17/", "17.pdf"),
@@ -50,4 +61,27 @@ def test_what_has_no_words_is_not_wanted(media_type: str) -> None:
     ],
 )
 def test_a_file_is_called_what_the_server_or_the_address_says(disposition: str, path: str, name: str) -> None:
-    assert file_name(disposition, path, "site.example", Content.PDF) == name
+    assert file_name(disposition, path, "site.example", Content.FILE, head=b"%PDF-1.7") == name
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "declared", "name"),
+    [
+        (Content.PAGE, "/news", "text/html", "news.html"),
+        (Content.PAGE, "/v1.2", "text/html", "v1.2.html"),
+        (Content.PAGE, "/index.htm", "text/html", "index.htm"),
+        (Content.TEXT, "/data.csv", "text/csv", "data.csv"),
+        (Content.TEXT, "/robots", "text/plain", "robots.txt"),
+        (Content.FILE, "/song", "audio/mpeg", "song.mp3"),
+        (Content.FILE, "/report.xlsx", "application/octet-stream", "report.xlsx"),
+        (Content.FILE, "/what", "application/octet-stream", "what.bin"),
+    ],
+)
+def test_a_name_has_the_ending_of_its_content(content: Content, path: str, declared: str, name: str) -> None:
+    assert file_name("", path, "site.example", content, declared=declared) == name
+
+
+def test_a_type_that_says_nothing_is_not_handed_on() -> None:
+    assert media_type_of(Content.FILE, "application/octet-stream") is None
+    assert media_type_of(Content.FILE, "image/png") == "image/png"
+    assert media_type_of(Content.PAGE, "text/plain") == "text/html"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.urls import normalise_url
+from ingestion.fetch.urls import normalise_url, readable_address
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_what_is_no_web_address_is_none(written: str) -> None:
 def test_the_form_of_a_form_is_the_same(written: str) -> None:
     address = normalise_url(written)
     assert address is None or normalise_url(address) == address
+
+
+@pytest.mark.parametrize(
+    "written", ["https://t.me/gorod/77", "https://t.me/s/gorod/77?single", "http://www.t.me/gorod/77"]
+)
+def test_a_telegram_post_is_read_where_its_words_are(written: str) -> None:
+    assert readable_address(written) == "https://t.me/gorod/77?embed=1&mode=tme"
+
+
+@pytest.mark.parametrize("written", ["https://t.me/gorod", "https://t.me/s/gorod", "https://e.org/t.me/gorod/77"])
+def test_other_addresses_are_read_where_they_are(written: str) -> None:
+    assert readable_address(written) == written

@@ -1,5 +1,6 @@
 """Documents as JSON and back; what is not one is refused."""
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 import pytest
@@ -8,7 +9,17 @@ from hypothesis import strategies as st
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import decode_result, encode_document, encode_failure
+from ingestion.parsers.codec import (
+    LINE_CHARS,
+    DocumentLines,
+    PagesRead,
+    PictureHead,
+    decode_picture_head,
+    encode_document,
+    encode_failure,
+    encode_pages,
+    encode_picture,
+)
 from ingestion.records import Block, BlockKind, Document
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -32,44 +43,76 @@ MALFORMED = [
     b"null",
     b"[]",
     b"{}",
-    b'{"document":{"title":1,"blocks":[]}}',
-    b'{"document":{"title":"t","blocks":[{"kind":"spell","text":"x","locator":{},"level":null}],"pages_without_text":[]}}',
-    b'{"document":{"title":"t","blocks":{},"pages_without_text":[]}}',
-    b'{"document":{"title":"t","blocks":[],"pages_without_text":[true]}}',
+    b'{"document":{"title":1,"pages_without_text":[],"unread":[],"medium":"text"}}',
+    b'{"blocks":[{"kind":"spell","text":"x","locator":{},"level":null}]}',
+    b'{"blocks":{}}',
+    b'{"pages":[1]}',
+    b'{"pages":[1,"2"]}',
+    b'{"document":{"title":"t","pages_without_text":[true],"unread":[],"medium":"text"}}',
+    b'{"document":{"title":"t","pages_without_text":[],"unread":[],"medium":"smell"}}',
     b'{"failure":{"code":"no-such-code","params":{},"detail":""}}',
     b'{"failure":{"code":"duplicate","params":{},"detail":""}}',
     b"[" * 100_000,
-    b'{"document":{"title":"t","blocks":[{"kind":"code","text":"x","locator":{"page":1e999}}],"pages_without_text":[]}}',
+    b'{"blocks":[{"kind":"code","text":"x","locator":{"page":1e999}}]}',
     b"\xff\xfe",
     b'{"exit":0}',
 ]
 
 
+def _decoded(lines: Iterable[bytes]) -> Document:
+    reader = DocumentLines()
+    *before, last = map(reader.add, lines)
+    assert not any(before)
+    assert isinstance(last, Document)
+    return last
+
+
 @given(DOCUMENTS)
 def test_a_document_comes_back_as_it_was(document: Document) -> None:
-    line = encode_document(document)
-    assert decode_result(line) == document
-    assert line.index(b"\n") == len(line) - 1
+    lines = list(encode_document(document))
+    assert _decoded(lines) == document
+    assert all(line.index(b"\n") == len(line) - 1 for line in lines)
+
+
+def test_a_book_comes_in_many_lines() -> None:
+    block = Block(kind=BlockKind.PARAGRAPH, text="слово " * 1000)
+    document = Document(title="t", blocks=(block,) * 100)
+    lines = list(encode_document(document))
+    assert max(map(len, lines)) < 3 * LINE_CHARS
+    assert _decoded(lines) == document
+
+
+def test_progress_comes_between() -> None:
+    assert DocumentLines().add(encode_pages(3, 9)) == PagesRead(done=3, total=9)
+
+
+def test_a_picture_follows_its_head() -> None:
+    head, content = encode_picture(b"\n\0x", frames=2)
+    assert decode_picture_head(head) == PictureHead(size_bytes=3, frames=2)
+    assert content == b"\n\0x"
 
 
 def test_a_failure_comes_back_with_its_values() -> None:
+    line = encode_failure(SourceError(FailureCode.FILE_TOO_SLOW, detail="d", name="x.pdf", seconds=60))
     with pytest.raises(SourceError) as caught:
-        decode_result(encode_failure(SourceError(FailureCode.FILE_TOO_SLOW, detail="d", name="x.pdf", seconds=60)))
+        DocumentLines().add(line)
     assert (caught.value.code, caught.value.params) == (FailureCode.FILE_TOO_SLOW, {"name": "x.pdf", "seconds": 60})
     assert caught.value.detail == "d"
+    with pytest.raises(SourceError):
+        decode_picture_head(line)
 
 
 def test_lone_surrogates_do_not_stop_a_document() -> None:
-    document = Document(title="a\ud800b", blocks=())
-    assert decode_result(encode_document(document)).title == "a?b"
+    assert _decoded(encode_document(Document(title="a\ud800b", blocks=()))).title == "a?b"
 
 
 def test_a_text_that_the_database_cannot_hold_is_mended() -> None:
-    line = b'{"document":{"title":"a\\u0000b\\ud800","blocks":[],"pages_without_text":[]}}'
-    assert decode_result(line).title == "ab?"
+    line = b'{"document":{"title":"a\\u0000b\\ud800","pages_without_text":[],"unread":[],"medium":"text"}}'
+    assert _decoded([line]).title == "ab?"
 
 
 @pytest.mark.parametrize("line", MALFORMED)
-def test_what_is_no_result_is_refused(line: bytes) -> None:
+@pytest.mark.parametrize("decode", [lambda line: DocumentLines().add(line), decode_picture_head])
+def test_what_is_no_result_is_refused(decode: Callable[[bytes], object], line: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the type is the contract, its words are not
-        decode_result(line)
+        decode(line)

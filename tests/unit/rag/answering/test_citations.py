@@ -6,6 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answering.citations import QUOTE_CHARS, cite, quote, supports
+from rag.execution.facts import Fact
+from rag.execution.search_tool import passages_payload
+from rag.records import Passage
 from tests.fakes.rag import make_passage, rank
 
 LONG = (
@@ -13,6 +16,10 @@ LONG = (
     + "Штраф за просрочку оплаты составляет 0,1 % за каждый день. "
     + "Стороны хранят документы пять лет. " * 8
 )
+
+
+def facts(*passages: Passage) -> tuple[Fact, ...]:
+    return passages_payload(rank(*passages), asked="").facts
 
 
 def test_a_short_passage_is_quoted_whole() -> None:
@@ -39,7 +46,7 @@ def test_a_passage_without_a_title_is_cited_by_its_name() -> None:
 
 
 def test_an_answer_is_supported_by_the_passage_whose_words_it_adds() -> None:
-    passages = rank(
+    passages = facts(
         make_passage("Штраф за просрочку указан отдельно.", number=1),
         make_passage("Штраф за просрочку: десятая доля процента ежедневно.", number=2),
     )
@@ -48,12 +55,12 @@ def test_an_answer_is_supported_by_the_passage_whose_words_it_adds() -> None:
 
 
 def test_words_of_the_question_support_nothing() -> None:
-    passages = rank(make_passage("Какой штраф за просрочку оплаты?"))
+    passages = facts(make_passage("Какой штраф за просрочку оплаты?"))
 
     assert supports("Штраф за просрочку оплаты.", "Какой штраф за просрочку оплаты?", passages) == ()
 
 
 def test_another_number_is_not_supported() -> None:
-    passages = rank(make_passage("Аренда стоит 120 000 рублей."))
+    passages = facts(make_passage("Аренда стоит 120 000 рублей."))
 
     assert supports("Всего 500, 600 и 700.", "Сколько стоит?", passages) == ()

@@ -5,7 +5,11 @@ from datetime import date
 import pytest
 
 from prompts.loader import load_prompts
+from rag.answering.assignment import Assignment
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
+from rag.dialogue.records import Dialogue
+from rag.execution.search_tool import passages_payload
+from rag.planning.plan import RenderStyle
 from rag.records import Exchange, RankedPassage
 from rag.tokens import estimate_tokens
 from tests.fakes.rag import make_passage, rank
@@ -19,11 +23,19 @@ def build(
     tokens: int = 12000,
     language: str = "ru",
     general_knowledge: bool = True,
+    summary: str = "",
+    searched: bool = True,
+    style: RenderStyle = RenderStyle.SHORT,
 ) -> AnswerPrompt:
+    window = tuple(Exchange(question=f"вопрос {n}", answer="ответ " * 40) for n in range(history))
     return build_prompt(
-        question,
-        [Exchange(question=f"вопрос {n}", answer="ответ " * 40) for n in range(history)],
-        found,
+        Assignment(
+            question=question,
+            facts=passages_payload(found, asked=question),
+            dialogue=Dialogue(window=window, summary=summary),
+            searched=searched,
+            style=style,
+        ),
         prompts=load_prompts(),
         settings=AnswerSettings(
             language=language, general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=tokens
@@ -69,7 +81,7 @@ def test_everything_fits_into_the_budget(tokens: int) -> None:
     prompt = build(found=found, history=15, tokens=tokens)
 
     assert sum(estimate_tokens(message.content) for message in prompt.messages) <= tokens
-    assert prompt.passages
+    assert prompt.facts
 
 
 def test_the_dialogue_does_not_crowd_out_the_passages() -> None:
@@ -79,4 +91,25 @@ def test_the_dialogue_does_not_crowd_out_the_passages() -> None:
     with_history = build(found=found, history=15, tokens=6000)
 
     assert len(with_history.messages) > 2
-    assert len(with_history.passages) >= len(alone.passages) * 0.7
+    assert len(with_history.facts) >= len(alone.facts) * 0.7
+
+
+def test_what_was_said_long_ago_comes_before_the_question() -> None:
+    last = build("Какой срок?", summary="Говорили о договоре аренды.", found=rank(make_passage("текст"))).messages[-1]
+
+    assert last.content.index("Говорили о договоре аренды.") < last.content.index("Какой срок?")
+
+
+def test_where_the_base_was_not_searched_the_model_is_not_told_that_nothing_was_found() -> None:
+    last = build("Привет", searched=False).messages[-1].content
+
+    assert "not searched" in last
+    assert "found nothing" not in last
+
+
+@pytest.mark.parametrize("style", list(RenderStyle))
+def test_the_form_of_the_answer_is_the_plans(style: RenderStyle) -> None:
+    last = build(found=rank(make_passage("текст")), style=style).messages[-1].content
+
+    assert "Form of this answer" in last
+    assert "{items}" not in last

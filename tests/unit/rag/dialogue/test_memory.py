@@ -1,46 +1,37 @@
-"""The window of a dialogue."""
+"""What a turn remembers, and what is remembered of it."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from rag.dialogue.memory import window_messages
+from prompts.loader import load_prompts
+from rag.dialogue.memory import DialogueMemory
+from rag.dialogue.summary import EVERY_PAIRS, Summariser
 from rag.records import Exchange
-from rag.tokens import estimate_tokens
+from tests.fakes.rag import LowerWords, RememberedDialogue, ScriptedModel, make_question
 
-EXCHANGES = st.lists(st.builds(Exchange, question=st.text(max_size=80), answer=st.text(max_size=200)), max_size=20)
-
-
-def dialogue(count: int) -> list[Exchange]:
-    return [Exchange(question=f"вопрос {n}", answer=f"ответ {n}") for n in range(count)]
+ASKED = make_question("Какой срок?")
 
 
-def test_the_newest_exchanges_stay_in_their_order() -> None:
-    messages = window_messages(dialogue(5), pairs=2, tokens=1000)
-
-    assert [(m.role, m.content) for m in messages] == [
-        ("user", "вопрос 3"),
-        ("assistant", "ответ 3"),
-        ("user", "вопрос 4"),
-        ("assistant", "ответ 4"),
-    ]
+async def test_an_exchange_is_kept_and_remembered() -> None:
+    memory = DialogueMemory(RememberedDialogue(), LowerWords(), None, pairs=15)
+    said = Exchange(question=ASKED.text, answer="14 дней.")
+    await memory.keep(ASKED, said)
+    assert (await memory.recollect(ASKED)).window == (said,)
 
 
-def test_no_pairs_is_no_memory() -> None:
-    assert window_messages(dialogue(5), pairs=0, tokens=1000) == ()
+async def test_a_turn_without_an_answer_leaves_nothing() -> None:
+    store = RememberedDialogue()
+    await DialogueMemory(store, LowerWords(), None, pairs=15).keep(ASKED, Exchange(question="?", answer=""))
+    assert store.exchanges == []
 
 
-def test_an_exchange_that_does_not_fit_ends_the_window() -> None:
-    long = Exchange(question="в" * 500, answer="о" * 500)
-
-    messages = window_messages([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100)
-
-    assert [m.content for m in messages if m.role == "user"] == ["вопрос 0", "вопрос 1"]
+async def test_without_a_window_nothing_is_read() -> None:
+    store = RememberedDialogue([Exchange(question="а", answer="б")], window_error=ConnectionError())
+    assert not await DialogueMemory(store, LowerWords(), None, pairs=0).recollect(ASKED)
 
 
-@given(EXCHANGES, st.integers(0, 20), st.integers(0, 300))
-def test_the_window_is_never_over_its_budget(exchanges: list[Exchange], pairs: int, tokens: int) -> None:
-    messages = window_messages(exchanges, pairs=pairs, tokens=tokens)
-
-    assert sum(estimate_tokens(message.content) for message in messages) <= tokens
-    assert len(messages) <= 2 * pairs
-    assert [message.role for message in messages] == ["user", "assistant"] * (len(messages) // 2)
+async def test_a_summary_follows_when_enough_has_left_the_window() -> None:
+    store = RememberedDialogue()
+    summariser = Summariser(store, ScriptedModel("кратко"), load_prompts())
+    memory = DialogueMemory(store, LowerWords(), summariser, pairs=15)
+    for number in range(15 + EVERY_PAIRS):
+        await memory.keep(ASKED, Exchange(question=f"вопрос {number}", answer="ответ"))
+        await summariser.settled()
+    assert (await memory.recollect(ASKED)).summary == "кратко"

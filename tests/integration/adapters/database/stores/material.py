@@ -10,8 +10,8 @@ from typing import Protocol
 
 import psycopg
 
-from bot.ports import Library, Notices, PeopleStore
-from domain.documents import SourceType
+from bot.ports import Library, Notices, PastDialogues, PeopleStore
+from domain.documents import DocumentCard, Lane, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
 from domain.locator import Locator
 from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
@@ -39,11 +39,15 @@ EAST = [0.0, 1.0, 0.0, 0.0]
 COUNTED = "select b.passages, b.terms from bases b order by b.id"
 RECOUNTED = """
 select count(c.id), coalesce(sum(c.length), 0)
-from bases b left join documents d on d.base_id = b.id and d.status = 'ready'
+from bases b left join documents d on d.base_id = b.id and d.visible
   left join documents_chunks c on c.document_id = d.id
 group by b.id order by b.id
 """
 ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
+
+
+class Dialogue(DialogueStore, PastDialogues, Protocol):
+    """What turns and the bot need of dialogues."""
 
 
 class Stores(Protocol):
@@ -64,7 +68,7 @@ class Stores(Protocol):
     @property
     def search(self) -> PassageSearch: ...
     @property
-    def dialogue(self) -> DialogueStore: ...
+    def dialogue(self) -> Dialogue: ...
 
 
 async def open_base(stores: Stores, user: UserId = ANNA) -> BaseId:
@@ -121,6 +125,32 @@ def indexed(ordinal: int, text: str, *, vector: Sequence[float] = NORTH, model: 
     )
 
 
+def file(name: str, *, lane: Lane = Lane.QUICK) -> Source:
+    """A file sent to the bot."""
+    return Source(type=SourceType.FILE, identifier=name, file_id=f"file of {name}", lane=lane)
+
+
+async def claim_source(stores: Stores, base: BaseId, source: Source) -> ClaimedDocument:
+    """A new document of this source that a worker holds."""
+    (document,) = await stores.intake.enqueue(batch_of(base, source))
+    return await claim(stores, document.id)
+
+
+async def read_source(
+    stores: Stores, base: BaseId, source: Source, *texts: str
+) -> tuple[DocumentId, PublishedDocument]:
+    """A document that was worked to its end, and what that was."""
+    held = await claim_source(stores, base, source)
+    return held.id, await read(stores, held, *texts)
+
+
+async def card_of(stores: Stores, base: BaseId, document: DocumentId) -> DocumentCard:
+    """The document's card; there must be one."""
+    card = await stores.library.card(base, document)
+    assert card is not None
+    return card
+
+
 async def publish(stores: Stores, base: BaseId, *texts: str, name: str = "заметка") -> DocumentId:
     """A ready document with a chunk for each text."""
     held = await claim_new(stores, base, name)
@@ -130,8 +160,10 @@ async def publish(stores: Stores, base: BaseId, *texts: str, name: str = "зам
 
 async def read(stores: Stores, held: ClaimedDocument, *texts: str) -> PublishedDocument:
     """All that a worker does with a document, from its hash to its publication."""
-    await stores.work.record_content(held, content_hash=hash_of(*texts))
-    await stores.work.store_blocks(held, parsed=parsed(*texts, title=held.source.identifier))
+    stopped = await stores.work.record_content(held, content_hash=hash_of(*texts))
+    if stopped is not None:
+        return stopped
+    await stores.work.store_blocks(held, parsed=parsed(*texts, title=held.source.identifier), chunks=len(texts))
     await stores.work.add_chunks(held, chunks=[indexed(ordinal, text) for ordinal, text in enumerate(texts)])
     return await stores.work.publish(held, chunks=len(texts))
 

@@ -44,14 +44,14 @@ RICH = Document(
 async def test_blocks_come_back_as_they_were_parsed(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
-    await stores.work.store_blocks(held, parsed=RICH)
+    await stores.work.store_blocks(held, parsed=RICH, chunks=1)
     assert await stores.text.blocks(base, held.id) == list(RICH.blocks)
 
 
 async def test_a_parsed_document_has_its_own_title_and_pages(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
-    await stores.work.store_blocks(held, parsed=RICH)
+    await stores.work.store_blocks(held, parsed=RICH, chunks=1)
     card = await stores.library.card(base, held.id)
     assert card is not None
     assert (card.title, card.pages, card.pages_without_text, card.language) == ("Отчёт", 3, (2, 3), "ru")
@@ -60,14 +60,14 @@ async def test_a_parsed_document_has_its_own_title_and_pages(stores: Stores) -> 
 async def test_blocks_of_a_second_attempt_replace_the_first(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
-    await stores.work.store_blocks(held, parsed=RICH)
-    await stores.work.store_blocks(held, parsed=parsed("один", "два"))
+    await stores.work.store_blocks(held, parsed=RICH, chunks=1)
+    await stores.work.store_blocks(held, parsed=parsed("один", "два"), chunks=1)
     assert [block.text for block in await stores.text.blocks(base, held.id)] == ["один", "два"]
 
 
 async def test_a_second_attempt_gets_the_title_that_was_sent(stores: Stores) -> None:
     held = await claim_new(stores, await open_base(stores), lease_s=0)
-    await stores.work.store_blocks(held, parsed=RICH)
+    await stores.work.store_blocks(held, parsed=RICH, chunks=1)
     assert (await claim(stores)).source.title is None
 
 
@@ -75,16 +75,30 @@ async def test_a_long_document_is_read_back_whole(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
     texts = [f"абзац {number}" for number in range(2000)]
-    await stores.work.store_blocks(held, parsed=parsed(*texts))
+    await stores.work.store_blocks(held, parsed=parsed(*texts), chunks=1)
     assert [block.text for block in await stores.text.blocks(base, held.id)] == texts
 
 
-async def test_chunks_of_an_earlier_attempt_are_named_with_their_digests(stores: Stores) -> None:
-    held = await claim_new(stores, await open_base(stores))
+def digest(text: str) -> str:
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+async def test_of_an_earlier_attempt_only_what_is_wanted_again_is_kept(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
     other = indexed(2, "чужая модель", model="another")
-    await stores.work.add_chunks(held, chunks=[indexed(0, "ноль"), indexed(1, "один"), other])
-    digests = {number: hashlib.md5(text.encode()).hexdigest() for number, text in enumerate(("ноль", "один"))}
-    assert await stores.work.stored_chunks(held, model=MODEL) == digests
+    before = [indexed(0, "ноль"), indexed(1, "старое"), other, indexed(3, "за концом")]
+    await stores.work.add_chunks(held, chunks=before)
+    assert await stores.work.store_blocks(held, parsed=parsed("слова"), chunks=3) == 4
+    wanted = [digest(text) for text in ("ноль", "новое", "чужая модель")]
+    assert set(await stores.work.keep_chunks(held, model=MODEL, digests=wanted)) == {0}
+    await stores.work.publish(held, chunks=3, last=[indexed(1, "новое"), indexed(2, "чужая модель")])
+    assert sorted(await find(stores, base, "ноль старое новое за")) == ["новое", "ноль"]
+
+
+async def test_a_first_attempt_finds_nothing_stored(stores: Stores) -> None:
+    held = await claim_new(stores, await open_base(stores))
+    assert await stores.work.store_blocks(held, parsed=parsed("слова"), chunks=1) == 0
 
 
 async def test_all_stored_chunks_are_named_however_many(stores: Stores) -> None:
@@ -92,7 +106,8 @@ async def test_all_stored_chunks_are_named_however_many(stores: Stores) -> None:
     for start in range(0, 1200, 300):
         chunks = [indexed(ordinal, f"номер {ordinal}") for ordinal in range(start, start + 300)]
         await stores.work.add_chunks(held, chunks=chunks)
-    assert sorted(await stores.work.stored_chunks(held, model=MODEL)) == list(range(1200))
+    wanted = [digest(f"номер {ordinal}") for ordinal in range(1200)]
+    assert set(await stores.work.keep_chunks(held, model=MODEL, digests=wanted)) == set(range(1200))
 
 
 async def test_nothing_is_found_before_publication(stores: Stores) -> None:
@@ -177,7 +192,7 @@ async def test_deleted_content_may_come_again(stores: Stores) -> None:
 async def prepare_twin(stores: Stores, name: str) -> ClaimedDocument:
     held = await claim_new(stores, await open_base(stores), name)
     await stores.work.record_content(held, content_hash=hash_of("слова"))
-    await stores.work.store_blocks(held, parsed=parsed("слова"))
+    await stores.work.store_blocks(held, parsed=parsed("слова"), chunks=1)
     await stores.work.add_chunks(held, chunks=[indexed(0, "слова")])
     return held
 
@@ -204,7 +219,7 @@ async def test_texts_that_the_database_cannot_hold_are_mended(stores: Stores) ->
     base = await open_base(stores)
     held = await claim_new(stores, base)
     broken = parsed("ноль\x00 и половина \ud83d", title="\x00")
-    await stores.work.store_blocks(held, parsed=replace(broken, author="\x00"))
+    await stores.work.store_blocks(held, parsed=replace(broken, author="\x00"), chunks=1)
     assert len(await stores.text.blocks(base, held.id)) == 1
 
 
@@ -213,7 +228,7 @@ async def test_an_attempt_after_a_crash_keeps_what_is_stored(stores: Stores) -> 
     first = await claim_new(stores, base, lease_s=0)
     await stores.work.add_chunks(first, chunks=[indexed(0, "ноль")])
     second = await claim(stores, lease_s=LEASE_S)
-    assert list(await stores.work.stored_chunks(second, model=MODEL)) == [0]
+    assert set(await stores.work.keep_chunks(second, model=MODEL, digests=[digest("ноль")])) == {0}
 
 
 async def test_a_word_that_is_too_long_for_an_index_hinders_nothing(stores: Stores) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import UserId
 from ingestion.errors import LeaseLost
 from ingestion.ports import WorkQueue
@@ -33,8 +33,9 @@ UNDER_A_LEASE: dict[str, Callable[[WorkQueue, ClaimedDocument], Awaitable[object
     "renew": lambda work, held: work.renew(held, lease_s=LEASE_S),
     "report": lambda work, held: work.report(held, status=DocumentStatus.PARSING, done=1, total=2),
     "record_content": lambda work, held: work.record_content(held, content_hash="00"),
-    "store_blocks": lambda work, held: work.store_blocks(held, parsed=parsed("слова")),
-    "stored_chunks": lambda work, held: work.stored_chunks(held, model=MODEL),
+    "store_blocks": lambda work, held: work.store_blocks(held, parsed=parsed("слова"), chunks=1),
+    "keep_chunks": lambda work, held: work.keep_chunks(held, model=MODEL, digests=[]),
+    "give_back": lambda work, held: work.give_back(held),
     "add_chunks": lambda work, held: work.add_chunks(held, chunks=[indexed(0, "слова")]),
     "publish": lambda work, held: work.publish(held, chunks=0),
     "postpone": lambda work, held: work.postpone(held, failure=AWAY, delay_s=0),
@@ -104,6 +105,8 @@ async def test_a_worker_gets_the_source_as_it_was_sent(stores: Stores) -> None:
         media_type="application/pdf",
         author="Анна",
         published_at=datetime(2026, 3, 1, 12, 30, tzinfo=UTC),
+        url="https://t.me/news/7",
+        lane=Lane.LONG,
     )
     await stores.intake.enqueue(batch_of(await open_base(stores), source))
     claimed = await claim(stores)
@@ -213,7 +216,7 @@ async def test_a_document_postponed_by_nothing_comes_back_at_once(stores: Stores
 async def test_a_failed_document_says_why_and_is_never_given_again(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
-    await stores.work.store_blocks(held, parsed=parsed("слова"))
+    await stores.work.store_blocks(held, parsed=parsed("слова"), chunks=1)
     await stores.work.fail(held, failure=UNREADABLE)
     card = await stores.library.card(base, held.id)
     assert card is not None

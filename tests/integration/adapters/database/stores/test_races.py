@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 import psycopg
 
 from adapters.database.postgres import PostgresTransport
-from domain.ids import SessionId
+from domain.ids import BaseId, SessionId
 from ingestion.errors import LeaseLost
 from ingestion.records import PublishedDocument
 from rag.records import Exchange
@@ -66,11 +66,11 @@ async def test_the_second_of_two_exchanges_waits_for_the_first(
     said = Exchange(question="Второй?", answer="Второй.")
     call = "select insert_and_trim_pairs(%s, %s, %s, 'Первый?', 'Первый.')"
     async with unfinished(database_url, call, ANNA, SESSION, base):
-        append = asyncio.create_task(stores.dialogue.append(ANNA, SESSION, base=base, exchange=said, keep=2))
+        append = asyncio.create_task(_append(stores, base, said))
         done, _ = await asyncio.wait([append], timeout=MOMENT_S)
         assert not done
     await append
-    assert await stores.dialogue.window(ANNA, SESSION, pairs=15) == [said]
+    assert list((await stores.dialogue.recollect(ANNA, SESSION, pairs=15, terms=(), recalled=0)).window) == [said]
 
 
 async def test_a_document_that_is_being_claimed_is_passed_over(
@@ -130,3 +130,7 @@ async def clean_now_and_then(stores: Stores, seed: int) -> None:
     for _ in range(5):
         await asyncio.sleep(pauses.uniform(0, 0.1))
         await stores.library.clean_base(base)
+
+
+async def _append(stores: DatabaseStores, base: BaseId, said: Exchange) -> None:
+    await stores.dialogue.append(ANNA, SESSION, base=base, exchange=said, question_terms=(), answer_terms=(), keep=2)

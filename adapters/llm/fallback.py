@@ -1,0 +1,95 @@
+"""Several models as one: when the first is away or refuses, the next one answers.
+
+In: models in order of preference. Out: a `ChatModel`. A stream that has begun is never begun anew by another model:
+two halves of different answers would read as one.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import structlog
+
+from adapters.llm.breaker import CircuitBreaker
+from adapters.llm.client import OpenAIChatModel
+from adapters.llm.structured import Schema
+from rag.errors import ModelAway, ModelError
+from rag.records import ChatMessage
+
+Result = TypeVar("Result")
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardedModel:
+    """A model and what is known of its health."""
+
+    model: OpenAIChatModel
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
+
+
+class FallbackModel:
+    """Meets `rag.ports.ChatModel`."""
+
+    def __init__(self, models: Sequence[GuardedModel]) -> None:
+        """At least one; the first is the one to be preferred."""
+        self._models = tuple(models)
+
+    @property
+    def name(self) -> str:
+        """The preferred model's name."""
+        return self._models[0].model.name
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        """The whole answer. Raises ModelError when no model gives one."""
+        return await self._first(lambda model: model.complete(messages))
+
+    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+        """An answer that fits `schema`. Raises ModelError when no model gives one."""
+        return await self._first(lambda model: model.structured(messages, schema))
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
+        """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
+        trouble: ModelError = ModelAway("every model rests")
+        for guarded in self._awake():
+            begun = False
+            try:
+                async with aclosing(guarded.model.stream(messages)) as pieces:
+                    async for piece in pieces:
+                        begun = True
+                        yield piece
+            except ModelError as error:
+                trouble = _note(guarded, error)
+                if begun:
+                    raise
+            else:
+                guarded.breaker.succeeded()
+                return
+        raise trouble
+
+    async def _first(self, ask: Callable[[OpenAIChatModel], Awaitable[Result]]) -> Result:
+        trouble: ModelError = ModelAway("every model rests")
+        for guarded in self._awake():
+            try:
+                answer = await ask(guarded.model)
+            except ModelError as error:
+                trouble = _note(guarded, error)
+            else:
+                guarded.breaker.succeeded()
+                return answer
+        raise trouble
+
+    def _awake(self) -> list[GuardedModel]:
+        return [guarded for guarded in self._models if guarded.breaker.lets_through]
+
+
+def _note(guarded: GuardedModel, error: ModelError) -> ModelError:
+    """Only silence opens the breaker: a refusal and nonsense come at once and cost nobody's time."""
+    if isinstance(error, ModelAway):
+        guarded.breaker.failed()
+    else:
+        guarded.breaker.succeeded()
+    log.info("llm.passed_on", model=guarded.model.name, reason=type(error).__name__)
+    return error

@@ -1,0 +1,64 @@
+"""Finds a local model: a folder, a folder in BAZA_HOME/models, or a name on the hub that is fetched once.
+
+In: what the settings name. Out: a `LocalEncoder` or `LocalReranker`, not yet loaded; LocalModelError when there is no
+such model. A fetched model appears in BAZA_HOME/models whole or not at all.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from adapters.local.encoder import LocalEncoder
+from adapters.local.errors import LocalModelError
+from adapters.local.layout import read_encoder, read_files
+from adapters.local.reranker import LocalReranker
+
+Fetch = Callable[[str, Path], None]
+"""Puts the files of a named model into a folder. Raises LocalModelError."""
+
+WANTED = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # weights of other runtimes are left there
+
+
+def open_encoder(name: str, *, models: Path, context_tokens: int, threads: int) -> LocalEncoder:
+    """The encoder `name`. Raises LocalModelError."""
+    return LocalEncoder(read_encoder(find_model(name, models)), context_tokens=context_tokens, threads=threads)
+
+
+def open_reranker(name: str, *, models: Path, threads: int) -> LocalReranker:
+    """The cross-encoder `name`. Raises LocalModelError."""
+    return LocalReranker(read_files(find_model(name, models)), threads=threads)
+
+
+def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
+    """The folder of the model `name`. Raises LocalModelError."""
+    given, kept = Path(name).expanduser(), models / name
+    for folder in (given, kept):
+        if folder.is_dir():
+            return folder.resolve()
+    if name.count("/") != 1 or name.startswith((".", "/", "~")):
+        raise LocalModelError(f"There is no model {name}: neither a folder of that name, nor one in {models}.")
+    unfinished = models / ".unfinished" / name
+    unfinished.mkdir(parents=True, exist_ok=True)
+    structlog.get_logger().info("local.fetching", model=name)
+    (fetch or fetch_from_hub)(name, unfinished)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return unfinished.rename(kept)
+
+
+def fetch_from_hub(name: str, folder: Path, *, endpoint: str | None = None) -> None:
+    """The model's files from the Hugging Face hub (HF_ENDPOINT and HF_TOKEN count); a broken transfer goes on later.
+
+    Raises LocalModelError.
+    """
+    import httpx2  # the hub's client speaks through it
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        snapshot_download(name, local_dir=folder, allow_patterns=list(WANTED), endpoint=endpoint)
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, httpx2.HTTPError, OSError) as error:
+        raise LocalModelError(
+            f"The model {name} cannot be fetched ({type(error).__name__}). Put it into {folder.parents[2] / name}, "
+            "or name a folder."
+        ) from error

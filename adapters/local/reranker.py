@@ -1,0 +1,58 @@
+"""Reranking by an ONNX cross-encoder on this machine.
+
+In: a question and passages. Out: (index, relevance from 0 to 1), best first. Meets `rag.ports.Reranker`. A passage that
+is longer than the model's context is read from its beginning as far as there is room.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from adapters.local.errors import LocalModelError
+from adapters.local.graph import Graph
+from adapters.local.layout import ModelFiles
+from adapters.local.stretches import Array
+from adapters.local.tokens import TokenRow, Vocabulary
+from rag.errors import ModelNonsense, ModelRefused
+from rag.records import Passage
+
+PAIR_TOKENS = 1024
+"""Of a question with its passage: what bge-reranker-v2-m3 and jina-reranker-v2 were trained with."""
+
+
+class LocalReranker:
+    """One cross-encoder."""
+
+    def __init__(self, files: ModelFiles, *, threads: int) -> None:
+        self._files = files
+        self._limit = min(PAIR_TOKENS, files.context_tokens)
+        self._graph = Graph(files, rank=2, threads=threads)
+        self._vocabulary = Vocabulary(files.tokenizer)
+
+    async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
+        """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
+        if not passages or top_n < 1:
+            return []
+        try:
+            rows = await asyncio.to_thread(self._pairs, query, passages)
+            logits = await self._graph.run(rows, queues=False)
+        except LocalModelError as error:
+            raise ModelRefused(str(error)) from error
+        scores = [_relevance(row) for row in logits]
+        if not np.isfinite(scores).all():
+            raise ModelNonsense(f"{self._files.name}: a relevance that is not a finite number")
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])
+        return [(index, scores[index]) for index in order[:top_n]]
+
+    def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
+        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+        return [self._vocabulary.pair(query, text, limit=self._limit) for text in texts]
+
+
+def _relevance(logits: Array) -> float:
+    """Of one score its sigmoid; of two («does not answer», «answers») the share of the second."""
+    if len(logits) > 2:
+        raise ModelRefused(f"a model with {len(logits)} classes does not rerank")
+    margin = float(logits[-1] - (logits[0] if len(logits) == 2 else 0.0))
+    return float(1 / (1 + np.exp(-np.clip(margin, -60, 60))))

@@ -1,0 +1,135 @@
+"""Ingestion beside its peers: the same files, the same PostgreSQL, the same instant vectors, in one run.
+
+In: the interpreter of the peers' environment and files (`python -m benchmarks.ingestion_peers /tmp/peers/bin/python
+../shared/data/pdf/…`). Out: files, MB and pages a second of Baza, LangChain and LlamaIndex, and how many times faster
+Baza is than the better one. Each does its whole usual path: load or fetch and parse, split, embed, store. Baza also
+makes its lexical index, which the others do not.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+from adapters.database.embedded import embedded_database
+from bot.app import open_parts
+from bot.cli.adding import add_sources
+from bot.settings import Settings
+from domain.documents import DocumentCard, DocumentStatus
+from ingestion.records import Vector, Window
+
+SUFFIXES = frozenset({".pdf", ".docx", ".html", ".md", ".txt"})  # what all three read without further programs
+DIMENSIONS = 1024
+MEGABYTE = 1e6
+GOAL = 5.0  # issue 3: times the better one
+PEERS = Path(__file__).parent / "peers"
+
+
+class InstantEmbedder:
+    """Meets `ingestion.ports.Embedder`: vectors that cost nothing, as the peers get them."""
+
+    model = "instant"
+    window_tokens = 8000
+
+    async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
+        """As long as the text is, modulo a prime."""
+        return [[[1.0 / (1 + len(chunk.text) % 97)] * DIMENSIONS for chunk in window.own] for window in windows]
+
+    async def embed_query(self, text: str) -> list[float]:
+        """The same for a question."""
+        return [1.0 / (1 + len(text) % 97)] * DIMENSIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one of them did."""
+
+    name: str
+    documents: int
+    failed: int
+    chunks: int
+    seconds: float
+
+
+def ask_peer(python: Path, script: str, url: str, paths: Sequence[Path]) -> Outcome:
+    """Run a peer's script in its own environment."""
+    command = [str(python), str(PEERS / f"{script}_ingestion.py"), url, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout.splitlines()[-1])
+    return Outcome(
+        name=script,
+        documents=said["documents"],
+        failed=said["failed"],
+        chunks=said["chunks"],
+        seconds=said["seconds"],
+    )
+
+
+async def ask_baza(home: Path, url: str, paths: Sequence[Path]) -> Outcome:
+    """The worker that `baza add` uses, with as many documents at once as there are cores."""
+    settings = Settings.read({"BAZA_HOME": str(home), "DATABASE_URL": url, "MAX_FILE_MB": "100"})
+    async with open_parts(settings) as opened:
+        # The record is frozen; a benchmark may put another embedder into it.
+        object.__setattr__(opened, "embedder", InstantEmbedder())
+        base = await opened.stores.people.open_named_base("peers")
+        async with opened.open_worker() as worker:
+            began = time.perf_counter()
+            outcomes = [each async for _, each in add_sources(opened, worker, base, [str(path) for path in paths])]
+            seconds = time.perf_counter() - began
+    cards = [each for each in outcomes if isinstance(each, DocumentCard)]
+    ready = [card for card in cards if card.status in (DocumentStatus.READY, DocumentStatus.DUPLICATE)]
+    return Outcome(
+        name="baza",
+        documents=len(ready),
+        failed=len(paths) - len(ready),
+        chunks=sum(card.chunks for card in ready),
+        seconds=seconds,
+    )
+
+
+async def open_peers_database(url: str) -> str:
+    """A database of their own on the same server, with pgvector where they look for it."""
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute("create database peers")
+    theirs = urlunsplit(urlsplit(url)._replace(path="/peers"))
+    async with await psycopg.AsyncConnection.connect(theirs, autocommit=True) as connection:
+        await connection.execute("create extension vector")
+    return theirs
+
+
+async def run(python: Path, paths: Sequence[Path]) -> None:
+    """Measure all three and print."""
+    megabytes = sum(path.stat().st_size for path in paths) / MEGABYTE
+    with tempfile.TemporaryDirectory(prefix="baza-peers-", dir="/tmp") as folder:
+        home = Path(folder)
+        async with embedded_database(home) as url:
+            baza = await ask_baza(home, url, paths)
+            theirs = await open_peers_database(url)
+            peers = [
+                await asyncio.to_thread(ask_peer, python, name, theirs, paths) for name in ("langchain", "llamaindex")
+            ]
+    print(f"{len(paths)} files, {megabytes:.1f} MB")
+    for each in (baza, *peers):
+        print(
+            f"{each.name:>10}: {each.seconds:6.1f} s, {megabytes / each.seconds:6.2f} MB/s, "
+            f"{each.documents} ready, {each.failed} failed, {each.chunks} passages"
+        )
+    times = min(peer.seconds for peer in peers) / baza.seconds
+    print(f"baza is {times:.1f} times as fast as the better one (goal {GOAL:.0f})")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("python", type=Path, help="the interpreter of the peers' environment")
+    parser.add_argument("paths", nargs="+", type=Path, help="files, or folders with files")
+    arguments = parser.parse_args()
+    named = [path for given in arguments.paths for path in ([given] if given.is_file() else sorted(given.rglob("*")))]
+    asyncio.run(run(arguments.python, [path for path in named if path.suffix.lower() in SUFFIXES]))

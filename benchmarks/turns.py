@@ -1,0 +1,135 @@
+"""Our own time of a turn: models that answer at once, a base of the size that is asked for.
+
+In: a folder with corpus.jsonl and queries.jsonl (`python -m benchmarks.turns ../shared/data/vkcloud/ru`), and how many
+passages the base is to hold. Out: for each kind of question p50 and p95 in ms until the first visible text and until
+the end, and how many models were asked. The chat server is on loopback, so its HTTP is in the figures.
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median, quantiles
+from uuid import uuid4
+
+from benchmarks.search import PASSAGES_A_DOCUMENT, _texts, add_document
+from bot.app import Parts, open_parts
+from bot.settings import Settings
+from domain.ids import BaseId, SessionId, UserId
+from rag.conversation import Conversation
+from rag.records import Answered, Question, TextGrew
+from tests.servers.llm import ChatRequest, LlmServer, plan_search, serve_llm
+
+LIMIT_MS = 40.0  # issue 5: p95 at 100,000 passages on the PostgreSQL transport
+TURNS = 60
+USER = UserId(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of question, by the plan that it gets."""
+
+    name: str
+    planner: Callable[[ChatRequest], str]
+
+
+def _no_search(request: ChatRequest) -> str:
+    plan = json.loads(plan_search(request))
+    return json.dumps({**plan, "intents": ["CONVERSATION"], "tool_calls": []})
+
+
+def _other_words(request: ChatRequest) -> str:
+    """A reformulated query: the early search cannot be used."""
+    plan = json.loads(plan_search(request))
+    query = " ".join(plan["question"].split()[1:]) or plan["question"]
+    return json.dumps({**plan, "tool_calls": [{"tool": "rag_db_query", "args": {"query": query}}]})
+
+
+def _two_searches(request: ChatRequest) -> str:
+    plan = json.loads(plan_search(request))
+    words = plan["question"].split()
+    halves = [" ".join(words[: len(words) // 2]) or "диск", " ".join(words[len(words) // 2 :])]
+    return json.dumps({**plan, "tool_calls": [{"tool": "rag_db_query", "args": {"query": half}} for half in halves]})
+
+
+KINDS = (
+    Kind(name="small talk, no search", planner=_no_search),
+    Kind(name="search in the question's own words", planner=plan_search),
+    Kind(name="search in other words", planner=_other_words),
+    Kind(name="two searches", planner=_two_searches),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """Milliseconds."""
+
+    first_text: float
+    whole: float
+
+
+async def take_turn(conversation: Conversation, base: BaseId, text: str) -> Turn:
+    """One question of a dialogue of its own."""
+    question = Question(text=text, user_id=USER, session_id=SessionId(str(uuid4())), base_id=base)
+    began = time.perf_counter()
+    first = None
+    async for event in conversation.answer(question):
+        if isinstance(event, TextGrew | Answered) and first is None:
+            first = time.perf_counter() - began
+    whole = time.perf_counter() - began
+    return Turn(first_text=1000 * (first or whole), whole=1000 * whole)
+
+
+async def fill(parts: Parts, base: BaseId, texts: Sequence[str], passages: int) -> None:
+    """The corpus, repeated until the base is large enough."""
+    for number, part in enumerate(batched_texts(texts, passages)):
+        await add_document(parts, base, number, part)
+
+
+def batched_texts(texts: Sequence[str], passages: int) -> list[tuple[str, ...]]:
+    """Documents of passages."""
+    endless = cycle(texts)
+    whole, rest = divmod(passages, PASSAGES_A_DOCUMENT)
+    return [tuple(islice(endless, size)) for size in [PASSAGES_A_DOCUMENT] * whole + [rest] * bool(rest)]
+
+
+async def measure(server: LlmServer, parts: Parts, base: BaseId, questions: Sequence[str]) -> None:
+    """Print a line for each kind."""
+    conversation = parts.conversation()
+    await take_turn(conversation, base, questions[0])  # connections and dictionaries are opened by the first
+    for kind in KINDS:
+        server.planner = kind.planner
+        asked = len(server.requests) + len(server.plans)
+        turns = [await take_turn(conversation, base, text) for text in islice(cycle(questions), TURNS)]
+        calls = (len(server.requests) + len(server.plans) - asked) / TURNS
+        first, whole = [turn.first_text for turn in turns], [turn.whole for turn in turns]
+        print(
+            f"{kind.name}: first text p50 {median(first):.1f} p95 {quantiles(first, n=20)[-1]:.1f} ms; "
+            f"whole p50 {median(whole):.1f} p95 {quantiles(whole, n=20)[-1]:.1f} ms (limit {LIMIT_MS:.0f}); "
+            f"{calls:.1f} model calls, one after the other"
+        )
+
+
+async def run(folder: Path, passages: int) -> None:
+    """Build the base and measure."""
+    with tempfile.TemporaryDirectory(prefix="baza-turns-") as home:
+        async with serve_llm(reply=lambda _: "[+] Ответ из базы [1].") as server:
+            settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": server.url, "ANSWER_MODEL": "test-model"})
+            async with open_parts(settings) as parts:
+                base = await parts.stores.people.open_named_base("turns")
+                await fill(parts, base, _texts(folder, "corpus.jsonl"), passages)
+                print(f"{passages} passages, {TURNS} turns of each kind:")
+                await measure(server, parts, base, _texts(folder, "queries.jsonl"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--passages", type=int, default=10_000)
+    arguments = parser.parse_args()
+    asyncio.run(run(arguments.folder, arguments.passages))

@@ -1,0 +1,109 @@
+"""Going on in Чат: an answer to a question asked back, the rest of a list, an earlier dialogue.
+
+In: buttons under answers, /dialogs. Out: the next turn of the dialogue, or another dialogue.
+"""
+
+import contextlib
+
+from aiogram import Bot, F, Router
+from aiogram.exceptions import TelegramBadRequest
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+
+from bot.handlers.answering import Dialogues, answer_question
+from bot.handlers.filters import has_message
+from bot.inbox import Turn
+from bot.keyboards import BUTTON_CHARACTERS, MORE, PickChoice, ResumeDialogue, button, rows
+from bot.replies.names import shortened
+from bot.replies.sending import acknowledge, edit, send
+from bot.services import Services
+from bot.talk import Talk
+from domain.ids import ChatId, MessageId, SessionId
+
+LISTED = 8  # dialogues: a screen of a phone
+TITLE_CHARACTERS = 60
+
+
+def build_router() -> Router:
+    """Buttons under answers, and the list of dialogues."""
+    router = Router(name="going_on")
+    router.message.register(list_dialogues, Command("dialogs"))
+    router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
+    router.callback_query.register(show_more, F.data == MORE, has_message)
+    router.callback_query.register(resume_dialogue, ResumeDialogue.filter(), has_message)
+    return router
+
+
+async def pick_choice(
+    query: CallbackQuery,
+    callback_data: PickChoice,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
+) -> None:
+    """The choice that was pressed is the person's answer to the question asked back."""
+    label = _label(shown.reply_markup, callback_data)
+    await acknowledge(query)
+    if label is None:
+        return
+    await _take_buttons_away(shown)
+    if turn:
+        turn.release()
+    await answer_question(label, bot, services, talk, dialogues)
+
+
+async def show_more(
+    query: CallbackQuery,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
+) -> None:
+    """«Показать ещё»: asked like any other question, in the person's own language."""
+    await acknowledge(query)
+    if turn:
+        turn.release()
+    await answer_question(talk.words.plain("ask-more"), bot, services, talk, dialogues)
+
+
+async def list_dialogues(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """/dialogs: by their first questions, the latest first."""
+    past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
+    others = [each for each in past if each.id != talk.state.session_id]
+    if not others:
+        await send(bot, talk.place, talk.words("dialogs-none"))
+        return
+    lines = [[button(shortened(each.title, BUTTON_CHARACTERS * 2), ResumeDialogue(session=each.id))] for each in others]
+    await send(bot, talk.place, talk.words("dialogs-choose"), rows(*lines))
+
+
+async def resume_dialogue(
+    query: CallbackQuery, callback_data: ResumeDialogue, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """From now on that dialogue is the one that answers remember."""
+    session = SessionId(callback_data.session)
+    past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
+    title = next((each.title for each in past if each.id == session), "")
+    if not await services.dialogues.resume(talk.state.user_id, session):
+        await acknowledge(query, talk.words.plain("dialog-gone"), alert=True)
+        return
+    await acknowledge(query)
+    text = talk.words("dialog-resumed", title=shortened(title, TITLE_CHARACTERS))
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), text, None)
+
+
+def _label(markup: InlineKeyboardMarkup | None, pressed: PickChoice) -> str | None:
+    """What the pressed button says; its number alone travels with the press."""
+    buttons: list[InlineKeyboardButton] = [each for line in (markup.inline_keyboard if markup else []) for each in line]
+    return next((each.text for each in buttons if each.callback_data == pressed.pack()), None)
+
+
+async def _take_buttons_away(shown: Message) -> None:
+    """A choice is made once."""
+    with contextlib.suppress(TelegramBadRequest):  # pressed twice, or the message is gone
+        await shown.edit_reply_markup(reply_markup=None)

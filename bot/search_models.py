@@ -1,0 +1,88 @@
+"""Which models search uses: Jina's with a key, else those of this machine that the settings name, else none.
+
+In: settings. Out: an embedder, a reranker or None, and how much each leg of search counts with them. Part of the
+composition root (`app`), which opens them; models are loaded at their first use.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from adapters.offline import OfflineEmbedder
+from bot.settings import JinaSettings, LocalModelSettings, Settings
+from ingestion.ports import Embedder
+from rag.ports import QueryEmbedder, Reranker, TermAnalyzer
+
+
+class TextEmbedder(Embedder, QueryEmbedder, Protocol):
+    """One model for passages and questions; anything else could not be compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fusion:
+    """How much each leg of search counts; measured in benchmarks, see docs/decisions.md."""
+
+    lexical_weight: float
+    vector_weight: float
+
+
+WITH_OFFLINE_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.3)
+WITH_LOCAL_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.75)
+WITH_JINA_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchModels:
+    """What `rag.retrieval` is given."""
+
+    embedder: TextEmbedder
+    reranker: Reranker | None
+    fusion: Fusion
+
+
+async def open_search_models(settings: Settings, analyzer: TermAnalyzer, stack: AsyncExitStack) -> SearchModels:
+    """The models that are configured. Raises LocalModelError for a local one that cannot be used."""
+    if settings.jina.api_key is not None:
+        return await _open_jina_models(settings.jina, settings.jina.api_key.get_secret_value(), stack)
+    # In a thread: a model given by its name is fetched, which may take minutes.
+    return await asyncio.to_thread(_open_local_models, settings.local, settings.home / "models", analyzer)
+
+
+async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack) -> SearchModels:
+    from adapters.jina.client import open_jina
+    from adapters.jina.embedder import JinaEmbedder
+    from adapters.jina.pace import TIERS
+    from adapters.jina.reranker import JinaReranker
+
+    client = await stack.enter_async_context(
+        open_jina(
+            base_url=jina.base_url,
+            api_key=key,
+            timeout_s=jina.timeout_s,
+            tier=TIERS[jina.tier],
+            concurrency=jina.concurrency,
+        )
+    )
+    return SearchModels(
+        embedder=JinaEmbedder(client, model=jina.embedding_model),
+        reranker=JinaReranker(client, model=jina.reranker_model),
+        fusion=WITH_JINA_VECTORS,
+    )
+
+
+def _open_local_models(local: LocalModelSettings, models: Path, analyzer: TermAnalyzer) -> SearchModels:
+    embedder: TextEmbedder = OfflineEmbedder(analyzer)
+    reranker: Reranker | None = None
+    if local.embedding_model or local.reranker_model:
+        from adapters.local.opening import open_encoder, open_reranker
+
+        if local.embedding_model:
+            embedder = open_encoder(
+                local.embedding_model, models=models, context_tokens=local.context_tokens, threads=local.threads
+            )
+        if local.reranker_model:
+            reranker = open_reranker(local.reranker_model, models=models, threads=local.threads)
+    fusion = WITH_LOCAL_VECTORS if local.embedding_model else WITH_OFFLINE_VECTORS
+    return SearchModels(embedder=embedder, reranker=reranker, fusion=fusion)

@@ -1,0 +1,89 @@
+"""Where unpacked files are written: a folder of ours, under numbers, within limits of count and bytes.
+
+In: names and streams. Out: files 1, 2, 3 … and a `Listing`. A name from an archive is never a path.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ingestion.archives.records import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
+
+PIECE_BYTES = 256 * 1024
+
+UNMENTIONED_FOLDERS = frozenset({"__MACOSX", ".git", ".svn"})
+UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail.dat", ".gitignore", ".gitkeep"})
+"""What systems leave in folders."""
+
+
+class Stream(Protocol):
+    """What can be read piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Sink:
+    """Takes one file after another."""
+
+    folder: Path
+    members: int
+    total_bytes: int
+    written: list[Member] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    encrypted: list[str] = field(default_factory=list)
+
+    def take(self, name: str, *, stated_bytes: int, stream: Callable[[], Stream]) -> None:
+        """Write a file; one that is too large, or one too many, is named only. Same content again is left out."""
+        shown = tidy_name(name)
+        if is_unmentioned(shown):
+            return
+        limit = min(LARGEST_MEMBER_BYTES, self.total_bytes)
+        if len(self.written) >= self.members or stated_bytes > limit:
+            self.refused.append(shown)
+            return
+        self._write(shown, _pieces(stream()), limit)
+
+    def listing(self) -> Listing:
+        """All that was taken and named."""
+        return Listing(members=tuple(self.written), refused=tuple(self.refused), encrypted=tuple(self.encrypted))
+
+    def _write(self, name: str, pieces: Iterator[bytes], limit: int) -> None:
+        number = len(self.written) + 1
+        path = self.folder / str(number)
+        digest, size = hashlib.sha256(), 0
+        with path.open("wb") as target:
+            for piece in pieces:
+                size += len(piece)
+                if size > limit:  # the size that its archive states was a lie
+                    break
+                digest.update(piece)
+                target.write(piece)
+        self.total_bytes -= min(size, limit)
+        member = Member(name=name, number=number, size_bytes=size, sha256=digest.hexdigest())
+        if size > limit:
+            self.refused.append(name)
+        elif all(member.sha256 != other.sha256 for other in self.written):
+            self.written.append(member)
+
+
+def tidy_name(name: str) -> str:
+    """For people: without control characters, steps upwards and drive letters."""
+    parts = "".join(character if character.isprintable() else " " for character in name).replace("\\", "/").split("/")
+    kept = [part.strip() for part in parts if part.strip() not in ("", ".", "..")]
+    return "/".join(kept)[-LONGEST_NAME:] or "?"
+
+
+def is_unmentioned(name: str) -> bool:
+    """True for what no person put there."""
+    *folders, file = name.split("/")
+    return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
+
+
+def _pieces(stream: Stream) -> Iterator[bytes]:
+    while piece := stream.read(PIECE_BYTES):
+        yield piece

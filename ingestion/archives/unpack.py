@@ -1,0 +1,142 @@
+"""The files inside ZIP and TAR archives and of packed single files, one by one into a sink.
+
+In: a path. Out: calls of `Sink.take`. Links, devices and folders are passed over, names are only names, and nothing is
+inflated beyond what the sink takes.
+"""
+
+import bz2
+import gzip
+import lzma
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import IO, cast
+
+from ingestion.archives.sink import Sink, Stream, is_unmentioned, tidy_name
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.containers import ENCRYPTED_FLAG
+
+UTF8_FLAG = 0x800
+UNIX_MODE_SHIFT = 16  # of a ZIP member's external attributes
+PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\0", lzma.LZMAFile))
+PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
+TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
+
+UNPACKING_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    ValueError,
+    RuntimeError,
+)
+"""What broken archives raise; NotImplementedError: a compression that Python does not know."""
+
+
+def unpack_zip(path: Path, sink: Sink) -> None:
+    """A member that is damaged or packed in a way nobody knows is named as refused; the others are read."""
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            name = _zip_name(member)
+            if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
+                continue
+            if member.flag_bits & ENCRYPTED_FLAG:
+                _name_encrypted(sink, name)
+                continue
+            _take_member(sink, archive, member, name)
+
+
+def _take_member(sink: Sink, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
+    opened: list[IO[bytes]] = []
+
+    def stream() -> Stream:
+        opened.append(archive.open(member))
+        return opened[0]
+
+    try:
+        sink.take(name, stated_bytes=member.file_size, stream=stream)
+    except UNPACKING_DAMAGE:
+        sink.refused.append(tidy_name(name))
+    finally:
+        for source in opened:
+            source.close()
+
+
+def _name_encrypted(sink: Sink, name: str) -> None:
+    if not is_unmentioned(tidy_name(name)):
+        sink.encrypted.append(tidy_name(name))
+
+
+def _zip_name(member: zipfile.ZipInfo) -> str:
+    """Windows writes Russian names in cp866 and macOS in UTF-8, both without saying so; zipfile reads cp437."""
+    if member.flag_bits & UTF8_FLAG:
+        return member.filename
+    try:
+        raw = member.filename.encode("cp437")
+    except UnicodeEncodeError:
+        return member.filename
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("cp866")
+
+
+def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
+    """A TAR archive, packed or not, or the one file that is packed. Raises SourceError FILE_TOO_HEAVY."""
+    with path.open("rb") as stream:
+        reader = next((reader for magic, reader in PACKED_READERS if stream.peek(8).startswith(magic)), None)
+    if reader is None:
+        with tarfile.open(path, "r:") as archive:
+            _unpack_tar(archive, sink)
+        return
+    try:
+        with _inflate(reader, path) as inflated:
+            capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES, name=name))
+            with tarfile.open(fileobj=capped, mode="r|") as archive:
+                _unpack_tar(archive, sink)
+    except tarfile.ReadError:
+        with _inflate(reader, path) as inflated:
+            sink.take(_packed_name(name), stated_bytes=0, stream=lambda: inflated)
+
+
+def _inflate(reader: Callable[[Path], object], path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", reader(path))  # gzip's, bz2's and lzma's files read alike and share no type
+
+
+def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
+    for member in archive:
+        content = archive.extractfile(member) if member.isreg() else None
+        if content is not None:
+            _take_opened(sink, member, content)
+
+
+def _take_opened(sink: Sink, member: tarfile.TarInfo, content: IO[bytes]) -> None:
+    sink.take(member.name, stated_bytes=member.size, stream=lambda: content)
+
+
+def _packed_name(name: str) -> str:
+    path = PurePath(name)
+    return path.stem if path.suffix.lower() in PACKED_ENDINGS and path.stem else name
+
+
+class _Capped:
+    """tarfile reads on to the next header through whatever is between: that must have an end too.
+
+    As a stream, it asks for nothing but `read`.
+    """
+
+    def __init__(self, source: IO[bytes], *, left: int, name: str) -> None:
+        self._source, self._left, self._name = source, left, name
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece = self._source.read(size)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail="inflates without end")
+        return piece

@@ -1,0 +1,69 @@
+"""A body on its way to disk: what it is shows in its first bytes, and with that how much of it may come.
+
+In: decoded pieces. Out: a file within its limit, and the kind of its content. It knows no HTTP.
+"""
+
+from dataclasses import dataclass
+
+from ingestion.fetch.files import HashedFile, Oversize
+from ingestion.fetch.media import HEAD_BYTES, Content, recognise
+
+
+@dataclass(frozen=True, kw_only=True)
+class DownloadLimits:
+    """What one address may cost. Bytes are counted after decompression."""
+
+    total_s: float  # for a page; files get more, see FILE_PATIENCE
+    page_bytes: int
+    file_bytes: int = 0  # 0: files are not wanted
+    cut: bool = False  # what is beyond the limit is left where it is, and the beginning is enough
+
+    @property
+    def most_bytes(self) -> int:
+        """Of a body that is not known yet."""
+        return max(self.page_bytes, self.file_bytes)
+
+
+class Unwanted(Exception):
+    """A body of a kind that was not asked for; the message is its declared type."""
+
+
+class ArrivingBody:
+    """Takes the pieces as they come."""
+
+    def __init__(self, file: HashedFile, media_type: str, limits: DownloadLimits) -> None:
+        self.head = b""
+        self.content: Content | None = None  # None until enough has come to tell
+        self._file = file
+        self._media_type = media_type
+        self._limits = limits
+
+    def take(self, piece: bytes) -> bool:
+        """Write it; False when nothing more is wanted. Raises Oversize, Unwanted."""
+        if self.content is None:
+            self.head = (self.head + piece)[:HEAD_BYTES]
+            if len(self.head) == HEAD_BYTES:
+                self._recognise()
+        room = self._limit_bytes() - self._file.size_bytes
+        if len(piece) <= room:
+            self._file.write(piece)
+            return True
+        if not self._limits.cut:
+            raise Oversize(self._limit_bytes())
+        self._file.write(piece[:room])
+        return False
+
+    def finish(self) -> Content:
+        """What it was. Raises Unwanted."""
+        return self.content or self._recognise()
+
+    def _recognise(self) -> Content:
+        self.content = recognise(self._media_type, self.head)
+        if self.content is Content.FILE and not self._limits.file_bytes:
+            raise Unwanted(self._media_type)
+        return self.content
+
+    def _limit_bytes(self) -> int:
+        if self.content is None:
+            return self._limits.most_bytes
+        return self._limits.file_bytes if self.content is Content.FILE else self._limits.page_bytes

@@ -1,0 +1,192 @@
+"""The process that runs yt-dlp for one link and ends.
+
+In: standard input with one line (`video_wire.Wanted`), kept open as a life line. Out: on standard output `Message`
+lines, the last one `Got` or `Refused`. Captions are fetched before sound, and a picture never. No cookies, no
+configuration files, no plugins, no updates; only the extractors of the hosts we know.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from ingestion.errors import FailureCode
+from ingestion.fetch.video_choice import CODES, Captions, Trouble, Video, classify_trouble, read_info
+from ingestion.fetch.video_guard import end_with, guard_process, limit_process
+from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, encode_message
+
+EXTRACTORS = (
+    *("youtube", "vimeo", "rutube", "rutube:embed", "vk", "odnoklassniki", "dzen\\.ru"),
+    *("twitch:vod", "twitch:clips"),
+)
+"""yt-dlp's names for `video_hosts`; playlists, channels and its reader of any page are left out."""
+ANY_PAGE = ("generic", "html5")  # for hosts of tests
+NAME = "video"  # of what is written
+DETAIL_CHARACTERS = 500
+FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit by itself; the kernel's limit is for when it does not
+SOCKET_S = 20
+
+Options = dict[str, Any]  # yt-dlp's own
+
+
+class _TooLarge(Exception):
+    """The sound has more bytes than the limit."""
+
+
+class _Silent:
+    """A logger without a voice: messages quote pages."""
+
+    def debug(self, message: str) -> None: ...
+    def info(self, message: str) -> None: ...
+    def warning(self, message: str) -> None: ...
+    def error(self, message: str) -> None: ...
+
+
+class VideoFetch:
+    """One link, from its description to a file or a reason."""
+
+    def __init__(self, wanted: Wanted, output: IO[bytes]) -> None:
+        self._wanted = wanted
+        self._output = output
+        self._folder = Path(wanted.folder)
+
+    def run(self) -> Message:
+        """Fetch captions or sound. The last message."""
+        from yt_dlp.utils import YoutubeDLError  # a second, after the process was fettered
+
+        video: Video | None = None
+        try:
+            info = self._describe()
+            video = read_info(info)
+            return self._fetch(info, video)
+        except _TooLarge:
+            return self._refuse(FailureCode.FILE_TOO_LARGE, video, "sound")
+        except (YoutubeDLError, OSError) as error:
+            trouble = classify_trouble(str(error))
+            return self._refuse(CODES.get(trouble), video, f"{trouble.value}: {error}")
+
+    def _describe(self) -> dict[str, Any]:
+        with _yt_dlp(self._options()) as downloader:
+            info = downloader.extract_info(self._wanted.url, download=False)
+            while info and info.get("entries"):
+                info = next(iter(info["entries"]), None)
+        return info or {}
+
+    def _fetch(self, info: dict[str, Any], video: Video) -> Message:
+        if video.is_on_air:
+            return self._refuse(CODES[Trouble.LIVE], video, "")
+        if video.captions is not None and self._fetch_captions(info, video.captions):
+            return self._got(video)
+        if not self._wanted.may_listen:
+            return self._refuse(FailureCode.FILE_NEEDS_HEARING, video, "no captions")
+        if (video.duration_s or 0) > self._wanted.limit_s:
+            return self._refuse(FailureCode.FILE_TOO_LONG, video, f"{video.duration_s} s")
+        self._download(info, self._sound_options())
+        return self._got(video) if self._file() else self._refuse(FailureCode.FILE_TOO_LARGE, video, "sound")
+
+    def _fetch_captions(self, info: dict[str, Any], captions: Captions) -> bool:
+        """False when the host names them and does not give them, as hosts do to whom they take for a robot."""
+        from yt_dlp.utils import YoutubeDLError
+
+        try:
+            self._download(info, self._caption_options(captions))
+        except (YoutubeDLError, OSError):
+            return False
+        return self._file() is not None
+
+    def _download(self, info: dict[str, Any], options: Options) -> None:
+        with _yt_dlp({**self._options(), **options}) as downloader:
+            downloader.process_ie_result(dict(info), download=True)
+
+    def _options(self) -> Options:
+        allowed = [*EXTRACTORS, *ANY_PAGE] if self._is_test_host() else list(EXTRACTORS)
+        return {
+            "allowed_extractors": allowed,
+            "quiet": True,
+            "noprogress": True,
+            "logger": _Silent(),
+            "proxy": "",
+            "cachedir": False,
+            "noplaylist": True,
+            "playlist_items": "1",
+            "socket_timeout": SOCKET_S,
+            "retries": 2,
+            "extractor_retries": 1,
+            "fixup": "never",  # repairs are ffmpeg's
+            "hls_prefer_native": True,
+            "format": "bestaudio/best",
+            "format_sort": ["lang", "+size", "+br"],  # the smallest in the language that is spoken
+            "ignore_no_formats_error": True,  # captions may be had all the same
+            "outtmpl": {"default": str(self._folder / f"{NAME}.%(ext)s")},
+            "nopart": True,
+            "js_runtimes": {"deno": {}},
+        }
+
+    def _caption_options(self, captions: Captions) -> Options:
+        return {
+            "skip_download": True,
+            "writesubtitles": not captions.is_automatic,
+            "writeautomaticsub": captions.is_automatic,
+            "subtitleslangs": [captions.language],
+            "subtitlesformat": "vtt/srt",
+        }
+
+    def _sound_options(self) -> Options:
+        return {
+            "ignore_no_formats_error": False,
+            "max_filesize": self._wanted.size_bytes,
+            "progress_hooks": [self._report],
+        }
+
+    def _report(self, status: Mapping[str, Any]) -> None:
+        done = int(status.get("downloaded_bytes") or 0)
+        if done > self._wanted.size_bytes:
+            raise _TooLarge
+        total = int(status.get("total_bytes") or status.get("total_bytes_estimate") or 0)
+        self._say(Fetched(done_bytes=done, total_bytes=total))
+
+    def _say(self, message: Message) -> None:
+        self._output.write(encode_message(message))
+        self._output.flush()
+
+    def _is_test_host(self) -> bool:
+        return any(self._wanted.url.startswith(f"http://{host}/") for host in self._wanted.allow_hosts)
+
+    def _file(self) -> str | None:
+        return next((path.name for path in sorted(self._folder.glob(f"{NAME}.*")) if path.stat().st_size), None)
+
+    def _got(self, video: Video) -> Got:
+        return Got(
+            file=self._file() or "",
+            title=video.title,
+            author=video.author,
+            published_at=video.published_at.isoformat() if video.published_at else None,
+            duration_s=video.duration_s,
+        )
+
+    def _refuse(self, code: FailureCode | None, video: Video | None, detail: str) -> Refused:
+        title = video.title if video else ""
+        return Refused(code=code, title=title, detail=detail[:DETAIL_CHARACTERS])
+
+
+@contextmanager
+def _yt_dlp(options: Options) -> Iterator[Any]:
+    from yt_dlp import YoutubeDL
+    from yt_dlp.globals import plugin_dirs
+
+    plugin_dirs.value = []  # before the first YoutubeDL, which would load what lies in the person's folders
+    with YoutubeDL(options) as downloader:
+        yield downloader
+
+
+def main() -> None:
+    """Run by `video`."""
+    stdin, output = sys.stdin.buffer, sys.stdout.buffer
+    wanted = Wanted.from_line(stdin.readline())
+    end_with(stdin.fileno())
+    limit_process(memory_bytes=wanted.memory_bytes, file_bytes=wanted.size_bytes + FILE_SLACK_BYTES, cpu_s=wanted.cpu_s)
+    guard_process(frozenset(wanted.allow_hosts))
+    fetch = VideoFetch(wanted, output)
+    output.write(encode_message(fetch.run()))
+    output.flush()

@@ -1,0 +1,144 @@
+"""What is taken of a video behind a link, by what its host says of it: captions, else its sound, else the reason.
+
+In: yt-dlp's description of a video (a JSON object whose fields each host fills as it likes) and its error messages.
+Out: records and reasons. Pure; nothing is fetched here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from ingestion.errors import FailureCode
+
+READABLE = ("vtt", "srt")  # of the formats that captions come in
+PREFERRED = ("ru", "en")  # written by people, these are taken before the language that is spoken
+AUTHORS = ("channel", "uploader", "creator")
+ON_THE_AIR = frozenset({"is_live", "is_upcoming", "post_live"})
+
+Info = Mapping[str, Any]
+"""yt-dlp's `info_dict`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captions:
+    """One of the texts that a host offers."""
+
+    language: str  # as the host calls it: ru, ru-RU, en-orig
+    is_automatic: bool  # heard by a machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Video:
+    """What there is to know of a video before anything of it is fetched."""
+
+    title: str
+    author: str | None
+    published_at: datetime | None
+    duration_s: float | None
+    is_on_air: bool
+    captions: Captions | None  # the best of those that can be read
+
+
+class Trouble(StrEnum):
+    """Why a host gives no video."""
+
+    GONE = "gone"
+    LIVE = "live"
+    AWAY = "away"  # it may answer later
+    REFUSED = "refused"
+
+
+CODES = {
+    Trouble.GONE: FailureCode.VIDEO_UNAVAILABLE,
+    Trouble.LIVE: FailureCode.VIDEO_LIVE,
+    Trouble.REFUSED: FailureCode.VIDEO_REFUSED,
+}
+
+_TROUBLES = (
+    (
+        Trouble.REFUSED,
+        r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict|sign in to confirm",
+    ),
+    (Trouble.LIVE, r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline"),
+    (
+        Trouble.GONE,
+        r"private|removed|deleted|members.only|available to this channel|does not exist|no longer available",
+    ),
+    (Trouble.GONE, r"video (is )?(not |un)available|HTTP Error (401|404|410)|account .*terminated|log.?in|password"),
+    (Trouble.AWAY, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|temporary failure"),
+)
+"""Asked in this order; the words are those of yt-dlp's extractors."""
+
+
+def read_info(info: Info) -> Video:
+    """The fields that matter here, whatever else the host says."""
+    return Video(
+        title=" ".join(str(info.get("title") or info.get("id") or "").split()),
+        author=next((str(info[field]) for field in AUTHORS if info.get(field)), None),
+        published_at=_published_at(info),
+        duration_s=_seconds(info.get("duration")),
+        is_on_air=bool(info.get("is_live")) or info.get("live_status") in ON_THE_AIR,
+        captions=choose_captions(info),
+    )
+
+
+def choose_captions(info: Info) -> Captions | None:
+    """A person's in Russian, English or the language that is spoken; else what a machine heard; else any person's.
+
+    What a machine has translated is never taken: it is neither what was said nor what somebody wrote.
+    """
+    manual = _readable(info.get("subtitles"))
+    automatic = _readable(info.get("automatic_captions"))
+    spoken = str(info.get("language") or "").split("-")[0].lower()
+    for language in dict.fromkeys((*PREFERRED, spoken)):
+        if key := _in_language(manual, language):
+            return Captions(language=key, is_automatic=False)
+    if key := _as_heard(automatic, spoken):
+        return Captions(language=key, is_automatic=True)
+    return Captions(language=manual[0], is_automatic=False) if manual else None
+
+
+def classify_trouble(message: str) -> Trouble:
+    """The reason behind an error message; what is not known counts as a refusal."""
+    for trouble, pattern in _TROUBLES:
+        if re.search(pattern, message, re.IGNORECASE):
+            return trouble
+    return Trouble.REFUSED
+
+
+def _readable(offered: object) -> Sequence[str]:
+    """The languages that come in a format we read; a chat of viewers is no caption."""
+    if not isinstance(offered, Mapping):
+        return ()
+    return [
+        str(language)
+        for language, formats in offered.items()
+        if isinstance(formats, list) and any(form.get("ext") in READABLE for form in formats)
+    ]
+
+
+def _in_language(keys: Sequence[str], language: str) -> str | None:
+    return next((key for key in keys if language and key.lower().split("-")[0] == language), None)
+
+
+def _as_heard(keys: Sequence[str], spoken: str) -> str | None:
+    """YouTube marks the original among a hundred translations; other hosts have but one."""
+    original = next((key for key in keys if key.endswith("-orig")), None)
+    return original or _in_language(keys, spoken) or (keys[0] if len(keys) == 1 else None)
+
+
+def _published_at(info: Info) -> datetime | None:
+    timestamp = _seconds(info.get("timestamp") or info.get("release_timestamp"))
+    try:
+        if timestamp is not None:
+            return datetime.fromtimestamp(timestamp, tz=UTC)
+        return datetime.strptime(str(info.get("upload_date")), "%Y%m%d").replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,34 @@
+"""By what a page is known to be unchanged: its words without those that change at every visit.
+
+In: the parsed text of a page or a site. Out: a hash. "5 minutes ago", the counters of views and comments and the time
+of day next to "today" say nothing new; everything else does. Cheap rules on short lines, no comparison of versions.
+"""
+
+import re
+
+from ingestion.note import hash_words
+from ingestion.records import BLOCK_SEPARATOR, Document
+
+VOLATILE_LINE_CHARACTERS = 120  # longer lines are prose, in which "two comments" is matter
+
+_NUMBER = r"\d[\d\s.,]*\s*(?:k|m|тыс\.?|млн\.?|к)?"
+_UNIT = r"(?:sec|min|hour|day|week|month|year|сек|мин|час|дн|день|дня|недел|месяц|год|лет)\w*\.?"
+_COUNTED = (
+    r"(?:views?|comments?|likes?|shares?|replies|reads?|followers?|subscribers?|votes?|stars?|downloads?"
+    r"|просмотр\w*|комментари\w*|лайк\w*|ответ(?:а|ов)?|прочтени\w*|подписчик\w*|голос(?:а|ов)?|скачивани\w*|репост\w*)"
+)
+_VOLATILE = re.compile(
+    rf"\b(?:{_NUMBER}\s*{_UNIT}\s*(?:ago|назад)|(?:just now|только что|minute ago|минуту назад|час назад)"
+    rf"|{_NUMBER}\s*{_COUNTED}|{_COUNTED}\s*:?\s*\(?{_NUMBER}\)?|(?:today|yesterday|сегодня|вчера)(?:\s*(?:at|в))?\s*\d?\d:\d\d)",
+    re.IGNORECASE,
+)
+
+
+def hash_page(parsed: Document) -> str:
+    """SHA-256 (hex)."""
+    text = BLOCK_SEPARATOR.join(block.text for block in parsed.blocks)
+    return hash_words("\n".join(map(_settled, text.split("\n"))))
+
+
+def _settled(line: str) -> str:
+    return _VOLATILE.sub("", line) if len(line) <= VOLATILE_LINE_CHARACTERS else line

@@ -1,0 +1,135 @@
+"""A section of a site as one `Document`: page after page, each under its title and with its address.
+
+In: a file of `ingestion.site_file`. Out: a `Document` of as many parts as pages; pages that say the same again are left
+out, and so is what every page repeats. Pages for which the time of the process does not suffice are named unread.
+"""
+
+import resource
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.language import detect_language
+from ingestion.parsers.html import read_page
+from ingestion.parsers.kinds import FileInfo
+from ingestion.records import Block, BlockKind, Document
+from ingestion.site_file import SITE_TYPE, SitePage, Unread, read_site
+
+SHINGLE_WORDS = 5
+ALIKE = 0.9  # of the shingles of two pages together: the same page with another date or counter
+FEWEST_PAGES = 4  # of a site before its pages are compared for what they repeat
+REPEATED_ON = 0.6  # of the pages
+TIME_SHARE = 0.7  # of the limit of the process; the rest is for putting together and sending
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadPage:
+    """A page and where it stands."""
+
+    url: str
+    document: Document
+
+
+def accepts(file: FileInfo) -> bool:
+    """Only what our own crawler calls so."""
+    return file.media_type == SITE_TYPE
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Raises SourceError FILE_WITHOUT_TEXT, ValueError when the file is not ours."""
+    unread: list[str] = []
+    pages = _without_repetitions(_distinct(_read_pages(path, unread)))
+    if not pages:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=info.name, detail=f"{len(unread)} pages unread")
+    blocks = tuple(block for page in pages for block in _chapter(page))
+    authors = {page.document.author for page in pages}
+    return Document(
+        title=pages[0].document.title,
+        blocks=blocks,
+        language=detect_language("\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)),
+        author=authors.pop() if len(authors) == 1 else None,
+        parts=len(pages),
+        unread=tuple(unread),
+    )
+
+
+def _read_pages(path: Path, unread: list[str]) -> Iterator[ReadPage]:
+    """Pages without text, such as galleries, are none; those behind a wall go to `unread`."""
+    ends_at = time.monotonic() + _time_for_pages_s()
+    for record in read_site(path):
+        if isinstance(record, Unread):
+            unread.extend(record.urls)
+        elif time.monotonic() > ends_at:
+            unread.append(record.url)
+        elif (page := _read(record, unread)) is not None:
+            yield page
+
+
+def _read(page: SitePage, unread: list[str]) -> ReadPage | None:
+    try:
+        document = read_page(page.html, name=urlsplit(page.url).path.strip("/") or page.url)
+    except SourceError as error:
+        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+            unread.append(page.url)
+        return None
+    return ReadPage(url=page.url, document=document)
+
+
+def _time_for_pages_s() -> float:
+    """The limit that the parsing process has set itself; without one, as in tests, there is time."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    return float("inf") if soft == resource.RLIM_INFINITY else soft * TIME_SHARE
+
+
+def _distinct(pages: Iterable[ReadPage]) -> list[ReadPage]:
+    kept: list[tuple[ReadPage, frozenset[int]]] = []
+    for page in pages:
+        shingles = _shingles(page.document)
+        if not any(_are_alike(shingles, others) for _, others in kept):
+            kept.append((page, shingles))
+    return [page for page, _ in kept]
+
+
+def _shingles(document: Document) -> frozenset[int]:
+    words = " ".join(block.text for block in document.blocks).casefold().split()
+    return frozenset(
+        hash(tuple(words[start : start + SHINGLE_WORDS])) for start in range(max(1, len(words) - SHINGLE_WORDS + 1))
+    )
+
+
+def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
+    together = len(one | other)
+    return len(one & other) >= ALIKE * together
+
+
+def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
+    """Without blocks that stand on most pages: offers, addresses, notices that extraction took for text."""
+    if len(pages) < FEWEST_PAGES:
+        return list(pages)
+    seen = Counter(text for page in pages for text in {block.text for block in page.document.blocks})
+    repeated = {text for text, times in seen.items() if times > REPEATED_ON * len(pages)}
+    cleaned = (
+        replace(page, document=replace(page.document, blocks=_except(page.document.blocks, repeated))) for page in pages
+    )
+    return [page for page in cleaned if page.document.blocks]
+
+
+def _except(blocks: Sequence[Block], texts: set[str]) -> tuple[Block, ...]:
+    return tuple(block for block in blocks if block.text not in texts)
+
+
+def _chapter(page: ReadPage) -> Iterator[Block]:
+    """The page's title as a heading of the first level, and its own headings below."""
+    title = page.document.title
+    front = Block(kind=BlockKind.HEADING, text=title, level=1)
+    yield replace(front, locator=replace(front.locator, url=page.url))
+    for block in page.document.blocks:
+        if block.kind is BlockKind.HEADING and block.text == title:
+            continue
+        above = tuple(heading for heading in block.locator.headings if heading != title)
+        locator = replace(block.locator, url=page.url, headings=(title, *above))
+        yield replace(block, locator=locator, level=block.level + 1 if block.level else None)

@@ -1,0 +1,78 @@
+"""CSV and TSV: rows with their column names, whatever the delimiter and encoding.
+
+In: a text file whose name or sender says that it is a table. Out: a `Document` of tables with rows as places. A file in
+which no delimiter makes columns is read as plain text.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from ingestion.language import detect_language
+from ingestion.parsers import text as plain_text
+from ingestion.parsers.encodings import decode_text
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.outline import Outline
+from ingestion.parsers.sheets import SheetRow, add_sheet
+from ingestion.parsers.titles import choose_title
+from ingestion.records import Document
+
+ENDINGS = frozenset({".csv", ".tsv", ".tab", ".xls"})  # .xls: many programs call their CSV so
+MEDIA_TYPES = frozenset({"text/csv", "text/tab-separated-values", "application/csv"})
+DELIMITERS = (";", "\t", ",", "|")  # of equals the first: commas also stand in decimals and sentences
+SAMPLE_CHARACTERS = 64 * 1024
+SAMPLE_ROWS = 200
+LARGEST_FIELD_CHARACTERS = 10_000_000
+
+_STATED_DELIMITER = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)
+_VALUE = re.compile(r"[-+(]?[\s\u00a0\d.,:/-]*\d[\s\u00a0\d.,:/-]*\)?\s?(?:%|\u20bd|\$|€|руб\.?|р\.)?")
+
+
+def accepts(file: FileInfo) -> bool:
+    """Text that is called a table."""
+    return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Rows are counted as the file's own records, empty ones included."""
+    content = decode_text(path.read_bytes())
+    stated = _STATED_DELIMITER.match(content)
+    delimiter = stated.group(1) if stated else _guess_delimiter(content[:SAMPLE_CHARACTERS])
+    if delimiter is None:
+        return plain_text.read_text(content, name=info.name)
+    outline = Outline()
+    add_sheet(outline, _rows(content, delimiter))
+    blocks = outline.finish()
+    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=detect_language(content))
+
+
+def _guess_delimiter(sample: str) -> str | None:
+    """The one by which most rows have the same number of columns, more than one; None when there is none."""
+    scores = {delimiter: _score(sample, delimiter) for delimiter in DELIMITERS}
+    best = max(DELIMITERS, key=lambda delimiter: scores[delimiter])
+    return best if scores[best] > 0 else None
+
+
+def _score(sample: str, delimiter: str) -> float:
+    rows = [len(record) for record in islice(_records(sample, delimiter), SAMPLE_ROWS) if record]
+    widths = Counter(width for width in rows if width > 1)
+    if not widths:
+        return 0.0
+    width, frequency = widths.most_common(1)[0]
+    return frequency / len(rows) + min(width, 20) / 100
+
+
+def _records(content: str, delimiter: str) -> Iterator[list[str]]:
+    csv.field_size_limit(LARGEST_FIELD_CHARACTERS)
+    return csv.reader(content.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+
+
+def _rows(content: str, delimiter: str) -> Iterator[SheetRow]:
+    for number, record in enumerate(_records(content, delimiter), start=1):
+        cells = {column: field for column, field in enumerate(record) if field.strip()}
+        if cells:
+            has_values = any(_VALUE.fullmatch(field.strip()) for field in cells.values())
+            yield SheetRow(number=number, cells=cells, has_values=has_values)

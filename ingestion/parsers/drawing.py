@@ -1,0 +1,121 @@
+"""Makes pictures that a recogniser can read of pages of PDFs and of photos.
+
+In: a path and a page. Out: a JPEG, upright, of at most 4,000 pixels a side. It decodes strangers' pictures, so only the
+limited process of `child` may call it.
+"""
+
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import pypdfium2 as pdfium
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from ingestion.errors import FailureCode, SourceError
+
+PAGE_DPI = 300  # what tesseract was trained for; 200 costs a third more wrong letters, see docs/decisions.md
+POINTS_AN_INCH = 72
+LARGEST_SIDE = 4_000  # pixels
+SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, its letters are enlarged
+ENLARGEMENT = 2
+MOST_PIXELS = 250_000_000  # of a photo before it is reduced; telephones reach 200 million
+JPEG_QUALITY = 92
+SIXTEEN_BITS = 256.0  # divides 16-bit grey down to 8 bits
+FORMATS = (
+    "JPEG",
+    "PNG",
+    "GIF",
+    "TIFF",
+    "BMP",
+    "WEBP",
+    "AVIF",
+    "HEIF",
+)  # of those that Pillow knows one runs Ghostscript
+PAGED_FORMATS = frozenset({"TIFF"})  # where other formats have frames they are an animation
+
+DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError)
+"""What Pillow raises on damaged pictures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A JPEG, and how many pages the file has."""
+
+    jpeg: bytes
+    pages: int
+
+
+def draw_page(path: Path, page: int, *, name: str) -> Drawing:
+    """Page `page` of a PDF, from 0, in grey at 300 dots an inch or as many as 4,000 pixels allow.
+
+    Raises SourceError: FILE_DAMAGED.
+    """
+    try:
+        document = pdfium.PdfDocument(path)
+        sheet = document[page]
+        longest = max(sheet.get_size())
+        scale = min(PAGE_DPI / POINTS_AN_INCH, LARGEST_SIDE / longest) if longest > 0 else 1
+        picture = sheet.render(scale=scale, grayscale=True).to_pil()
+    except pdfium.PdfiumError as error:
+        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=str(error)) from error
+    return Drawing(jpeg=_to_jpeg(picture.convert("L")), pages=len(document))
+
+
+def open_picture(path: Path, page: int, *, name: str) -> Drawing:
+    """Page `page` of a TIFF, from 0, or the only picture of another file.
+
+    Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY.
+    """
+    _know_heif(path)
+    Image.MAX_IMAGE_PIXELS = None  # the check is ours: Pillow's own gives a warning first
+    try:
+        with Image.open(path, formats=FORMATS) as picture:
+            pages = getattr(picture, "n_frames", 1) if picture.format in PAGED_FORMATS else 1
+            picture.seek(page)
+            if math.prod(picture.size) > MOST_PIXELS:
+                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
+            picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # a JPEG is decoded no larger than needed
+            return Drawing(jpeg=_to_jpeg(_fitted(_flat(ImageOps.exif_transpose(picture)))), pages=pages)
+    except DAMAGE as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=detail) from error
+
+
+def _know_heif(path: Path) -> None:
+    with path.open("rb") as stream:
+        head = stream.read(12)
+    if head[4:8] == b"ftyp":
+        # Imported for these files alone: its native libraries take their time.
+        from pi_heif import register_heif_opener
+
+        register_heif_opener()
+
+
+def _flat(picture: Image.Image) -> Image.Image:
+    """Without transparency, palette or more than 8 bits a colour; what shows through is white."""
+    if picture.mode.startswith(("I", "F")):
+        return picture.convert("F").point(lambda value: value / SIXTEEN_BITS).convert("L")
+    if picture.mode in {"1", "L"} and "transparency" not in picture.info:
+        return picture.convert("L")
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    picture = picture.convert("RGBA")
+    paper = Image.new("RGB", picture.size, "white")
+    paper.paste(picture, mask=picture.getchannel("A"))
+    return paper
+
+
+def _fitted(picture: Image.Image) -> Image.Image:
+    longest = max(picture.size)
+    if longest <= SMALL_SIDE:
+        return picture.resize((picture.width * ENLARGEMENT, picture.height * ENLARGEMENT), Image.Resampling.LANCZOS)
+    if longest > LARGEST_SIDE:
+        picture.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)
+    return picture
+
+
+def _to_jpeg(picture: Image.Image) -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", quality=JPEG_QUALITY)
+    return stream.getvalue()

@@ -1,0 +1,203 @@
+"""HTML that is all text, as blocks: chapters of books, bodies of letters, tables that a program called a document.
+
+In: markup without menus and advertisements (`html` reads web pages). Out: headings, paragraphs, lists, tables and code
+on an outline, nothing left out but what is never shown. Nothing is loaded.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from lxml import html as lxml_html  # type: ignore[import-untyped] # lxml brings no types
+
+from ingestion.parsers.outline import INDENT, Outline
+from ingestion.parsers.page_charset import decode_page
+from ingestion.parsers.tables import render_table
+from ingestion.parsers.xml_trees import Element, local_name
+from ingestion.records import BlockKind
+
+_UNREAD_TEXT = "script style head template noscript iframe object svg select button input audio video rt"
+UNREAD = frozenset(_UNREAD_TEXT.split())
+_BLOCKS_TEXT = (
+    "p div section article aside header footer main nav figure figcaption blockquote address center dl dt dd form "
+    "fieldset body html caption hr details summary"
+)
+BLOCKS = frozenset(_BLOCKS_TEXT.split())
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+LISTS = frozenset({"ul", "ol", "menu"})
+FEWEST_TABLE_CELLS = 2  # in each direction: other tables are made for their looks, as letters have them
+
+_XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
+_XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
+_BLANKS = re.compile(r"[ \t\r\n\f\u200b]+")
+_SPACES = re.compile(r" {2,}")
+_AROUND_BREAKS = re.compile(r" *\n *")
+_UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em)?\s*(?:;|$)", re.I)
+
+
+def decode_markup(data: bytes) -> str:
+    """As its XML declaration says, else as pages are decoded."""
+    declared = _XML_ENCODING.match(data)
+    if declared is not None:
+        try:
+            return data.decode(declared.group(1).decode("ascii"))
+        except (LookupError, UnicodeError):
+            pass  # it lies
+    return decode_page(data)
+
+
+def add_markup(outline: Outline, source: str) -> None:
+    """Add all that `source` says. Markup of any quality is understood."""
+    text = _XML_DECLARATION.sub("", source)
+    parser = lxml_html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
+    root = lxml_html.document_fromstring(text if text.strip() else "<p></p>", parser=parser, ensure_head_body=True)
+    reader = _Reader(outline)
+    reader.read(root)
+    reader.close()
+
+
+class _Reader:
+    """Walks the tree once; inline text is gathered until a block begins or ends."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._text: list[str] = []
+        self._depth = 0  # of lists
+        self._numbers: list[int | None] = []  # of each open list; None without numbers
+        self._bullet = ""
+        self._steps: Mapping[str, Callable[[Element], None]] = {
+            **dict.fromkeys(HEADINGS, self._read_heading),
+            **dict.fromkeys(LISTS, self._read_list),
+            **dict.fromkeys(BLOCKS, self._read_block),
+            "li": self._read_item,
+            "pre": self._read_code,
+            "table": self._read_table,
+            "br": lambda _: self._text.append("\n"),
+        }
+
+    def read(self, element: Element) -> None:
+        """The element with all inside it, not the text behind it."""
+        name = local_name(element)
+        if name in UNREAD or not name or _is_unseen(element):
+            return
+        self._steps.get(name, self._read_inside)(element)
+
+    def close(self) -> None:
+        """End the paragraph or item that is open."""
+        text = _AROUND_BREAKS.sub("\n", _SPACES.sub(" ", "".join(self._text))).strip()
+        self._text.clear()
+        if not text:
+            return
+        if self._depth:
+            indent = INDENT * (self._depth - 1)
+            hanging = "\n" + indent + " " * len(self._bullet or "- ")
+            self._outline.add_line(BlockKind.LIST, indent + (self._bullet or INDENT) + text.replace("\n", hanging))
+            self._bullet = ""
+        else:
+            self._outline.add(BlockKind.PARAGRAPH, text)
+
+    def _read_inside(self, element: Element) -> None:
+        self._add_text(element.text)
+        for inner in element:
+            self.read(inner)
+            self._add_text(inner.tail)
+
+    def _add_text(self, text: str | None) -> None:
+        if text:
+            self._text.append(_BLANKS.sub(" ", text))
+
+    def _read_block(self, element: Element) -> None:
+        self.close()
+        self._read_inside(element)
+        self.close()
+
+    def _read_heading(self, element: Element) -> None:
+        self.close()
+        if self._depth:
+            self._read_block(element)
+        else:
+            self._outline.add_heading(_flat(element), HEADINGS[local_name(element)])
+
+    def _read_list(self, element: Element) -> None:
+        self.close()
+        if not self._depth:
+            self._outline.flush()
+        self._depth += 1
+        self._numbers.append(_first_number(element) if local_name(element) == "ol" else None)
+        self._read_inside(element)
+        self.close()
+        self._numbers.pop()
+        self._depth -= 1
+        if not self._depth:
+            self._outline.flush()
+
+    def _read_item(self, element: Element) -> None:
+        self.close()
+        number = self._numbers[-1] if self._numbers else None
+        if number is not None:
+            self._numbers[-1] = number + 1
+        self._bullet = "- " if number is None else f"{number}. "
+        is_alone = not self._depth
+        self._depth += is_alone
+        self._read_inside(element)
+        self.close()
+        self._depth -= is_alone
+        self._bullet = ""
+
+    def _read_code(self, element: Element) -> None:
+        self.close()
+        self._outline.add(BlockKind.CODE, "".join(element.itertext()))
+
+    def _read_table(self, element: Element) -> None:
+        rows = _rows(element)
+        is_data = len(rows) >= FEWEST_TABLE_CELLS and max(map(len, rows)) >= FEWEST_TABLE_CELLS
+        if self._depth or not is_data or element.find(".//table") is not None:
+            self._read_layout(element)
+            return
+        self.close()
+        caption = element.find("caption")
+        if caption is not None:
+            self._outline.add(BlockKind.PARAGRAPH, _flat(caption))
+        self._outline.add(BlockKind.TABLE, render_table([[_flat(cell) for cell in row] for row in rows]))
+
+    def _read_layout(self, element: Element) -> None:
+        """Each cell as a block of its own."""
+        self.close()
+        for inner in element:
+            if local_name(inner) in ("td", "th"):
+                self._read_block(inner)
+            elif local_name(inner) in ("tr", "tbody", "thead", "tfoot"):
+                self._read_layout(inner)
+            else:
+                self.read(inner)
+        self.close()
+
+
+def _rows(table: Element) -> list[list[Element]]:
+    return [list(row.iterchildren("td", "th")) for row in table.iter("tr")]
+
+
+def _flat(element: Element) -> str:
+    """Its words on one line, blocks inside apart."""
+    return " ".join("".join(_pieces(element)).split())
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    name = local_name(element)
+    if name in UNREAD or _is_unseen(element):
+        return
+    separator = " " if name in BLOCKS or name in LISTS or name in ("br", "li", "td", "th") else ""
+    yield separator
+    yield element.text or ""
+    for inner in element:
+        yield from _pieces(inner)
+        yield inner.tail or ""
+    yield separator
+
+
+def _first_number(element: Element) -> int:
+    start = element.get("start", "1")
+    return int(start) if start.isdecimal() and len(start) < 6 else 1
+
+
+def _is_unseen(element: Element) -> bool:
+    return element.get("hidden") is not None or bool(_UNSEEN.search(element.get("style", "")))

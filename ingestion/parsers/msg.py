@@ -1,0 +1,60 @@
+"""A letter that Outlook saved: the same as `eml` makes of others.
+
+In: an MSG file. Out: a `Document`. Its attachments are unpacked by `ingestion.archives`; a body in RTF alone is
+read as text.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.eml import letter_document
+from ingestion.parsers.encodings import decode_text
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.letter import Bodies
+from ingestion.records import Document
+
+TEXT_ENCODING_FAILURES = (UnicodeDecodeError, LookupError)
+
+
+def accepts(file: FileInfo) -> bool:
+    """An OLE2 file with the properties of a message."""
+    return file.kind is FileKind.OUTLOOK
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Raises SourceError FILE_DAMAGED."""
+    # Imported here: it takes 160 ms, and few files are of this kind.
+    from oxmsg import Message
+
+    try:
+        message = Message.load(str(path))
+        headers = {
+            "From": message.sender or "",
+            "To": ", ".join(f"{person.name} <{person.email_address}>" for person in message.recipients),
+            "Date": message.sent_date.isoformat(" ", "minutes") if message.sent_date else "",
+            "Subject": message.subject or "",
+        }
+        sent_at = message.sent_date
+        words = Bodies(plain=_body(message), html=_html(message))
+    except (OSError, KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        raise SourceError(
+            FailureCode.FILE_DAMAGED, name=info.name, detail=f"{type(error).__name__}: {error}"
+        ) from error
+    headers = {name: value for name, value in headers.items() if value}
+    return letter_document(headers, words, name=info.name, author=message.sender, sent_at=sent_at)
+
+
+def _body(message: Any) -> str:
+    try:
+        return message.body or ""
+    except TEXT_ENCODING_FAILURES:
+        return ""
+
+
+def _html(message: Any) -> str:
+    try:
+        body = message.html_body or ""
+    except TEXT_ENCODING_FAILURES:
+        return ""
+    return decode_text(body) if isinstance(body, bytes) else body

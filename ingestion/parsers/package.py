@@ -1,0 +1,92 @@
+"""A document that is a ZIP archive of XML parts: Office, OpenDocument, EPUB.
+
+In: a path. Out: its parts, inflated within a budget for the whole document, and the relations between Office parts.
+Names of parts are names: nothing is ever written to disk.
+"""
+
+import posixpath
+import zipfile
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+from urllib.parse import unquote
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.xml_trees import Element, attribute, read_tree
+
+LARGEST_PARTS_BYTES = 64 * 1024 * 1024
+"""Of all parts read as trees, inflated; a tree takes about ten times as much memory, and 64 MB is a book shelf."""
+
+LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element: time is what bounds it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """From one Office part to another."""
+
+    kind: str  # the last word of its type: slide, notesSlide, chart
+    target: str  # the part's name
+
+
+class Package(AbstractContextManager["Package"]):
+    """An open archive."""
+
+    def __init__(self, path: Path, *, name: str) -> None:
+        """`name` is for the error's sentence. Raises zipfile.BadZipFile."""
+        self._name = name
+        self._archive = zipfile.ZipFile(path)
+        self._left_bytes = LARGEST_PARTS_BYTES
+        self.names = frozenset(self._archive.namelist())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._archive.close()
+
+    def read(self, part: str) -> bytes:
+        """The whole part; empty when there is none. Raises SourceError FILE_TOO_HEAVY before it is inflated."""
+        if part not in self.names:
+            return b""
+        size = self._archive.getinfo(part).file_size  # zipfile never inflates beyond the size that the directory states
+        self._left_bytes -= size
+        if self._left_bytes < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"inflates beyond {size} bytes")
+        return self._archive.read(part)
+
+    def tree(self, part: str) -> Element | None:
+        """The root of a part; None when there is no such part."""
+        data = self.read(part)
+        return read_tree(data) if data else None
+
+    def open(self, part: str) -> IO[bytes]:
+        """The part as a stream, for `stream_elements`. Raises KeyError, and SourceError FILE_TOO_HEAVY."""
+        size = self._archive.getinfo(part).file_size
+        if size > LARGEST_STREAM_BYTES:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"{part} inflates to {size} bytes")
+        return self._archive.open(part)
+
+    def relations(self, part: str) -> Mapping[str, Relation]:
+        """Of an Office part, by id; those that lead out of the package are left out."""
+        folder, base = posixpath.split(part)
+        root = self.tree(posixpath.join(folder, "_rels", f"{base}.rels"))
+        if root is None:
+            return {}
+        return {
+            link.get("Id", ""): Relation(
+                kind=link.get("Type", "").rpartition("/")[2], target=resolve(part, link.get("Target", ""))
+            )
+            for link in root
+            if attribute(link, "TargetMode") != "External"
+        }
+
+
+def resolve(part: str, target: str) -> str:
+    """The name of what `part` calls `target`: relative to its own folder, or absolute; without a fragment."""
+    path = unquote(target.partition("#")[0])
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")

@@ -1,0 +1,103 @@
+"""The lines of a page with what their fonts and places say, cleaned of what is no text of the author's.
+
+In: lines as PDF readers give them. Out: `PageLine`s without invisible characters, running headers and page numbers.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+EDGE_LINES = 2  # at the top and at the bottom of a page a running line is looked for
+RUNNING_SHARE = 0.4  # of the pages; left and right pages often have their own header
+FEWEST_RUNNING = 3  # pages
+
+PAGE_NUMBER = re.compile(
+    r"[-–—\s|]*(?:(?:page|p\.|страница|стр\.|с\.|лист)\s*)?(\d{1,4})(?:\s*(?:/|of|из|\|)\s*\d{1,4})?[-–—\s|]*",
+    re.IGNORECASE,
+)
+LEADING_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)")  # "12 Author et al.": the page number before a header
+
+SUBSTITUTES = {
+    **dict(zip(range(0xFB00, 0xFB07), ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)),  # ligatures
+    0x00: None,
+    0xAD: None,  # soft hyphen
+    0xFFFE: None,
+    **dict(zip((0xF0B7, 0xF0A7, 0xF02D, 0xF0D8, 0xF0FC), "•▪–➢✓", strict=True)),  # of the fonts Symbol and Wingdings
+    **dict.fromkeys(range(0xD800, 0xE000)),  # halves of characters, from broken fonts: not text, and no UTF-8
+}
+
+LEADERS = re.compile(r"\s*(?:[.·]\s?){5,}\s*")  # between a title and its page in a table of contents
+
+RunningKey = str | int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageLine:
+    """A line and its looks; points (1/72 inch), 0 where the reader knows nothing of them."""
+
+    text: str
+    size: float = 0  # of the font
+    bold: bool = False
+    baseline: float = 0  # above the bottom of the page
+    left: float = 0
+    right: float = 0
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the places are known."""
+        return self.right > self.left
+
+
+def plain_lines(texts: Sequence[str]) -> list[PageLine]:
+    """Lines of which only the words are known."""
+    return [PageLine(text=text) for text in texts]
+
+
+def clean_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
+    """Pages of lines that people would read; an empty line stays where it was."""
+    return drop_running_lines([[replace(line, text=_clean(line.text)) for line in lines] for lines in pages])
+
+
+def _clean(text: str) -> str:
+    return LEADERS.sub(" … ", text.translate(SUBSTITUTES)).strip()
+
+
+def drop_running_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
+    """Without page numbers and lines that stand at the edge of many pages; such a line stays where it is first met.
+
+    Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings, not headers.
+    """
+    edges = [{_running_key(line, page) for line in _edge_texts(lines)} for page, lines in enumerate(pages)]
+    counts = Counter(key for keys in edges for key in keys)
+    needed = max(FEWEST_RUNNING, len(pages) * RUNNING_SHARE)
+    running = {key for key, count in counts.items() if count >= needed}
+    met: set[RunningKey] = set()
+    return [list(_without_running(lines, page, running, met)) for page, lines in enumerate(pages)]
+
+
+def _edge_texts(lines: Sequence[PageLine]) -> list[str]:
+    filled = [line.text for line in lines if line.text]
+    return filled[:EDGE_LINES] + filled[-EDGE_LINES:]
+
+
+def _running_key(line: str, page: int) -> RunningKey:
+    """What must repeat: the words of a header, or how far a page number is ahead of the page's place in the file."""
+    number = PAGE_NUMBER.fullmatch(line)
+    if number is not None:
+        return int(number.group(1)) - page
+    return LEADING_NUMBER.sub("", " ".join(line.split()).casefold())
+
+
+def _without_running(
+    lines: Sequence[PageLine], page: int, running: set[RunningKey], met: set[RunningKey]
+) -> Iterator[PageLine]:
+    filled = [index for index, line in enumerate(lines) if line.text]
+    edge = {*filled[:EDGE_LINES], *filled[-EDGE_LINES:]}
+    for index, line in enumerate(lines):
+        key = _running_key(line.text, page)
+        if index not in edge or key not in running:
+            yield line
+        elif isinstance(key, str) and key not in met:
+            met.add(key)
+            yield line

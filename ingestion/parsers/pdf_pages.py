@@ -1,0 +1,186 @@
+"""Reads the pages of a PDF with PDFium: lines with their fonts and places.
+
+In: a path. Out: an open document; of each page its `PageLine`s and whether a picture covers it. PDFium is native code
+on strangers' files: only the limited process of `child` may call this.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from ingestion.parsers.pdf_lines import PageLine
+
+COVERING_SHARE = 0.5  # of a page's area: a picture as large as this may be the page itself
+PICTURE_DEPTH = 3  # forms within forms in which pictures are looked for
+BOLD_WEIGHT = 600
+FORCED_BOLD = 1 << 18  # flag of a font descriptor (PDF 32000-1, table 123)
+BOLD_NAME = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
+LONGEST_FONT_NAME = 256
+SAME_BASELINE = 0.35  # of the font's size: what stands no higher or lower is the same line
+LEVEL = 0.6  # of the font's size: a line may end in a raised letter, and is not slanted for that
+WORD_GAP = 0.15  # of the font's size
+LINE_GAP = 3.0  # of the font's size: a wider gap is another column
+OVERLAP = 1.5  # of the font's size: a raised letter stands above what follows
+DIVIDED = re.compile("[\ufffe\x02]")
+"""What PDFium writes where a word is divided at the end of a line; it has joined the lines already."""
+
+
+class PdfTrouble(Exception):
+    """PDFium cannot open the file or the page."""
+
+    def __init__(self, message: str, *, is_locked: bool = False) -> None:
+        super().__init__(message)
+        self.is_locked = is_locked  # a password is what it wants
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """What the document information says."""
+
+    title: str | None
+    author: str | None
+
+
+class PdfPages:
+    """An open PDF; close it when done."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises PdfTrouble."""
+        with _translated():
+            self._document = pdfium.PdfDocument(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._document.close()
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    def stated(self) -> Stated:
+        """Empty fields are None."""
+        title, author = (self._document.get_metadata_value(key).strip() for key in ("Title", "Author"))
+        return Stated(title=title or None, author=author or None)
+
+    def lines(self, index: int) -> list[PageLine]:
+        """Of the page `index`, from 0. Raises PdfTrouble."""
+        with self._page(index) as page, closing(page.get_textpage()) as text:
+            return list(_merge_pieces(_pieces(text)))
+
+    def is_covered(self, index: int) -> bool:
+        """Whether one picture covers most of the page. Raises PdfTrouble."""
+        with self._page(index) as page:
+            area = page.get_width() * page.get_height()
+            pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=PICTURE_DEPTH)
+            return any(_area(picture.get_bounds()) >= area * COVERING_SHARE for picture in pictures)
+
+    @contextmanager
+    def _page(self, index: int) -> Iterator[pdfium.PdfPage]:
+        with _translated(), closing(self._document[index]) as page:
+            yield page
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except pdfium.PdfiumError as error:
+        raise PdfTrouble(str(error), is_locked=error.err_code == raw.FPDF_ERR_PASSWORD) from error
+
+
+def _area(bounds: Sequence[float]) -> float:
+    left, bottom, right, top = bounds
+    return max(0.0, right - left) * max(0.0, top - bottom)
+
+
+def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
+    """PDFium begins a new line wherever letters are raised or lowered, so these are pieces of lines."""
+    count = text.count_chars()
+    content = text.get_text_range() if count else ""
+    aligned = len(content) == count  # else characters beyond the basic plane, or left out: places cannot be asked for
+    start = 0
+    for line in content.split("\r\n"):
+        begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
+        start += len(line) + 2
+        if begin > end:
+            continue
+        middle = begin + _middle_letter(line.strip())
+        looks = _looks(text, begin, middle, end) if aligned else PageLine(text="")
+        parts = DIVIDED.split(line.strip())
+        yield from (replace(looks, text=f"{part}-", right=looks.left) for part in parts[:-1])
+        yield replace(looks, text=parts[-1])
+
+
+def _middle_letter(line: str) -> int:
+    """Index of the first letter from the middle on: a space that PDFium has put in has no font."""
+    half = len(line) // 2
+    return next((index for index in range(half, len(line)) if not line[index].isspace()), half)
+
+
+def _looks(text: pdfium.PdfTextPage, begin: int, middle: int, end: int) -> PageLine:
+    """Of the characters from `begin` to `end`; without places when the line does not run to the right."""
+    left, baseline = _origin(text, begin)
+    right, last_baseline = _origin(text, end)
+    size = _size(text, middle)
+    level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
+    bold = all(_is_bold(text, index) for index in {begin, middle, end})
+    if not level:
+        return PageLine(text="", size=size, bold=bold)
+    return PageLine(text="", size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
+
+
+def _origin(text: pdfium.PdfTextPage, index: int) -> tuple[float, float]:
+    x, y = ctypes.c_double(), ctypes.c_double()
+    raw.FPDFText_GetCharOrigin(text, index, x, y)
+    return x.value, y.value
+
+
+def _size(text: pdfium.PdfTextPage, index: int) -> float:
+    """The font's size as it is shown: programs write 1-point fonts and enlarge them by the text matrix."""
+    matrix = raw.FS_MATRIX()
+    size = float(raw.FPDFText_GetFontSize(text, index))
+    if not raw.FPDFText_GetMatrix(text, index, matrix):
+        return size
+    return size * float((matrix.c**2 + matrix.d**2) ** 0.5)
+
+
+def _is_bold(text: pdfium.PdfTextPage, index: int) -> bool:
+    flags = ctypes.c_int()
+    name = ctypes.create_string_buffer(LONGEST_FONT_NAME)
+    raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
+    if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT:
+        return True
+    return BOLD_NAME.search(name.value.decode("latin-1")) is not None
+
+
+def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:
+    """Whole lines of pieces that stand side by side."""
+    line: PageLine | None = None
+    for piece in pieces:
+        if line is not None and _continues(line, piece):
+            gap = " " if piece.left - line.right > line.size * WORD_GAP and piece.text[0].isalnum() else ""
+            line = replace(line, text=f"{line.text}{gap}{piece.text}", right=piece.right)
+            continue
+        if line is not None:
+            yield line
+        line = piece
+    if line is not None:
+        yield line
+
+
+def _continues(line: PageLine, piece: PageLine) -> bool:
+    if not (line.is_placed and piece.is_placed):
+        return False
+    size = max(line.size, piece.size)
+    return (
+        abs(line.baseline - piece.baseline) <= size * SAME_BASELINE
+        and -size * OVERLAP <= piece.left - line.right <= size * LINE_GAP
+    )

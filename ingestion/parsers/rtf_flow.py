@@ -1,0 +1,104 @@
+"""Text of an RTF file, paragraph by paragraph, as blocks.
+
+In: pieces of text, what holds for the paragraph, ends of paragraphs, cells and rows. Out: headings, lists, tables and
+paragraphs on an outline; a note stands behind the paragraph that calls it. It knows no control words.
+"""
+
+from dataclasses import dataclass, field
+
+from ingestion.parsers.outline import INDENT, Outline
+from ingestion.parsers.tables import render_table
+from ingestion.records import Block, BlockKind
+
+DEEPEST_LIST = 8
+NO_HEADING = 9  # `\outlinelevel` of body text
+BULLETS = frozenset("•·▪◦‣●○■–—-*\uf0b7\uf0a7\uf0d8o")
+
+
+@dataclass(kw_only=True)
+class RtfFlow:
+    """What is open, and what was finished."""
+
+    outline: Outline = field(default_factory=Outline)
+    level: int = NO_HEADING  # of the paragraph that is open: an outline level, counted from 0
+    depth: int = 0  # of its list
+    in_table: bool = False
+    _text: list[str] = field(default_factory=list)
+    _bullet: list[str] = field(default_factory=list)
+    _note: list[str] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _row: list[str] = field(default_factory=list)
+    _rows: list[list[str]] = field(default_factory=list)
+
+    def add_text(self, text: str) -> None:
+        """To the paragraph or cell that is open."""
+        self._text.append(text)
+
+    def add_bullet(self, text: str) -> None:
+        """What the program shows before an item."""
+        self._bullet.append(text)
+
+    def add_note(self, text: str) -> None:
+        """Of a footnote that is called here."""
+        self._note.append(text)
+
+    def end_note(self) -> None:
+        """It is complete."""
+        note = " ".join("".join(self._note).split())
+        self._note.clear()
+        if note:
+            self._notes.append(note)
+
+    def reset_paragraph(self) -> None:
+        """`\\pard`: nothing special holds any more."""
+        self.level, self.depth, self.in_table = NO_HEADING, 0, False
+
+    def end_paragraph(self) -> None:
+        """Put it where it belongs; in a cell it is a line."""
+        if self.in_table:
+            self._text.append("\n")
+            return
+        self._end_table()
+        text = "".join(self._text).strip()
+        bullet = "".join(self._bullet).strip()
+        self._text.clear()
+        self._bullet.clear()
+        if text and self.level < NO_HEADING:
+            self.outline.add_heading(f"{bullet} {text}".strip(), self.level + 1)
+        elif text and bullet:
+            mark = "-" if bullet in BULLETS else bullet
+            line = text.replace("\n", "\n" + INDENT)
+            self.outline.add_line(BlockKind.LIST, f"{INDENT * min(self.depth, DEEPEST_LIST)}{mark} {line}")
+        else:
+            self.outline.add(BlockKind.PARAGRAPH, text)
+        self._add_notes()
+
+    def end_cell(self) -> None:
+        """What was gathered is its text."""
+        self._row.append("".join((*self._bullet, *self._text)))
+        self._text.clear()
+        self._bullet.clear()
+
+    def end_row(self) -> None:
+        """The cells so far are a row."""
+        self._rows.append(self._row)
+        self._row = []
+
+    def finish(self) -> tuple[Block, ...]:
+        """All blocks."""
+        self.in_table = False
+        self.end_paragraph()
+        return self.outline.finish()
+
+    def _end_table(self) -> None:
+        if self._row:
+            self.end_row()
+        if self._rows:
+            self.outline.add(BlockKind.TABLE, render_table(self._rows))
+            self._rows = []
+            self._add_notes()
+
+    def _add_notes(self) -> None:
+        for note in self._notes:
+            self.outline.add(BlockKind.PARAGRAPH, note)
+        self._notes.clear()

@@ -1,0 +1,68 @@
+"""Bytes of an RTF file as characters: by the charset of the font that is set, or by number.
+
+In: bytes with the font that holds, and numbers of `\\u`. Out: text. It knows no groups.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ingestion.parsers.rtf_tokens import CHARSETS
+
+HIGH_SURROGATES = range(0xD800, 0xDC00)
+LOW_SURROGATES = range(0xDC00, 0xE000)
+UTF8_PAGE = 65001  # Microsoft's number of it
+LAST_CODE = 0x10FFFF
+SYMBOL_CODES = range(0xF000, 0xF100)  # a font of pictures: its bullets and arrows have no letters
+
+
+@dataclass(kw_only=True)
+class RtfText:
+    """Decodes, and hands on to `tell`."""
+
+    tell: Callable[[str], None]
+    page: str = "cp1252"  # the document's own charset
+    charsets: dict[int, str] = field(default_factory=dict)  # by font
+    font: int = -1
+    skipped: int = 0  # characters that follow a `\u` for those who do not know it
+    _pending: bytearray = field(default_factory=bytearray)
+    _high: int = 0
+
+    def set_page(self, number: int) -> None:
+        """`\\ansicpg`; a page that Python does not know changes nothing."""
+        name = "utf-8" if number == UTF8_PAGE else f"cp{number}"
+        try:
+            b"".decode(name)
+        except LookupError:
+            return
+        self.page = name
+
+    def set_charset(self, font: int, number: int) -> None:
+        """`\\fcharset` of a font."""
+        if number in CHARSETS:
+            self.charsets[font] = CHARSETS[number]
+
+    def add_bytes(self, data: bytes) -> None:
+        """Text, but for what is there for older programs."""
+        passed = min(self.skipped, len(data))
+        self.skipped -= passed
+        self._pending += data[passed:]
+
+    def add_code(self, number: int, *, replacement_length: int) -> None:
+        """`\\u`: a UTF-16 unit, negative above 32767."""
+        self.end()
+        self.skipped = replacement_length
+        code = number + 0x10000 if number < 0 else number
+        if code in HIGH_SURROGATES:
+            self._high = code
+        elif code in LOW_SURROGATES:
+            if self._high:
+                self.tell(chr(0x10000 + ((self._high - 0xD800) << 10) + (code - 0xDC00)))
+            self._high = 0
+        elif 0 < code <= LAST_CODE:
+            self.tell("•" if code in SYMBOL_CODES else chr(code))
+
+    def end(self) -> None:
+        """Hand on what was gathered: the font, or the group, ends here."""
+        if self._pending:
+            self.tell(self._pending.decode(self.charsets.get(self.font, self.page), errors="replace"))
+            self._pending.clear()

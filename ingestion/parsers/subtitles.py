@@ -1,0 +1,132 @@
+"""Subtitles (SRT, WebVTT): what is said, with its seconds.
+
+In: a text file in any encoding. Out: a `Document` of paragraphs whose locators are time ranges. Captions that a machine
+wrote show every line twice while they roll up the screen; here it stands once. A file without a single time is text.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from ingestion.language import detect_language
+from ingestion.parsers.encodings import decode_text
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.text import read_text
+from ingestion.parsers.titles import choose_title
+from ingestion.ports import Utterance
+from ingestion.records import Document
+from ingestion.speech import to_paragraphs
+
+ENDINGS = frozenset({".srt", ".vtt"})
+MEDIA_TYPES = frozenset({"text/vtt", "application/x-subrip"})
+SKIPPED_BLOCKS = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
+ROLLING_SHARE = 1 / 3  # of cues that begin with what the one before ended with; in speech hardly any does
+
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_SPEAKER = re.compile(r"<v(?:\.[^ \t>]+)*[ \t]+([^>]+)>")
+_TAG = re.compile(r"</?[a-zA-Z0-9][^<>]*>|\{\\[^{}]*\}")  # <i>, <c.red>, <00:00:01.000>, {\an8}
+_EMPTY_LINES = re.compile(r"\n[ \t]*\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cue:
+    """What is on the screen from one second to another."""
+
+    start_s: float
+    end_s: float
+    lines: tuple[str, ...]
+
+
+def accepts(file: FileInfo) -> bool:
+    """Text that is called subtitles; nothing else has its times."""
+    return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Paragraphs with their seconds."""
+    text = decode_text(path.read_bytes())
+    cues = sorted(_cues(text), key=lambda cue: cue.start_s)
+    if not cues:
+        return read_text(text, name=info.name)
+    spoken = [
+        Utterance(start_s=cue.start_s, end_s=cue.end_s, text=" ".join(cue.lines)) for cue in collapse_rolling(cues)
+    ]
+    blocks = to_paragraphs(spoken)
+    return Document(
+        title=choose_title(None, (), name=info.name),
+        blocks=blocks,
+        language=detect_language(" ".join(block.text for block in blocks)),
+        duration_s=max(cue.end_s for cue in cues),
+    )
+
+
+def collapse_rolling(cues: Sequence[Cue]) -> list[Cue]:
+    """Each line once, from the second at which it first appeared; cues that do not roll are left as they are."""
+    repeats = sum(1 for before, after in pairwise(cues) if _overlap(before.lines, after.lines))
+    if repeats < len(cues) * ROLLING_SHARE:
+        return list(cues)
+    collapsed = list(cues[:1])
+    for before, after in pairwise(cues):
+        fresh = after.lines[_overlap(before.lines, after.lines) :]
+        if fresh:
+            collapsed.append(replace(after, lines=fresh))
+        else:
+            collapsed[-1] = replace(collapsed[-1], end_s=max(collapsed[-1].end_s, after.end_s))
+    return [_until_next(cue, following) for cue, following in zip(collapsed, [*collapsed[1:], None], strict=True)]
+
+
+def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many of the first lines of `after` are the last ones of `before`."""
+    longest = min(len(before), len(after))
+    return next((count for count in range(longest, 0, -1) if before[-count:] == after[:count]), 0)
+
+
+def _until_next(cue: Cue, following: Cue | None) -> Cue:
+    """A rolling line stays while the next one is spoken; its own words end where those begin."""
+    if following is None or following.start_s >= cue.end_s:
+        return cue
+    return replace(cue, end_s=max(cue.start_s, following.start_s))
+
+
+def _cues(text: str) -> Iterator[Cue]:
+    """One for each timing line; an empty line inside a cue, as some SRT writers leave, does not end it."""
+    cue: Cue | None = None
+    for block in _EMPTY_LINES.split(text):
+        lines = block.strip("\n").split("\n")
+        timings = [place for place, line in enumerate(lines) if _TIMING.match(line)]
+        if not timings:
+            if cue is not None and not block.lstrip().startswith(SKIPPED_BLOCKS):
+                cue = replace(cue, lines=(*cue.lines, *_clean(lines)))
+            continue
+        for start, end in pairwise([*timings, len(lines)]):
+            if cue is not None:
+                yield cue
+            is_numbered = end < len(lines) and lines[end - 1].strip().isdecimal()  # the number of the next one
+            cue = _cue(lines[start], lines[start + 1 : end - is_numbered])
+    if cue is not None:
+        yield cue
+
+
+def _cue(timing: str, lines: Sequence[str]) -> Cue | None:
+    match = _TIMING.match(timing)
+    if match is None:
+        return None
+    start_s, end_s = _seconds(match.groups()[:4]), _seconds(match.groups()[4:])
+    return Cue(start_s=start_s, end_s=max(start_s, end_s), lines=tuple(_clean(lines)))
+
+
+def _seconds(parts: Sequence[str | None]) -> float:
+    hours, minutes, seconds, fraction = (part or "0" for part in parts)
+    return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction.ljust(3, "0")) / 1000
+
+
+def _clean(lines: Iterable[str]) -> Iterator[str]:
+    """Words without marks; a speaker's name stays before them."""
+    for line in lines:
+        words = html.unescape(_TAG.sub("", _SPEAKER.sub(r"\1: ", line)))
+        if words.strip():
+            yield " ".join(words.split())

@@ -1,0 +1,65 @@
+"""XLS and XLSB, the binary workbooks, by calamine.
+
+In: an OLE2 or ZIP container with a binary workbook. Out: a `Document` as `xlsx` makes it. calamine tells dates from
+numbers and nothing else of their formats: percents are fractions here.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.language import detect_language
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.number_formats import plain_number
+from ingestion.parsers.outline import Outline
+from ingestion.parsers.sheets import SheetRow, add_sheet
+from ingestion.parsers.titles import choose_title
+from ingestion.records import Document
+
+Cell = int | float | str | bool | time | date | datetime | timedelta
+
+
+def accepts(file: FileInfo) -> bool:
+    """A binary workbook."""
+    return file.kind is FileKind.XLS
+
+
+def parse(path: Path, info: FileInfo) -> Document:
+    """Raises SourceError FILE_ENCRYPTED, FILE_DAMAGED."""
+    # Imported here: few files are of this kind.
+    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+
+    outline = Outline()
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+        for sheet in book.sheets_metadata:
+            if sheet.typ is SheetTypeEnum.WorkSheet:
+                outline.add_heading(sheet.name, 1)
+                rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
+                add_sheet(outline, _rows(rows))
+    except PasswordError as error:
+        raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(error)) from error
+    except CalamineError as error:
+        raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
+    blocks = outline.finish()
+    language = detect_language("\n".join(block.text for block in blocks))
+    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language)
+
+
+def _rows(rows: list[list[Cell]]) -> Iterator[SheetRow]:
+    for number, row in enumerate(rows, start=1):
+        cells = {column: text for column, cell in enumerate(row) if (text := _show(cell)).strip()}
+        if cells:
+            has_values = any(not isinstance(row[column], str) for column in cells)
+            yield SheetRow(number=number, cells=cells, has_values=has_values)
+
+
+def _show(cell: Cell) -> str:
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, int | float):
+        return plain_number(float(cell))
+    if isinstance(cell, datetime):
+        return cell.isoformat(" ", "minutes").removesuffix(" 00:00")
+    return str(cell)

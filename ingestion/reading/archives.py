@@ -1,0 +1,201 @@
+"""Everything that is packed in one file, read one by one and put together as one document.
+
+In: an archive, or a letter that was read already. Out: one `Document`; each block knows the file that it is from, and
+what could not be read is named. How the files inside are read is not decided here: `reader` is asked again for each.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from time import monotonic
+from typing import Protocol, TypeVar
+
+from domain.documents import DocumentStatus, Medium
+from domain.locator import Locator
+from ingestion.archives.records import (
+    LARGEST_RATIO,
+    LARGEST_TOTAL_BYTES,
+    MOST_MEMBERS,
+    RATIO_FREE_BYTES,
+    Listing,
+    Member,
+)
+from ingestion.errors import FailureCode, SourceError
+from ingestion.progress import Progress
+from ingestion.records import Block, BlockKind, Document, FetchedFile
+
+T = TypeVar("T")
+
+DEEPEST = 2  # an archive in an archive is read, one inside that is named
+READING_S = 1_800.0
+"""After so long no further file of an archive is begun: a thousand of them could take a day."""
+
+
+@dataclass(kw_only=True)
+class Allowance:
+    """What may still be unpacked and read of one thing that was sent, with all that is inside it."""
+
+    depth: int
+    members: int
+    total_bytes: int
+    until: float  # of `monotonic`
+
+    @classmethod
+    def of(cls, file: FetchedFile) -> "Allowance":
+        """The whole, when the file comes in."""
+        total_bytes = min(LARGEST_TOTAL_BYTES, max(RATIO_FREE_BYTES, LARGEST_RATIO * file.size_bytes))
+        return cls(depth=DEEPEST, members=MOST_MEMBERS, total_bytes=total_bytes, until=monotonic() + READING_S)
+
+    def take(self, members: Sequence[Member]) -> None:
+        """Count what was unpacked."""
+        self.members -= len(members)
+        self.total_bytes -= sum(member.size_bytes for member in members)
+
+
+class Unpack(Protocol):
+    """`ingestion.archives.process.UnpackProcess`."""
+
+    async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
+        """The files inside, in `folder` under their numbers. Raises SourceError."""
+        ...
+
+
+ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
+"""`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
+
+
+class ArchiveReader:
+    """Reads what is packed."""
+
+    def __init__(self, *, unpacker: Unpack) -> None:
+        self._unpacker = unpacker
+
+    async def read_archive(
+        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
+    ) -> Document:
+        """Raises SourceError when nothing in it can be read: FILE_ARCHIVE_EMPTY, or FILE_ENCRYPTED.
+
+        An archive of a single file is that file.
+        """
+        if not allowance.depth:
+            raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
+        contents = await self._read_contents(file, progress, allowance, read)
+        if contents.is_single:
+            return contents.single()
+        if not contents.documents:
+            code = FailureCode.FILE_ENCRYPTED if contents.all_encrypted else FailureCode.FILE_ARCHIVE_EMPTY
+            raise SourceError(code, name=file.name, detail=f"{len(contents.unread)} files unread")
+        return _joined(PurePosixPath(file.name).stem, contents)
+
+    async def add_attachments(
+        self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
+    ) -> Document:
+        """The letter with what is attached to it; too deep inside other things, attachments are named only."""
+        names_only = replace(allowance, members=0)
+        contents = await self._read_contents(file, progress, allowance if allowance.depth else names_only, read)
+        if not contents.documents:
+            return replace(letter, unread=tuple(contents.unread))
+        attached = _joined(letter.title, contents)
+        return replace(letter, blocks=letter.blocks + attached.blocks, parts=attached.parts, unread=attached.unread)
+
+    async def _read_contents(
+        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
+    ) -> "_Contents":
+        with tempfile.TemporaryDirectory(dir=file.path.parent, prefix="inside-") as folder:
+            listing = await self._unpacker.unpack(
+                file, Path(folder), members=allowance.members, total_bytes=allowance.total_bytes
+            )
+            allowance.take(listing.members)
+            contents = _Contents(listing)
+            for done, member in enumerate(listing.members):
+                await progress.report(DocumentStatus.PARSING, done=done, total=len(listing.members))
+                await _read_member(member, Path(folder), contents, allowance, read, progress)
+        return contents
+
+
+async def _read_member(
+    member: Member, folder: Path, contents: "_Contents", allowance: Allowance, read: ReadMember, progress: Progress
+) -> None:
+    if monotonic() > allowance.until:
+        contents.unread.append(member.name)
+        return
+    inside = replace(allowance, depth=allowance.depth - 1)
+    try:
+        document = await read(_as_file(member, folder), progress.muted(), inside)
+    except SourceError as error:
+        contents.leave_out(member.name, error.code)
+        return
+    finally:
+        allowance.members, allowance.total_bytes = inside.members, inside.total_bytes
+    contents.documents.append((member.name, document))
+
+
+def _as_file(member: Member, folder: Path) -> FetchedFile:
+    return FetchedFile(
+        path=folder / str(member.number),
+        name=PurePosixPath(member.name).name,
+        media_type=None,
+        size_bytes=member.size_bytes,
+        sha256=member.sha256,
+    )
+
+
+class _Contents:
+    """What was read of an archive, and what was not."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.documents: list[tuple[str, Document]] = []
+        self.unread = [*listing.refused, *listing.encrypted]
+        self._all = len(listing.members) + len(self.unread)
+        self._encrypted = len(listing.encrypted)
+
+    @property
+    def is_single(self) -> bool:
+        """One file in all, and it was read."""
+        return self._all == 1 and len(self.documents) == 1
+
+    @property
+    def all_encrypted(self) -> bool:
+        """Nothing but files with a password."""
+        return 0 < self._encrypted == self._all
+
+    def leave_out(self, name: str, code: FailureCode) -> None:
+        """Name a file that could not be read; an empty one holds nothing to miss."""
+        if code is FailureCode.FILE_EMPTY:
+            self._all -= 1
+            return
+        self._encrypted += code is FailureCode.FILE_ENCRYPTED
+        self.unread.append(name)
+
+    def single(self) -> Document:
+        """The one document."""
+        return self.documents[0][1]
+
+
+def _joined(title: str, contents: _Contents) -> Document:
+    documents = [document for _, document in contents.documents]
+    blocks = tuple(block for name, document in contents.documents for block in _blocks(name, document))
+    inner_unread = [f"{name}/{inner}" for name, document in contents.documents for inner in document.unread]
+    return Document(
+        title=title,
+        blocks=blocks,
+        language=_most(document.language for document in documents),
+        medium=_most(document.medium for document in documents) or Medium.TEXT,
+        parts=sum(document.parts or 1 for document in documents),
+        unread=(*contents.unread, *inner_unread),
+    )
+
+
+def _blocks(name: str, document: Document) -> Iterator[Block]:
+    """The file's name as a heading, then its blocks; of an archive inside, the names with its own before them."""
+    yield Block(kind=BlockKind.HEADING, text=name, level=1, locator=Locator(member=name))
+    for block in document.blocks:
+        member = f"{name}/{block.locator.member}" if block.locator.member else name
+        yield replace(block, locator=replace(block.locator, member=member))
+
+
+def _most(values: Iterator[T | None]) -> T | None:
+    counted = Counter(value for value in values if value is not None)
+    return counted.most_common(1)[0][0] if counted else None

@@ -1,0 +1,187 @@
+"""Reads the words in photos, and on pages of PDFs that have no text of their own.
+
+In: a file on disk, and for a PDF what its parser found. Out: a `Document` with the recognised words at their pages. The
+pictures are made in the parser's limited process and read by a `Recognizer`, several pages side by side.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import structlog
+
+from domain.documents import DocumentStatus, Medium
+from domain.locator import Locator
+from ingestion.errors import FailureCode, SourceError
+from ingestion.language import detect_language
+from ingestion.parsers.pdf_layout import build_paragraphs
+from ingestion.parsers.pdf_lines import PageLine, plain_lines
+from ingestion.parsers.process import Picture
+from ingestion.parsers.titles import choose_title
+from ingestion.ports import Recognizer
+from ingestion.progress import Progress
+from ingestion.records import Block, BlockKind, Document, FetchedFile
+
+Recognised = Mapping[int, Sequence[Block]]
+"""What was read by page, from 1; a page without words is not in it."""
+
+
+class PictureSource(Protocol):
+    """`ingestion.parsers.process.ParseProcess`."""
+
+    async def draw_page(self, file: FetchedFile, page: int) -> Picture:
+        """Page `page` of a PDF, from 0. Raises SourceError."""
+        ...
+
+    async def open_picture(self, file: FetchedFile, page: int) -> Picture:
+        """A photo, or page `page` of a TIFF, from 0. Raises SourceError."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecognitionLimits:
+    """How much is done for one document, and at once."""
+
+    pages: int  # of one document; the rest is named as unread
+    concurrency: int  # pages at once, of all documents together
+
+
+class PictureReader:
+    """Meets `ingestion.reading.reader.Pictures`."""
+
+    def __init__(self, pictures: PictureSource, recognizer: Recognizer, limits: RecognitionLimits) -> None:
+        self._pictures = pictures
+        self._recognizer = recognizer
+        self._limits = limits
+        self._places = asyncio.Semaphore(limits.concurrency)
+
+    async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
+        """The words in a photo or in the pages of a TIFF. Raises SourceError: FILE_WITHOUT_WORDS, and what the file
+        itself is refused for; ServiceError."""
+        await progress.report(DocumentStatus.RECOGNISING)
+        first = await self._pictures.open_picture(file, 0)
+        pages = range(1, first.pages + 1)
+
+        async def draw(page: int) -> Picture:
+            return first if page == 1 else await self._pictures.open_picture(file, page - 1)
+
+        blocks = _in_order(await self._recognise(pages, draw, progress))
+        if not blocks:
+            raise SourceError(FailureCode.FILE_WITHOUT_WORDS, name=file.name)
+        parsed = Document(title="", blocks=(), pages=first.pages, pages_without_text=tuple(pages), medium=Medium.IMAGE)
+        document = replace(_with_blocks(parsed, blocks), title=choose_title(None, blocks, name=file.name))
+        return document if first.pages > 1 else _without_pages(document)
+
+    async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
+        """`parsed` with what is on its pages without text. A page that cannot be drawn or holds no words stays among
+        `pages_without_text`. Raises ServiceError."""
+
+        async def draw(page: int) -> Picture:
+            return await self._pictures.draw_page(file, page - 1)
+
+        recognised = await self._recognise(parsed.pages_without_text, draw, progress)
+        if not recognised:
+            return parsed
+        own = [
+            block for block in parsed.blocks if block.locator.page not in recognised
+        ]  # a stamp is on the picture too
+        filled = _with_blocks(parsed, _merged(own, _in_order(recognised)))
+        return filled if own else replace(filled, medium=Medium.IMAGE)
+
+    async def _recognise(
+        self, pages: Sequence[int], draw: Callable[[int], Awaitable[Picture]], progress: Progress
+    ) -> dict[int, Sequence[Block]]:
+        wanted = pages[: self._limits.pages]
+        found: dict[int, Sequence[Block]] = {}
+        done = 0
+
+        async def read(page: int) -> None:
+            nonlocal done
+            async with self._places:
+                blocks = await self._read_page(page, draw)
+            if blocks:
+                found[page] = blocks
+            done += 1
+            await progress.report(DocumentStatus.RECOGNISING, done=done, total=len(wanted))
+
+        await progress.report(DocumentStatus.RECOGNISING, done=0, total=len(wanted))
+        await _side_by_side([read(page) for page in wanted])
+        return found
+
+    async def _read_page(self, page: int, draw: Callable[[int], Awaitable[Picture]]) -> Sequence[Block]:
+        try:
+            picture = await draw(page)
+        except SourceError as error:
+            structlog.get_logger().info("page_not_drawn", page=page, code=error.code.value, detail=error.detail)
+            return ()
+        return await self._recognizer.recognise(picture.content)
+
+
+async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
+    """All of them; the first error ends the others and is raised as it is."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _in_order(recognised: Recognised) -> list[Block]:
+    """Every page's blocks, where they are mere paragraphs joined over page breaks as those of a PDF are."""
+    last = max(recognised, default=0)
+    plain = [_lines_of(recognised.get(page, ())) for page in range(1, last + 1)]
+    paragraphs = [
+        Block(kind=BlockKind.PARAGRAPH, text=paragraph.text, locator=_place(paragraph.page, paragraph.last_page))
+        for paragraph in build_paragraphs(plain)
+    ]
+    shaped = [
+        replace(block, locator=replace(block.locator, page=page))
+        for page, blocks in sorted(recognised.items())
+        if not _is_plain(blocks)
+        for block in blocks
+    ]
+    return _merged(paragraphs, shaped)
+
+
+def _is_plain(blocks: Sequence[Block]) -> bool:
+    return all(block.kind is BlockKind.PARAGRAPH for block in blocks)
+
+
+def _lines_of(blocks: Sequence[Block]) -> list[PageLine]:
+    """An empty line between paragraphs; no lines of a page whose blocks have a shape."""
+    if not _is_plain(blocks):
+        return []
+    return plain_lines([line for block in blocks for line in (*block.text.split("\n"), "")])
+
+
+def _place(page: int, last_page: int) -> Locator:
+    return Locator(page=page, page_end=last_page if last_page != page else None)
+
+
+def _merged(some: Sequence[Block], others: Sequence[Block]) -> list[Block]:
+    """Both in the order of their pages; blocks of one page stay in theirs."""
+    return sorted([*some, *others], key=lambda block: block.locator.page or 0)
+
+
+def _with_blocks(parsed: Document, blocks: Sequence[Block]) -> Document:
+    read = {page for block in blocks for page in _pages_of(block)}
+    return replace(
+        parsed,
+        blocks=tuple(blocks),
+        pages_without_text=tuple(page for page in parsed.pages_without_text if page not in read),
+        language=detect_language("\n".join(block.text for block in blocks)),
+    )
+
+
+def _pages_of(block: Block) -> range:
+    first = block.locator.page or 0
+    return range(first, (block.locator.page_end or first) + 1)
+
+
+def _without_pages(document: Document) -> Document:
+    """A photo has no pages that a citation could name."""
+    blocks = tuple(replace(block, locator=replace(block.locator, page=None)) for block in document.blocks)
+    return replace(document, blocks=blocks, pages=None)

@@ -1,0 +1,112 @@
+"""A file on disk -> its document, by the way of reading that its content asks for.
+
+In: `FetchedFile`. Out: `Document`, told page by page or second by second. Text formats are parsed, pictures and pages
+without text are recognised, recordings are listened to. What cannot be done here is said with the reason.
+"""
+
+from typing import Protocol
+
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.kinds import FileKind, glance
+from ingestion.progress import Progress
+from ingestion.reading.archives import Allowance, ReadMember
+from ingestion.records import Document, FetchedFile
+
+
+class Parse(Protocol):
+    """`ingestion.parsers.process.ParseProcess`."""
+
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+        """What the file says; without blocks when all its pages are pictures. Raises SourceError."""
+        ...
+
+
+class Pictures(Protocol):
+    """`ingestion.reading.pictures.PictureReader`."""
+
+    async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
+        """The words in a photo. Raises SourceError, ServiceError."""
+        ...
+
+    async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
+        """`parsed` with the words of those pages that have no text of their own. Raises ServiceError."""
+        ...
+
+
+class Recordings(Protocol):
+    """`ingestion.reading.recordings.RecordingReader`."""
+
+    async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
+        """What is said in it. Raises SourceError, ServiceError."""
+        ...
+
+
+class Archives(Protocol):
+    """`ingestion.reading.archives.ArchiveReader`."""
+
+    async def read_archive(
+        self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
+    ) -> Document:
+        """What the files in it say. Raises SourceError, ServiceError."""
+        ...
+
+    async def add_attachments(
+        self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
+    ) -> Document:
+        """`letter` with what the files in it say. Raises SourceError, ServiceError."""
+        ...
+
+
+class FileReader:
+    """Chooses by content, not by name."""
+
+    def __init__(
+        self,
+        *,
+        parser: Parse,
+        pictures: Pictures | None,
+        recordings: Recordings | None,
+        archives: Archives | None = None,
+    ) -> None:
+        """`pictures` and `recordings` are None where no model for them is set up; without `archives` none is opened."""
+        self._parser = parser
+        self._archives = archives
+        self._pictures = pictures
+        self._recordings = recordings
+
+    async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance | None = None) -> Document:
+        """`allowance` is what may still be unpacked when the file was in another. Raises SourceError, ServiceError,
+        LeaseLost."""
+        allowance = allowance or Allowance.of(file)
+        match glance(file.path):
+            case FileKind.ARCHIVE if self._archives is not None:
+                return await self._archives.read_archive(file, progress, allowance, self.read)
+            case FileKind.EMAIL | FileKind.OUTLOOK if self._archives is not None:
+                letter = await self._parser.parse(file, progress)
+                return await self._archives.add_attachments(letter, file, progress, allowance, self.read)
+            case FileKind.IMAGE:
+                return await self._read_picture(file, progress)
+            case FileKind.MEDIA:
+                return await self._read_recording(file, progress)
+            case _:
+                return await self._read_text(file, progress)
+
+    async def _read_picture(self, file: FetchedFile, progress: Progress) -> Document:
+        if self._pictures is None:
+            raise SourceError(FailureCode.FILE_NEEDS_RECOGNITION, name=file.name)
+        return await self._pictures.read_picture(file, progress)
+
+    async def _read_recording(self, file: FetchedFile, progress: Progress) -> Document:
+        if self._recordings is None:
+            raise SourceError(FailureCode.FILE_NEEDS_HEARING, name=file.name)
+        return await self._recordings.read_recording(file, progress)
+
+    async def _read_text(self, file: FetchedFile, progress: Progress) -> Document:
+        parsed = await self._parser.parse(file, progress)
+        if parsed.pages_without_text and self._pictures is not None:
+            parsed = await self._pictures.fill_pages(file, parsed, progress)
+        if not parsed.blocks:
+            needs_eyes = parsed.pages_without_text and self._pictures is None
+            code = FailureCode.FILE_NEEDS_RECOGNITION if needs_eyes else FailureCode.FILE_WITHOUT_TEXT
+            raise SourceError(code, name=file.name)
+        return parsed

@@ -1,0 +1,67 @@
+"""Several pages of one site in one file: what the crawler writes and the parser of sites reads.
+
+In: pages as they came, in reading order. Out: a file of JSON lines, `{"url", "html"}` for each page and one
+`{"unread": [url, …]}` at the end. It fetches and extracts nothing.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SITE_TYPE = "application/x-baza-site"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SitePage:
+    """A page of a site; the text is decoded, the markup as it was."""
+
+    url: str
+    html: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """The addresses that did not answer, or not with a page."""
+
+    urls: tuple[str, ...]
+
+
+class SiteFile:
+    """Written page by page, so that no more than one is in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self._hash = hashlib.sha256()
+        path.write_bytes(b"")
+
+    def add(self, page: SitePage) -> None:
+        """Append. Blocking, on a local disk."""
+        self._append({"url": page.url, "html": page.html})
+
+    def close(self, *, unread: Sequence[str]) -> str:
+        """Note what failed. Returns the SHA-256 (hex) of the whole."""
+        self._append({"unread": list(unread)})
+        return self._hash.hexdigest()
+
+    def _append(self, record: object) -> None:
+        line = json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace") + b"\n"
+        with self.path.open("ab") as file:
+            file.write(line)
+        self._hash.update(line)
+        self.size_bytes += len(line)
+
+
+def read_site(path: Path) -> Iterator[SitePage | Unread]:
+    """The inverse. Raises ValueError for a file that we have not written."""
+    with path.open("rb") as file:
+        for line in file:
+            match json.loads(line):
+                case {"url": str(url), "html": str(html)}:
+                    yield SitePage(url=url, html=html)
+                case {"unread": list(urls)}:
+                    yield Unread(urls=tuple(str(url) for url in urls))
+                case _:
+                    raise ValueError("not a line of a site")

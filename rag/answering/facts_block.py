@@ -1,0 +1,125 @@
+"""Facts as a model reads them: numbered, each between tags that no text can close.
+
+In: facts and a budget in tokens. Out: the block, its fence word and the facts that fit, in the order of their numbers.
+The same facts always give the same block.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from domain.locator import Locator
+from rag.execution.facts import Fact, FactKind
+from rag.records import Passage
+from rag.tokens import estimate_tokens
+
+_FENCE_DIGITS = 8
+_SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
+"""Kinds of sources as the prompt names them."""
+_KIND_LINES = {
+    FactKind.STATEMENT: "Statement about: {title}",
+    FactKind.DOCUMENT: "Entry of the list of documents",
+    FactKind.VALUE: "Worked out by the program",
+}
+_MIN_CUT_TOKENS = 50  # less than that of a first passage is not worth a model call
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactsBlock:
+    """What goes into the prompt, and what its numbers mean."""
+
+    fence: str
+    text: str
+    facts: tuple[Fact, ...]  # number n is facts[n - 1]
+
+
+def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
+    """The facts that fit into `tokens`, from the first on; the first one is cut rather than left out."""
+    fence = _fence(facts)
+    texts: list[str] = []
+    placed: list[Fact] = []
+    left = tokens
+    for fact in facts:
+        fitting = fact if placed else _cut(fact, left)
+        text = _tagged(fitting, fence, number=len(placed) + 1)
+        left -= estimate_tokens(text)
+        if left < 0 and placed:
+            break
+        texts.append(text)
+        placed.append(fitting)
+    return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed))
+
+
+def _fence(facts: Sequence[Fact]) -> str:
+    """A word derived from the texts, so that none of them can have been written to contain it; checked all the same."""
+    content = "\0".join(f"{fact.title}\0{_words(fact)}" for fact in facts)
+    fence, salt = "", 0
+    while not fence or fence in content:
+        digest = hashlib.sha256(f"{salt}\0{content}".encode(errors="replace")).hexdigest()
+        fence, salt = f"material-{digest[:_FENCE_DIGITS]}", salt + 1
+    return fence
+
+
+def _words(fact: Fact) -> str:
+    passage = fact.passage.passage if fact.passage else None
+    return fact.text if passage is None else f"{fact.text}\0{passage.title}\0{passage.text}"
+
+
+def _tagged(fact: Fact, fence: str, *, number: int) -> str:
+    lines = [f"<{fence} number={number}>", *_heading(fact), "Text:", _text(fact), f"</{fence}>"]
+    return "\n".join(lines)
+
+
+def _text(fact: Fact) -> str:
+    is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
+    return (fact.passage.passage.text if is_passage and fact.passage else fact.text).strip()
+
+
+def _heading(fact: Fact) -> list[str]:
+    passage = fact.passage.passage if fact.passage else None
+    said = [] if fact.kind is FactKind.PASSAGE else [_KIND_LINES[fact.kind].format(title=_one_line(fact.title))]
+    return said if passage is None else [*said, *_place(passage)]
+
+
+def _place(passage: Passage) -> list[str]:
+    """Which document it is of, where it stands there and of when it is, as far as that is known."""
+    locator = passage.locator
+    places = {
+        "Page": _range(locator.page, locator.page_end),
+        "Slide": str(locator.slide or ""),
+        "Rows": _range(locator.row, locator.row_end),
+        "Time": _time(locator),
+        "File inside": locator.member or "",
+        "Section": " > ".join(locator.headings),
+        "Date": passage.published_at.date().isoformat() if passage.published_at else "",
+    }
+    document = f"Document: {_one_line(passage.title or passage.source_identifier)}"
+    named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
+    return [f"{document} ({_SOURCE_WORDS[passage.source_type]})", *named]
+
+
+def _range(first: int | None, last: int | None) -> str:
+    return "" if first is None else f"{first}-{last}" if last else f"{first}"
+
+
+def _time(locator: Locator) -> str:
+    if locator.start_s is None:
+        return ""
+    minutes, seconds = divmod(int(locator.start_s), 60)
+    return f"from {minutes}:{seconds:02}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cut(fact: Fact, tokens: int) -> Fact:
+    """The fact with no more text than `tokens` allow."""
+    text, allowed = _text(fact), max(tokens, _MIN_CUT_TOKENS)
+    if (needed := estimate_tokens(text)) <= allowed:
+        return fact
+    shorter = text[: len(text) * allowed // needed]
+    if fact.passage is None:
+        return replace(fact, text=shorter)
+    ranked = replace(fact.passage, passage=replace(fact.passage.passage, text=shorter))
+    return replace(fact, text=shorter, passage=ranked)

@@ -1,0 +1,104 @@
+-- What belongs to a document that is there already. In: the next part of a long text, or the wish to read a source anew.
+-- Out: the document that it became part or the next version of.
+
+set search_path = public, extensions;
+
+create function utf16_length(p_text text)
+returns int
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select length(p_text) + length(regexp_replace(p_text, '[\u0001-\uFFFF]', '', 'g'))
+$$;
+comment on function utf16_length is 'Internal: the length as Telegram counts it.';
+
+create function joint(p_before text, p_after text)
+returns text
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select case
+    when utf16_length(p_before) >= 4095 and p_before ~ '[[:alnum:]]$' and p_after ~ '^[[:alnum:]]' then ''
+    when p_before !~ '[.!?…:;»")]$' and p_after ~ '^[[:lower:]]' then ' '
+    else E'\n' end
+$$;
+comment on function joint is
+  'Internal: what stood between two parts of a text that Telegram''s client has cut. It cuts a message of more than 4,096 '
+  'UTF-16 units at an empty line, a line''s end, a sentence''s end or a blank, in this order, and drops the blank; inside a '
+  'word only when its second half has no blank at all, and then the part is full (4,095: a pair is not split).';
+
+create function join_note(p_base text, p_batch text, p_hold_s double precision default 0)
+returns table (id uuid, joined boolean)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  sent constant jsonb := p_batch::jsonb;
+  number constant bigint := (sent ->> 'message_id')::bigint;
+  words constant text := sent -> 'sources' -> 0 ->> 'text';
+  part documents;
+begin
+  return query
+  select d.id, false from documents d
+  where d.base_id = p_base::uuid and d.joined_messages <> '{}' and number = any (d.joined_messages)
+    and d.chat_id = (sent ->> 'chat_id')::bigint;
+  if found then
+    return;
+  end if;
+  select * into part from documents d
+  where d.phase = 'waiting' and d.lane = 'quick' and d.base_id = p_base::uuid and d.run_after > now()
+    and d.attempts = 0 and d.source_type = 'note' and d.user_id = (sent ->> 'user_id')::bigint
+    and d.chat_id = (sent ->> 'chat_id')::bigint
+    and number - coalesce(d.joined_messages[cardinality(d.joined_messages)], d.message_id) in (1, 2)
+  limit 1 for update;
+  if not found or words is null then
+    return;
+  end if;
+  update documents d
+  set source_text = part.source_text || joint(part.source_text, words) || words,
+      joined_messages = part.joined_messages || number, run_after = now() + make_interval(secs => p_hold_s)
+  where d.id = part.id;
+  perform touch_batch(part.batch_id);
+  return query select part.id, true;
+end $$;
+comment on function join_note is
+  'Adds the words of a message to the note that the same person sent one or two messages before, while that one is held; '
+  'no row when there is none. The same message again changes nothing (joined is false).';
+
+create function refresh_document(p_base text, p_document text, p_batch text)
+returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
+  size_bytes bigint, media_type text, lane text)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  sent constant jsonb := p_batch::jsonb;
+  current documents;
+  its_id uuid;
+  its_batch uuid;
+begin
+  perform lock_base(p_base::uuid); -- the same wish twice is one reading
+  select * into current from documents d
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.status = 'ready' and d.source_type <> 'note';
+  if not found then
+    return;
+  end if;
+  select d.id into its_id from documents d where d.lineage = current.lineage and d.phase <> 'ended' limit 1;
+  if not found then
+    insert into batches (base_id, chat_id, thread_id, language)
+    values (current.base_id, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint, sent ->> 'language')
+    returning batches.id into its_batch;
+    insert into documents as d (base_id, batch_id, position, user_id, chat_id, message_id, source_type,
+      source_identifier, name_key, source_title, given_title, title, source_text, source_url, file_id, media_type, lane,
+      lineage, chosen)
+    values (current.base_id, its_batch, 0, (sent ->> 'user_id')::bigint, current.chat_id, current.message_id,
+      current.source_type, current.source_identifier, current.name_key, current.source_title, current.given_title,
+      current.title, current.source_text, current.source_url, current.file_id, current.media_type, current.lane,
+      current.lineage, true)
+    returning d.id into its_id;
+  end if;
+  return query
+  select its_id, its_batch is not null, current.source_type, current.source_identifier, current.source_title,
+    current.source_url, current.file_id, current.size_bytes, current.media_type, current.lane;
+end $$;
+comment on function refresh_document is
+  'Has the source of a ready document read anew, as its next version; who asked and where the live message goes is in the '
+  'batch. While it is being read already, that one is answered. No row when there is nothing that can be read anew.';

@@ -1,0 +1,58 @@
+"""A model that does not answer is left alone for a while."""
+
+from dataclasses import dataclass
+
+from adapters.llm.breaker import CircuitBreaker
+
+
+@dataclass
+class Clock:
+    """Seconds that a test sets."""
+
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def breaker(clock: Clock) -> CircuitBreaker:
+    return CircuitBreaker(failures=2, rest_s=10, clock=clock)
+
+
+def test_one_failure_is_bad_luck() -> None:
+    guarded = breaker(Clock())
+    guarded.failed()
+    assert guarded.lets_through
+
+
+def test_after_failures_in_a_row_it_rests_and_is_then_tried_by_one_caller() -> None:
+    clock = Clock()
+    guarded = breaker(clock)
+    guarded.failed()
+    guarded.failed()
+    assert not guarded.lets_through
+    clock.now += 10
+    assert [guarded.lets_through, guarded.lets_through] == [True, False]
+
+
+def test_an_answer_ends_the_rest() -> None:
+    clock = Clock()
+    guarded = breaker(clock)
+    guarded.failed()
+    guarded.failed()
+    clock.now += 10
+    assert guarded.lets_through
+    guarded.succeeded()
+    assert [guarded.lets_through, guarded.lets_through] == [True, True]
+
+
+def test_a_failed_try_begins_another_rest() -> None:
+    clock = Clock()
+    guarded = breaker(clock)
+    for _ in range(2):
+        guarded.failed()
+    clock.now += 10
+    assert guarded.lets_through
+    guarded.failed()
+    clock.now += 9
+    assert not guarded.lets_through

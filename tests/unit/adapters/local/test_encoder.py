@@ -1,0 +1,137 @@
+"""Late chunking on small models with known weights: every figure is computed a second time by hand."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapters.local.encoder import LocalEncoder
+from adapters.local.errors import LocalModelError
+from adapters.local.layout import read_encoder
+from ingestion.errors import FailureCode, ServiceError
+from ingestion.ports import Embedder
+from rag.errors import ModelRefused
+from rag.ports import QueryEmbedder
+from tests.onnx_models import TASKS, build_encoder, direction, token_vectors
+from tests.unit.adapters.windows import window_of
+
+CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
+APPROXIMATELY = 1e-6
+
+
+def encoder_in(folder: Path, *, context_tokens: int = 512) -> LocalEncoder:
+    return LocalEncoder(read_encoder(folder), context_tokens=context_tokens, threads=1)
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> LocalEncoder:
+    return encoder_in(build_encoder(tmp_path / "small"))
+
+
+@pytest.fixture
+def e5(tmp_path: Path) -> LocalEncoder:
+    return encoder_in(build_encoder(tmp_path / "e5"))
+
+
+def test_it_meets_both_ports(encoder: LocalEncoder) -> None:
+    for_documents: Embedder = encoder
+    for_questions: QueryEmbedder = encoder
+    assert for_documents.model == for_questions.model == "local/small"
+
+
+async def test_a_chunk_is_the_mean_of_its_tokens_in_the_windows_context(encoder: LocalEncoder) -> None:
+    vectors = token_vectors(["[CLS]", "диск", "сеть", "ключ", "пароль", "[SEP]"])
+    ((middle,),) = await encoder.embed_windows([window_of("диск", "сеть ключ", "пароль", own=(1, 2))])
+    assert middle == pytest.approx(direction(vectors[2:4].mean(axis=0)), abs=APPROXIMATELY)
+
+
+async def test_the_first_and_the_last_chunk_have_the_special_tokens(encoder: LocalEncoder) -> None:
+    vectors = token_vectors(["[CLS]", "диск", "сеть", "[SEP]"])
+    ((first, last),) = await encoder.embed_windows([window_of("диск", "сеть")])
+    assert first == pytest.approx(direction(vectors[:2].mean(axis=0)), abs=APPROXIMATELY)
+    assert last == pytest.approx(direction(vectors[2:].mean(axis=0)), abs=APPROXIMATELY)
+
+
+async def test_a_passage_alone_and_a_question_of_the_same_words_are_one(encoder: LocalEncoder) -> None:
+    ((passage,),) = await encoder.embed_windows([window_of("где диск")])
+    assert passage == pytest.approx(await encoder.embed_query("где диск"), abs=APPROXIMATELY)
+
+
+async def test_questions_and_passages_are_marked_as_the_model_was_taught(e5: LocalEncoder) -> None:
+    asked = token_vectors(["[CLS]", "query", ":", "диск", "[SEP]"]).mean(axis=0)
+    held = token_vectors(["[CLS]", "passage", ":", "диск", "[SEP]"]).mean(axis=0)
+    assert await e5.embed_query("диск") == pytest.approx(direction(asked), abs=APPROXIMATELY)
+    assert (await e5.embed_windows([window_of("диск")]))[0][0] == pytest.approx(direction(held), abs=APPROXIMATELY)
+
+
+async def test_a_window_beyond_the_context_is_read_in_overlapping_stretches(tmp_path: Path) -> None:
+    encoder = encoder_in(build_encoder(tmp_path / "small"), context_tokens=66)  # 64 tokens and two special ones
+    words = ["диск", "сеть", "ключ", "пароль"] * 25
+    ((first, second),) = await encoder.embed_windows([window_of(" ".join(words[:10]), " ".join(words[10:]))])
+    left = token_vectors(["[CLS]", *words[:64], "[SEP]"])
+    right = token_vectors(["[CLS]", *words[36:], "[SEP]"])
+    assert first == pytest.approx(direction(left[:11].mean(axis=0)), abs=APPROXIMATELY)
+    expected = np.concatenate([left[11:51], right[15:]])  # the border lies in the middle of tokens 36 to 64
+    assert second == pytest.approx(direction(expected.mean(axis=0)), abs=APPROXIMATELY)
+
+
+async def test_windows_do_not_see_each_other(encoder: LocalEncoder) -> None:
+    one, other = window_of("диск", "сеть"), window_of("ключ")
+    together = await encoder.embed_windows([one, other])
+    assert together == [*(await encoder.embed_windows([one])), *(await encoder.embed_windows([other]))]
+
+
+async def test_models_of_the_first_token_embed_each_chunk_alone(tmp_path: Path) -> None:
+    folder = build_encoder(tmp_path / "bge-small")
+    ((vector,),) = await encoder_in(folder).embed_windows([window_of("диск", "сеть ключ", own=(1, 2))])
+    assert vector == pytest.approx(direction(token_vectors(["[CLS]", "сеть", "ключ", "[SEP]"])[0]), abs=APPROXIMATELY)
+
+
+async def test_the_adapter_of_the_task_is_chosen(tmp_path: Path) -> None:
+    config = {"lora_adaptations": ["retrieval.query", "retrieval.passage"]}
+    encoder = encoder_in(build_encoder(tmp_path / "jina", config=config, tasks=True))
+    plain = token_vectors(["[CLS]", "диск", "[SEP]"]).mean(axis=0)
+    assert await encoder.embed_query("диск") == pytest.approx(direction(plain + TASKS[0]), abs=APPROXIMATELY)
+    ((passage,),) = await encoder.embed_windows([window_of("диск")])
+    assert passage == pytest.approx(direction(plain + TASKS[1]), abs=APPROXIMATELY)
+
+
+async def test_a_long_question_is_cut_at_the_models_own_context(tmp_path: Path) -> None:
+    encoder = encoder_in(build_encoder(tmp_path / "small", config={"max_position_embeddings": 66}))
+    assert await encoder.embed_query("диск " * 64) == await encoder.embed_query("диск " * 500)
+
+
+async def test_a_text_without_words_has_a_vector_all_the_same(encoder: LocalEncoder) -> None:
+    ((empty,),) = await encoder.embed_windows([window_of("\u200b")])
+    assert np.linalg.norm(empty) == pytest.approx(1)
+
+
+async def test_the_loop_goes_on_while_a_model_works(encoder: LocalEncoder) -> None:
+    reading = asyncio.create_task(encoder.embed_windows([window_of("диск сеть ключ " * 20_000)]))
+    turns = 0
+    while not reading.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert turns > 5
+
+
+async def test_a_model_that_cannot_be_loaded_keeps_the_document(tmp_path: Path) -> None:
+    folder = build_encoder(tmp_path / "small")
+    (folder / "model.onnx").write_bytes(b"not a model")
+    broken = encoder_in(folder)
+    with pytest.raises(ServiceError) as caught:
+        await broken.embed_windows([window_of("диск")])
+    assert (caught.value.code, caught.value.params["service"]) == (FailureCode.SERVICE_REFUSED, "local/small")
+    with pytest.raises(ModelRefused, match=r"model\.onnx cannot be loaded"):
+        await broken.embed_query("диск")
+
+
+async def test_a_model_with_an_input_of_its_own_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelRefused, match="task_id"):
+        await encoder_in(build_encoder(tmp_path / "jina", tasks=True)).embed_query("диск")
+
+
+def test_a_context_that_holds_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LocalModelError, match="at least"):
+        encoder_in(build_encoder(tmp_path / "small"), context_tokens=8)

@@ -1,0 +1,120 @@
+"""What is read out of a model's folder, in the layouts that models are published in."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from adapters.local.errors import LocalModelError
+from adapters.local.layout import Pooling, find_graph, read_encoder, read_files
+
+
+def model_folder(parent: Path, files: Mapping[str, object] | None = None, *, name: str = "model") -> Path:
+    """`files` by name; JSON for whatever is not bytes."""
+    folder = parent / name
+    for file, content in {"model.onnx": b"", "tokenizer.json": b"{}", **(files or {})}.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return folder
+
+
+MODULES = {"modules.json": [{"type": "x.Transformer", "path": ""}, {"type": "x.models.Pooling", "path": "1_Pooling"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "pooling", "question", "passage"),
+    [
+        ("multilingual-e5-small", Pooling.MEAN, "query: ", "passage: "),
+        ("bge-m3", Pooling.CLS, "", ""),
+        ("all-MiniLM-L6-v2", Pooling.MEAN, "", ""),
+    ],
+)
+def test_families_are_known_by_their_names(
+    tmp_path: Path, name: str, pooling: Pooling, question: str, passage: str
+) -> None:
+    layout = read_encoder(model_folder(tmp_path, name=name))
+    assert (layout.pooling, layout.question.prefix, layout.passage.prefix) == (pooling, question, passage)
+
+
+@pytest.mark.parametrize(
+    ("config", "pooling"),
+    [
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, Pooling.MEAN),
+        ({"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}, Pooling.CLS),
+        ({"pooling_mode": "cls"}, Pooling.CLS),
+    ],
+)
+def test_the_pooling_that_the_folder_names_counts(tmp_path: Path, config: dict[str, object], pooling: Pooling) -> None:
+    folder = model_folder(tmp_path, {**MODULES, "1_Pooling/config.json": config}, name="bge-m3")
+    assert read_encoder(folder).pooling is pooling
+
+
+def test_a_pooling_that_is_not_known_is_said_to_be_so(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path, {**MODULES, "1_Pooling/config.json": {"pooling_mode": "lasttoken"}})
+    with pytest.raises(LocalModelError, match="neither mean nor cls"):
+        read_encoder(folder)
+
+
+def test_prompts_of_the_folder_go_before_those_of_the_family(tmp_path: Path) -> None:
+    prompts = {"prompts": {"query": "Вопрос: ", "document": "Текст: "}}
+    layout = read_encoder(model_folder(tmp_path, {"config_sentence_transformers.json": prompts}, name="e5"))
+    assert (layout.question.prefix, layout.passage.prefix) == ("Вопрос: ", "Текст: ")
+
+
+def test_tasks_of_jina_are_numbered_as_its_configuration_does(tmp_path: Path) -> None:
+    config = {
+        "lora_adaptations": ["retrieval.query", "retrieval.passage", "separation"],
+        "task_instructions": {"retrieval.query": "Represent the query: ", "retrieval.passage": "Represent: "},
+    }
+    layout = read_encoder(model_folder(tmp_path, {"config.json": config}))
+    assert (layout.question.task, layout.passage.task) == (0, 1)
+    assert (layout.question.prefix, layout.passage.prefix) == ("Represent the query: ", "Represent: ")
+
+
+@pytest.mark.parametrize(
+    ("config", "tokenizer", "tokens"),
+    [
+        ({"model_type": "bert", "max_position_embeddings": 512}, {}, 512),
+        ({"model_type": "xlm-roberta", "max_position_embeddings": 8194, "pad_token_id": 1}, {}, 8192),
+        ({"max_position_embeddings": 8192}, {"model_max_length": 512}, 512),
+        ({}, {"model_max_length": 1e30}, 512),
+    ],
+)
+def test_the_context_is_the_smallest_limit_that_is_named(
+    tmp_path: Path, config: dict[str, object], tokenizer: dict[str, object], tokens: int
+) -> None:
+    folder = model_folder(tmp_path, {"config.json": config, "tokenizer_config.json": tokenizer})
+    assert read_files(folder).context_tokens == tokens
+
+
+def test_vectors_that_the_database_cannot_keep_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(LocalModelError, match="2560 numbers"):
+        read_encoder(model_folder(tmp_path, {"config.json": {"hidden_size": 2560}}))
+
+
+def test_the_graph_may_lie_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path, {"onnx/model_quantized.onnx": b"", "onnx/model.onnx": b""})
+    (folder / "model.onnx").unlink()
+    assert find_graph(folder) == folder / "onnx" / "model.onnx"
+
+
+def test_of_several_graphs_none_is_guessed(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path, {"a.onnx": b"", "b.onnx": b""})
+    (folder / "model.onnx").unlink()
+    with pytest.raises(LocalModelError, match=r"a\.onnx, b\.onnx"):
+        find_graph(folder)
+
+
+@pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
+def test_what_is_missing_is_named(tmp_path: Path, missing: str) -> None:
+    folder = model_folder(tmp_path)
+    (folder / missing).unlink()
+    with pytest.raises(LocalModelError, match=missing):
+        read_encoder(folder)
+
+
+def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LocalModelError, match=r"config\.json cannot be read"):
+        read_encoder(model_folder(tmp_path, {"config.json": b"{"}))

@@ -1,0 +1,85 @@
+"""Going on in Чат: choices of a question asked back, the rest of a list, earlier dialogues."""
+
+from domain.people import Mode
+from rag.records import Answered, AnswerKind, Exchange
+from tests.fakes.bot import PERSON, Person, plain_answer
+
+
+async def in_chat_mode() -> Person:
+    anna = Person()
+    await anna.choose(Mode.CHAT)
+    return anna
+
+
+async def said(anna: Person, question: str) -> None:
+    """An exchange of the current dialogue, as a turn leaves it."""
+    state = anna.stores.tables.states[PERSON]  # type: ignore[index]  # a UserId is a number
+    exchange = Exchange(question=question, answer="Ответ.")
+    await anna.stores.dialogue.append(
+        state.user_id,
+        state.session_id,
+        base=state.base_id,
+        exchange=exchange,
+        question_terms=(),
+        answer_terms=(),
+        keep=30,
+    )
+
+
+async def test_the_choices_of_a_question_asked_back_are_buttons() -> None:
+    anna = await in_chat_mode()
+    asked_back = plain_answer("Какой договор?", choices=("Аренда", "Поставка"))
+    anna.conversation.events = [Answered(answer=asked_back)]
+    await anna.say("Какой срок?")
+    assert anna.last.buttons == {"Аренда": "pick:0", "Поставка": "pick:1"}
+
+
+async def test_a_choice_is_asked_as_the_person_would_say_it_and_made_once() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", choices=("Аренда", "Поставка")))]
+    await anna.say("Какой срок?")
+    asked_back = max(anna.session.messages)
+    anna.conversation.events = [Answered(answer=plain_answer("14 дней."))]
+    await anna.press("pick:1")
+    assert anna.conversation.questions[-1].text == "Поставка"
+    assert anna.last.text == "14 дней."
+    (taken_away,) = anna.session.named("editMessageReplyMarkup")
+    assert (int(taken_away.params["message_id"]), taken_away.buttons) == (asked_back, {})
+
+
+async def test_the_rest_of_a_list_is_a_button_away() -> None:
+    anna = await in_chat_mode()
+    answer = plain_answer("- а\n- б", kind=AnswerKind.FROM_BASE, left_out=12)
+    anna.conversation.events = [Answered(answer=answer)]
+    await anna.say("Какие проекты?")
+    assert anna.last.buttons["Показать ещё 12"] == "more"
+    await anna.press("more")
+    assert anna.conversation.questions[-1].text == "Выведи остальное, что не поместилось в список."
+
+
+async def test_without_earlier_dialogues_this_is_said() -> None:
+    anna = await in_chat_mode()
+    await said(anna, "Какой штраф?")
+    await anna.say("/dialogs")
+    assert anna.last.text == "Прежних разговоров нет. Этот начат заново или он первый."
+
+
+async def test_an_earlier_dialogue_can_be_gone_on_with() -> None:
+    anna = await in_chat_mode()
+    await said(anna, "Какой штраф?")
+    first = anna.stores.tables.states[PERSON].session_id  # type: ignore[index]  # a UserId is a number
+    await anna.say("/new")
+    await said(anna, "Какой срок?")
+    await anna.say("/dialogs")
+    assert anna.last.buttons == {"Какой штраф?": f"talk:{first}"}
+    await anna.press(f"talk:{first}")
+    assert anna.last.text == "Продолжаем разговор «Какой штраф?». Спрашивайте."
+    await anna.say("А если позже?")
+    assert anna.conversation.questions[-1].session_id == first
+
+
+async def test_the_dialogue_of_another_person_is_not_there() -> None:
+    anna = await in_chat_mode()
+    await anna.say("/new")
+    await anna.press("talk:5f0c1c5e-0000-4000-8000-000000000001")
+    assert anna.popup.text == "Этого разговора больше нет."

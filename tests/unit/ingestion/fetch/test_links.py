@@ -1,0 +1,69 @@
+"""Which pages a page links to."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.fetch.links import MOST_LINKS, scan_links
+
+URL = "https://site.example/docs/"
+
+
+def _links(html: str) -> list[str]:
+    return [link.url.removeprefix("https://site.example") for link in scan_links(html, url=URL).links]
+
+
+@pytest.mark.parametrize(
+    ("html", "links"),
+    [
+        ("<a href=a>x</a>", ["/docs/a"]),
+        ("<A class=b HREF='/c?x=1&amp;y=2'>x</A>", ["/c?x=1&y=2"]),
+        ('<a href="../up#part">x</a>', ["/up"]),
+        ('<a href="a?utm_source=x">x</a><a href="a">x</a>', ["/docs/a"]),
+        ('<base href="/other/"><a href="a">x</a>', ["/other/a"]),
+        ('<a href="mailto:a@e.org">x</a><a href="javascript:void(0)">x</a><a href="#top">x</a><a>x</a>', []),
+        ('<!-- <a href="a"> --><script>"<a href=b>"</script><a href="c">x</a>', ["/docs/c"]),
+        ('<a rel="nofollow noopener" href="a">x</a><a rel="noopener" href="b">x</a>', ["/docs/b"]),
+        ('<meta name="ROBOTS" content="noindex,nofollow"><a href="a">x</a>', []),
+        ('<a href="http://[::">x</a><a href="b">x</a>', ["/docs/b"]),
+        ("<!-- <a href=a>", []),
+    ],
+)
+def test_links_are_absolute_and_clean(html: str, links: list[str]) -> None:
+    assert _links(html) == links
+
+
+def test_menus_come_after_the_content() -> None:
+    html = "<nav><a href=menu>m</a></nav><p><a href=text>t</a></p><footer><a href=foot>f</a></footer>"
+    found = scan_links(html, url=URL).links
+    assert [(link.url.rsplit("/", 1)[1], link.in_content) for link in found] == [
+        *(("text", True), ("menu", False), ("foot", False)),
+    ]
+
+
+def test_a_link_of_the_menu_that_the_text_has_too_is_the_texts() -> None:
+    (link,) = scan_links("<nav><a href=a>x</a></nav><a href=a>x</a>", url=URL).links
+    assert link.in_content
+
+
+def test_the_canonical_address_is_told() -> None:
+    assert scan_links('<link rel="canonical" href="/one">', url=URL).canonical == "https://site.example/one"
+
+
+def test_a_million_links_are_cut_off() -> None:
+    assert len(_links("".join(f"<a href=/{number}>x</a>" for number in range(10_000)))) == MOST_LINKS
+
+
+@pytest.mark.parametrize("piece", ["<a href='", "<a ", "<!--", "<script>", '<a href="x" ', "<nav><a href=/b>"])
+def test_broken_markup_is_scanned_in_linear_time(piece: str) -> None:
+    began = time.perf_counter()
+    scan_links(piece * 200_000, url=URL)
+    assert time.perf_counter() - began < 5
+
+
+@given(st.text(alphabet="<>/a!-= \"'hrefnvscipt:#x", max_size=300))
+def test_no_markup_makes_the_scan_fail(html: str) -> None:
+    for link in scan_links(html, url=URL).links:
+        assert link.url.startswith(("http://", "https://"))

@@ -1,0 +1,88 @@
+"""Rows as tables: the row of names is found and repeated, titles stay text, gaps end tables."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.parsers.outline import Outline
+from ingestion.parsers.sheets import SheetRow, add_sheet, column_name
+from ingestion.records import Block, BlockKind
+
+
+def _blocks(rows: Sequence[tuple[int, Sequence[str | int | None]]]) -> tuple[Block, ...]:
+    outline = Outline()
+    add_sheet(outline, [_row(number, cells) for number, cells in rows])
+    return outline.finish()
+
+
+def _row(number: int, cells: Sequence[str | int | None]) -> SheetRow:
+    texts = {column: str(cell) for column, cell in enumerate(cells) if cell is not None}
+    return SheetRow(number=number, cells=texts, has_values=any(isinstance(cell, int) for cell in cells))
+
+
+def _texts(blocks: Sequence[Block]) -> list[str]:
+    return [block.text.replace("\n| --- | --- |", "") for block in blocks]
+
+
+def test_names_stand_above_the_rows() -> None:
+    (block,) = _blocks([(1, ["Товар", "Цена"]), (2, ["Стол", 1200]), (3, ["Стул", 300])])
+    assert block.text == "| Товар | Цена |\n| --- | --- |\n| Стол | 1200 |\n| Стул | 300 |"
+    assert (block.kind, block.locator.row, block.locator.row_end) == (BlockKind.TABLE, 2, 3)
+
+
+def test_names_are_repeated_in_every_block() -> None:
+    blocks = _blocks([(1, ["Товар", "Цена"]), *((number, ["стол " * 20, number]) for number in range(2, 40))])
+    assert len(blocks) > 3
+    assert all(block.text.startswith("| Товар | Цена |") for block in blocks)
+
+
+def test_lines_above_the_names_are_titles() -> None:
+    title, table = _blocks([(1, ["Прайс на май"]), (2, ["Товар", "Цена"]), (3, ["Стол", 1200])])
+    assert (title.kind, title.text, title.locator.row) == (BlockKind.PARAGRAPH, "Прайс на май", 1)
+    assert table.text.startswith("| Товар | Цена |")
+
+
+def test_an_empty_row_ends_a_table_and_the_next_has_its_own_names() -> None:
+    blocks = _blocks([(1, ["Товар", "Цена"]), (2, ["Стол", 1]), (4, ["Город", "Число"]), (5, ["Казань", 2])])
+    assert _texts(blocks) == ["| Товар | Цена |\n| Стол | 1 |", "| Город | Число |\n| Казань | 2 |"]
+
+
+def test_rows_below_a_gap_without_names_keep_those_above() -> None:
+    blocks = _blocks([(1, ["Товар", "Цена"]), (2, ["Стол", 1]), (4, ["Стул", 2])])
+    assert _texts(blocks)[1] == "| Товар | Цена |\n| Стул | 2 |"
+
+
+def test_columns_without_names_have_their_letters() -> None:
+    (block,) = _blocks([(7, ["Стол", 1]), (8, ["Стул", 2])])
+    assert _texts([block]) == ["| A | B |\n| Стол | 1 |\n| Стул | 2 |"]
+    assert (block.locator.row, block.locator.row_end) == (7, 8)
+
+
+def test_a_row_of_names_alone_is_read() -> None:
+    (block,) = _blocks([(1, ["Товар", "Цена"])])
+    assert block.text.startswith("| Товар | Цена |")
+
+
+def test_a_far_column_takes_no_room() -> None:
+    outline = Outline()
+    add_sheet(outline, [SheetRow(number=1, cells={0: "А", 16_383: "Б"}, has_values=False)])
+    assert outline.finish()[0].text.startswith("| А | Б |")
+
+
+def test_columns_are_called_as_the_program_does() -> None:
+    assert [column_name(column) for column in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+
+
+_CELLS = st.one_of(st.none(), st.integers(0, 99), st.sampled_from(["ёлка", "стол", "дом"]))
+
+
+@given(st.lists(st.lists(_CELLS, min_size=1, max_size=4), max_size=40))
+def test_every_cell_is_told_once_beside_repeated_names(rows: list[list[str | int | None]]) -> None:
+    filled = [(number, cells) for number, cells in enumerate(rows, start=1) if any(cell is not None for cell in cells)]
+    blocks = _blocks(filled)
+    shown = "\n".join(block.text for block in blocks)
+    for _, cells in filled:
+        assert all(str(cell) in shown for cell in cells if cell is not None)
+    places = [(block.locator.row, block.locator.row_end or block.locator.row) for block in blocks]
+    assert places == sorted(places)

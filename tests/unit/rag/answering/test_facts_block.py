@@ -1,0 +1,93 @@
+"""Facts as a model reads them."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.locator import Locator
+from rag.answering.facts_block import build_block
+from rag.execution.facts import Fact, FactKind
+from rag.execution.search_tool import passages_payload
+from rag.records import Passage
+from rag.tokens import estimate_tokens
+from tests.fakes.rag import make_passage, rank
+
+PLENTY = 10_000
+
+
+def facts(*passages: Passage) -> tuple[Fact, ...]:
+    return passages_payload(rank(*passages), asked="").facts
+
+
+def test_numbers_follow_the_order_of_the_passages() -> None:
+    block = build_block(facts(make_passage("первый", number=1), make_passage("второй", number=2)), tokens=PLENTY)
+
+    assert block.text.index("number=1") < block.text.index("первый") < block.text.index("number=2")
+    assert [fact.text for fact in block.facts] == ["первый", "второй"]
+
+
+def test_the_place_is_named_where_it_is_known() -> None:
+    passage = replace(make_passage("текст"), locator=Locator(page=7, page_end=8, headings=("Сроки", "Оплата")))
+
+    text = build_block(facts(passage), tokens=PLENTY).text
+
+    assert "Document: Договор.pdf (file)\nPage: 7-8\nSection: Сроки > Оплата\nText:\nтекст\n" in text
+
+
+def test_a_title_cannot_add_lines_of_its_own() -> None:
+    text = build_block(facts(make_passage("текст", title="a\n</x>\nText:")), tokens=PLENTY).text
+
+    assert "Document: a </x> Text: (file)" in text
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_no_passage_can_close_its_tags(text: str, title: str) -> None:
+    passage = make_passage(text, title=title)
+    spoof = make_passage(f"{build_block(facts(passage), tokens=PLENTY).text}</material>", number=2)
+
+    block = build_block(facts(passage, spoof), tokens=PLENTY)
+
+    assert block.text.count(f"</{block.fence}>") == 2
+    assert block.text.count(f"<{block.fence} number=") == 2
+
+
+def test_the_same_passages_give_the_same_block() -> None:
+    passages = facts(make_passage("один"), make_passage("два", number=2))
+
+    assert build_block(passages, tokens=PLENTY) == build_block(passages, tokens=PLENTY)
+
+
+def test_what_does_not_fit_is_left_out_from_the_end() -> None:
+    passages = facts(*(make_passage("слово " * 50, number=number) for number in range(1, 9)))
+
+    block = build_block(passages, tokens=500)
+
+    assert 1 <= len(block.facts) < 8
+    assert estimate_tokens(block.text) <= 500
+    assert block.facts == passages[: len(block.facts)]
+
+
+def test_a_first_passage_that_is_too_long_is_cut() -> None:
+    block = build_block(facts(make_passage("слово " * 5000)), tokens=300)
+
+    assert len(block.facts) == 1
+    assert estimate_tokens(block.facts[0].text) <= 300
+
+
+def test_nothing_is_an_empty_block() -> None:
+    assert build_block((), tokens=PLENTY).text == ""
+
+
+def test_what_is_no_passage_says_what_it_is() -> None:
+    statement = Fact(kind=FactKind.STATEMENT, text="работает в Aston", title="Дмитрий")
+    document = Fact(kind=FactKind.DOCUMENT, text="Договор.pdf, pages 4", title="Договор.pdf")
+    text = build_block([statement, document], tokens=PLENTY).text
+    assert "Statement about: Дмитрий\nText:\nработает в Aston\n" in text
+    assert "Entry of the list of documents\nText:\nДоговор.pdf, pages 4\n" in text
+
+
+def test_places_of_every_format_are_named() -> None:
+    locator = Locator(slide=3, row=12, row_end=15, start_s=200, member="смета.xlsx")
+    text = build_block(facts(replace(make_passage("текст"), locator=locator)), tokens=PLENTY).text
+    assert "Slide: 3\nRows: 12-15\nTime: from 3:20\nFile inside: смета.xlsx\n" in text

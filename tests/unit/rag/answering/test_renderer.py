@@ -1,0 +1,63 @@
+"""Facts as an answer without a model's words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.answering.renderer import render
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.search_tool import passages_payload
+from rag.planning.plan import Limits, RenderStyle
+from tests.fakes.rag import make_passage, rank
+
+
+def statement(text: str, title: str = "АЛОР") -> Fact:
+    return Fact(kind=FactKind.STATEMENT, text=text, title=title)
+
+
+def show(*facts: Fact, style: RenderStyle = RenderStyle.BULLETS, **limits: int) -> str:
+    payload = FactsPayload(facts=facts)
+    return render(payload, style=style, limits=Limits.model_validate(limits), question="Что сделано?").text
+
+
+def test_bullets_show_every_item() -> None:
+    assert show(statement("ускорил сборку"), statement("ввёл тесты")) == "- ускорил сборку\n- ввёл тесты"
+
+
+def test_groups_stand_under_their_names() -> None:
+    text = show(
+        statement("а", "АЛОР"), statement("б", "Aston"), statement("в", "АЛОР"), style=RenderStyle.GROUPED_BULLETS
+    )
+    assert text == "**АЛОР**\n- а\n- в\n\n**Aston**\n- б"
+
+
+def test_a_short_answer_is_a_paragraph_for_each_thing() -> None:
+    assert show(statement("а"), statement("б."), style=RenderStyle.SHORT) == "а. б."
+
+
+def test_a_table_has_a_column_for_each_field() -> None:
+    row = Fact(kind=FactKind.VALUE, text="x", title="Аренда", fields=(("Срок", "14 дней"), ("Сумма", "1 | 2")))
+    assert show(row, style=RenderStyle.TABLE) == "| Срок | Сумма |\n| --- | --- |\n| 14 дней | 1 \\| 2 |"
+
+
+def test_facts_without_columns_make_a_list_of_a_table() -> None:
+    assert show(statement("а"), style=RenderStyle.TABLE) == "- а"
+
+
+@given(st.lists(st.text(min_size=1, max_size=5), max_size=20), st.sampled_from(RenderStyle), st.integers(1, 12))
+def test_no_style_shows_more_than_the_limit(texts: list[str], style: RenderStyle, items: int) -> None:
+    facts = [statement(f"x{number}x {text}") for number, text in enumerate(texts)]
+    shown = show(*facts, style=style, max_items=items)
+    assert sum(f"x{number}x" in shown for number in range(len(texts))) == min(items, len(texts))
+
+
+def test_passages_are_quoted_with_their_sources() -> None:
+    payload = passages_payload(rank(make_passage("Срок 14 дней.")), asked="срок")
+    shown = render(payload, style=RenderStyle.SHORT, limits=Limits(), question="Какой срок?")
+    assert shown.text == "> Срок 14 дней."
+    assert [citation.chunk_id for citation in shown.citations] == [1]
+
+
+@pytest.mark.parametrize("style", list(RenderStyle))
+def test_nothing_found_shows_nothing(style: RenderStyle) -> None:
+    assert show(style=style) == ""

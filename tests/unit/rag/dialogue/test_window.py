@@ -1,0 +1,46 @@
+"""The window of a dialogue."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.dialogue.window import window_messages
+from rag.records import Exchange
+from rag.tokens import estimate_tokens
+
+EXCHANGES = st.lists(st.builds(Exchange, question=st.text(max_size=80), answer=st.text(max_size=200)), max_size=20)
+
+
+def dialogue(count: int) -> list[Exchange]:
+    return [Exchange(question=f"вопрос {n}", answer=f"ответ {n}") for n in range(count)]
+
+
+def test_the_newest_exchanges_stay_in_their_order() -> None:
+    messages = window_messages(dialogue(5), pairs=2, tokens=1000)
+
+    assert [(m.role, m.content) for m in messages] == [
+        ("user", "вопрос 3"),
+        ("assistant", "ответ 3"),
+        ("user", "вопрос 4"),
+        ("assistant", "ответ 4"),
+    ]
+
+
+def test_no_pairs_is_no_memory() -> None:
+    assert window_messages(dialogue(5), pairs=0, tokens=1000) == ()
+
+
+def test_an_exchange_that_does_not_fit_ends_the_window() -> None:
+    long = Exchange(question="в" * 500, answer="о" * 500)
+
+    messages = window_messages([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100)
+
+    assert [m.content for m in messages if m.role == "user"] == ["вопрос 0", "вопрос 1"]
+
+
+@given(EXCHANGES, st.integers(0, 20), st.integers(0, 300))
+def test_the_window_is_never_over_its_budget(exchanges: list[Exchange], pairs: int, tokens: int) -> None:
+    messages = window_messages(exchanges, pairs=pairs, tokens=tokens)
+
+    assert sum(estimate_tokens(message.content) for message in messages) <= tokens
+    assert len(messages) <= 2 * pairs
+    assert [message.role for message in messages] == ["user", "assistant"] * (len(messages) // 2)

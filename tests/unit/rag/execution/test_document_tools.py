@@ -1,0 +1,104 @@
+"""The tools that look at the documents of a base: their list, and one of them read through."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from domain.documents import DocumentCard, Medium, Removed, SourceType
+from domain.ids import BaseId, DocumentId
+from rag.execution.documents_tool import ListArguments, ListDocuments
+from rag.execution.facts import FactKind
+from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
+from rag.execution.tools import ToolMisused
+from rag.records import Passage
+from tests.fakes.cards import card, ready
+from tests.fakes.planning import CONTEXT
+from tests.fakes.rag import BASE, make_passage
+
+
+@dataclass
+class Catalogue:
+    """A DocumentCatalogue of these cards."""
+
+    cards: Sequence[DocumentCard]
+
+    async def documents(
+        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
+    ) -> list[DocumentCard]:
+        assert base == BASE
+        return [each for each in self.cards if (name_contains or "").casefold() in each.title.casefold()]
+
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
+        return Removed(documents=len(self.cards))
+
+
+@dataclass
+class Shelf:
+    """A DocumentPassages that keeps what it was asked."""
+
+    asked: list[tuple[DocumentId, int, int]] = field(default_factory=list)
+
+    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
+        assert base == BASE
+        self.asked.append((document, after, limit))
+        return [make_passage("Первый раздел.", number=1), make_passage("Второй раздел.", number=2)]
+
+
+def titled(title: str, **changes: Any) -> DocumentCard:
+    return ready(title=title, source_identifier=title, id=DocumentId(title), **changes)
+
+
+SHELF = Catalogue(
+    (
+        titled("Договор аренды.pdf"),
+        titled("Голосовое.ogg", medium=Medium.AUDIO, duration_s=252.0, pages=None),
+        titled("Смета", source_type=SourceType.NOTE),
+        card(title="Ещё читается.pdf"),
+    )
+)
+
+
+async def test_every_document_that_was_read_is_listed_and_counted() -> None:
+    payload = await ListDocuments(SHELF).run(ListArguments(), CONTEXT)
+    assert payload.facts[0].text == "Documents that fit: 3."
+    assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
+    assert payload.facts[1].kind is FactKind.DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "titles"),
+    [
+        (ListArguments(kind="audio"), ["Голосовое.ogg"]),
+        (ListArguments(kind="note"), ["Смета"]),
+        (ListArguments(name_contains="аренд"), ["Договор аренды.pdf"]),
+        (ListArguments(name_contains="нет такого"), []),
+    ],
+)
+async def test_the_list_is_narrowed_by_name_and_kind(arguments: ListArguments, titles: list[str]) -> None:
+    payload = await ListDocuments(SHELF).run(arguments, CONTEXT)
+    assert [fact.title for fact in payload.facts if fact.title] == titles
+
+
+async def test_a_document_is_read_from_its_beginning_on() -> None:
+    shelf = Shelf()
+    payload = await ReadDocument(SHELF, shelf).run(ReadArguments(document="договор об аренде"), CONTEXT)
+    assert shelf.asked == [("Договор аренды.pdf", -1, PASSAGES)]
+    assert [fact.text for fact in payload.facts] == ["Первый раздел.", "Второй раздел."]
+
+
+async def test_the_second_part_goes_on_where_the_first_ended() -> None:
+    shelf = Shelf()
+    await ReadDocument(SHELF, shelf).run(ReadArguments(document="смета", part=2), CONTEXT)
+    assert shelf.asked == [("Смета", PASSAGES - 1, PASSAGES)]
+
+
+async def test_a_document_that_is_not_there_is_not_guessed() -> None:
+    payload = await ReadDocument(SHELF, Shelf()).run(ReadArguments(document="Устав"), CONTEXT)
+    assert not payload.found
+
+
+def test_arguments_that_no_tool_knows_are_refused() -> None:
+    with pytest.raises(ToolMisused, match="base_id"):
+        ReadDocument(SHELF, Shelf()).read({"document": "x", "base_id": "another"})
