@@ -246,7 +246,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("book", "cloud"), help="one of the two tables")
     arguments = parser.parse_args()
     folder = export(arguments.model)
-    encoder = open_encoder(str(folder), models=folder, context_tokens=CONTEXT_TOKENS, threads=0)
+    encoder = open_encoder(str(folder), models=folder, context_tokens=CONTEXT_TOKENS, threads=0, late=True)
     if arguments.only != "cloud":
         report_book(arguments.data, encoder)
     if arguments.only != "book":

@@ -26,7 +26,7 @@ from ingestion.records import Chunk, Document, Vector, Window
 
 SOURCES = ("rustbook/ru", "rustbook/en", "vkcloud/raw_md")
 CHUNK_TOKENS, OVERLAP_TOKENS = 120, 30  # small, so that there are many
-CHUNKS_A_FILE, WINDOWS_A_FILE = 12, 3  # so that the reference takes minutes, not hours
+FILES_A_SOURCE, CHUNKS_A_FILE, WINDOWS_A_FILE = 7, 12, 3  # so that the reference takes minutes, not hours
 CONTEXT_TOKENS = 512
 BOUND = 1e-5
 
@@ -117,7 +117,7 @@ def _direction(vectors: Sequence[torch.Tensor]) -> list[float]:
 def _windows(data: Path, *, window_tokens: int) -> list[Window]:
     windows: list[Window] = []
     for source in SOURCES:
-        for path in sorted((data / source).glob("*.md")):
+        for path in sorted((data / source).glob("*.md"))[:FILES_A_SOURCE]:
             document = parse_markdown(path.read_text(encoding="utf-8"), name=path.name)
             chunks = [_plain(chunk, document_text(document)) for chunk in _chunk(document)[:CHUNKS_A_FILE]]
             windows.extend(split_into_windows(chunks, window_tokens=window_tokens)[:WINDOWS_A_FILE])
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="where the exported model is kept")
     arguments = parser.parse_args()
     folder = export(arguments.model)
-    encoder = open_encoder(str(folder), models=folder, context_tokens=CONTEXT_TOKENS, threads=0)
+    encoder = open_encoder(str(folder), models=folder, context_tokens=CONTEXT_TOKENS, threads=0, late=True)
     reference = Reference(folder, context_tokens=CONTEXT_TOKENS)
     for label, window_tokens in (("within the context", 300), ("longer than it", 1000)):
         windows = _windows(arguments.data, window_tokens=window_tokens)

@@ -25,6 +25,7 @@ from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 from adapters.lexical import RussianEnglishAnalyzer
+from bot.listening import open_recordings, video_fetcher
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
@@ -51,7 +52,7 @@ from rag.execution.search_tool import SearchBase
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
 from rag.planning.wire import AnyTool
-from rag.ports import ChatModel, Reranker, TermAnalyzer
+from rag.ports import ChatModel, QuestionAnalyzer, Reranker
 from rag.retrieval.search import Retrieval
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Parts:
 
     settings: Settings
     stores: Stores
-    analyzer: TermAnalyzer
+    analyzer: QuestionAnalyzer
     embedder: TextEmbedder
     fusion: Fusion
     reranker: Reranker | None
@@ -162,7 +163,7 @@ class Parts:
         """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
         settings = self.settings.worker
         async with (
-            open_fetchers(_fetch_limits(settings), files=files) as fetchers,
+            open_fetchers(_fetch_limits(settings), files=files, video=video_fetcher(self.settings)) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,
         ):
@@ -174,7 +175,7 @@ class Parts:
                         unpacker=UnpackProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb)
                     ),
                     pictures=await open_pictures(self.settings, parser, stack),
-                    recordings=None,
+                    recordings=await open_recordings(self.settings, stack),
                 ),
                 embedder=self.embedder,
                 analyzer=self.analyzer,
@@ -207,7 +208,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer = RussianEnglishAnalyzer()
-        search_models = await open_search_models(settings, analyzer, stack)
+        search_models = await open_search_models(settings, stack)
         yield Parts(
             settings=settings,
             stores=Stores.over(transport),

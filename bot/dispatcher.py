@@ -6,7 +6,7 @@ In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. Receiving updates
 
 from aiogram import Dispatcher
 
-from bot.handlers import base, chat, clean, fallback, going_on, library, menu, sources
+from bot.handlers import base, chat, clean, document, fallback, going_on, kept, library, menu, sources
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
 from bot.middlewares.addressed import OnlyAddressed
@@ -30,9 +30,11 @@ def build_dispatcher(services: Services) -> Dispatcher:
     dispatcher.include_routers(
         menu.build_router(services.texts),
         library.build_router(services.texts),
+        document.build_router(),
         clean.build_router(),
         sources.build_router(),
         going_on.build_router(),
+        kept.build_router(),
         fallback.build_command_router(),
         base.build_router(),
         chat.build_router(),

@@ -10,6 +10,7 @@ from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardButton, ReplyKeyboardMarkup
 
 from bot.texts import LANGUAGES, Texts, Words
+from domain.documents import Choice
 from domain.people import Mode
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
@@ -29,9 +30,10 @@ class Rate(CallbackData, prefix="rate"):
 
 
 class ListPage(CallbackData, prefix="docs"):
-    """A page of the library, from 0."""
+    """A page of the library, from 0; `name` is a part of the names that are listed."""
 
     page: int
+    name: str = ""
 
 
 class OpenDocument(CallbackData, prefix="doc"):
@@ -57,6 +59,54 @@ class ShowOriginal(CallbackData, prefix="orig"):
 
 class CancelDocument(CallbackData, prefix="stop"):
     """Stop reading a document."""
+
+    document: str
+
+
+class CancelBatch(CallbackData, prefix="stopall"):
+    """Stop reading all of a batch."""
+
+    batch: str
+
+
+class ChooseVersion(CallbackData, prefix="ver"):
+    """What becomes of a document whose name the base has with other content."""
+
+    document: str
+    choice: Choice
+
+
+class AddSection(CallbackData, prefix="sect"):
+    """Read the pages below a link too."""
+
+    document: str
+
+
+class Refresh(CallbackData, prefix="fresh"):
+    """Fetch a link again; changed content becomes a new version."""
+
+    document: str
+
+
+class Rename(CallbackData, prefix="name"):
+    """Ask for another name."""
+
+    document: str
+
+
+class SearchDocuments(CallbackData, prefix="find"):
+    """Ask for a part of a name."""
+
+
+class ReadDocument(CallbackData, prefix="read"):
+    """A page of a document's text, from 0; `page` is the one of the list to go back to."""
+
+    document: str
+    part: int = 0
+
+
+class ShowVersions(CallbackData, prefix="vers"):
+    """The earlier versions of a document."""
 
     document: str
 

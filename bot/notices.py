@@ -7,6 +7,7 @@ database alone, so a restart goes on where the last process stopped. It is the o
 import asyncio
 import contextlib
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import structlog
@@ -21,17 +22,21 @@ from aiogram.exceptions import (
 
 from adapters.database.errors import DatabaseAway, DatabaseError
 from bot.ports import Notices
+from bot.replies.changes import changes_line
 from bot.replies.receipts import LiveMessage, live_message
 from bot.replies.sending import Place, edit, send
-from bot.texts import Texts
-from domain.documents import Notice
-from domain.ids import ChatId, MessageId
+from bot.texts import Texts, Words
+from domain.documents import DocumentCard, DocumentStatus, Notice
+from domain.ids import ChatId, DocumentId, MessageId
+from ingestion.changes import Changes
 
 log = structlog.get_logger()
 
 DUE_AT_ONCE = 20
 HOLD_S = 30  # a notice that another process took and could not show is due again after that
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
+
+Comparison = Callable[[DocumentCard], Awaitable[Changes]]
 
 # The person blocked the bot, left, or the chat became another one: nobody is there to read it.
 _NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
@@ -41,9 +46,18 @@ class NoticeLoop:
     """Shows what has become of documents. Chats do not wait for each other."""
 
     def __init__(
-        self, bot: Bot, notices: Notices, texts: Texts, *, poll_s: float = 1.0, chat_pause_s: float = CHAT_PAUSE_S
+        self,
+        bot: Bot,
+        notices: Notices,
+        texts: Texts,
+        *,
+        changes: Comparison | None = None,
+        poll_s: float = 1.0,
+        chat_pause_s: float = CHAT_PAUSE_S,
     ) -> None:
+        """`changes` says what a new version of a document changed; without it receipts do without."""
         self._bot = bot
+        self._changes = changes
         self._notices = notices
         self._texts = texts
         self._poll_s = poll_s
@@ -120,11 +134,19 @@ class NoticeLoop:
     async def _show(self, notice: Notice) -> None:
         if not notice.documents:
             return  # all of them were deleted
-        message = live_message(notice.documents, self._texts.for_language(notice.language))
+        words = self._texts.for_language(notice.language)
+        message = live_message(notice.documents, words, await self._changes_of(notice, words))
         try:
             await self._write(notice, message)
         except _NOBODY_THERE as error:
             log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
+
+    async def _changes_of(self, notice: Notice, words: Words) -> dict[DocumentId, str]:
+        """Of a new version that has just been published; a list of several documents has no room for it."""
+        replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
+        if self._changes is None or len(notice.documents) > 1 or not replaced:
+            return {}
+        return {replaced[0].id: changes_line(await self._changes(replaced[0]), words)}
 
     async def _write(self, notice: Notice, message: LiveMessage) -> None:
         """Edit the live message; send one when there is none, or when the end would otherwise not be noticed."""

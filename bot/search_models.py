@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from adapters.offline import OfflineEmbedder
+from adapters.without_vectors import NoEmbedder
 from bot.settings import JinaSettings, LocalModelSettings, Settings
 from ingestion.ports import Embedder
-from rag.ports import QueryEmbedder, Reranker, TermAnalyzer
+from rag.ports import QueryEmbedder, Reranker
 
 
 class TextEmbedder(Embedder, QueryEmbedder, Protocol):
@@ -28,8 +28,8 @@ class Fusion:
     vector_weight: float
 
 
-WITH_OFFLINE_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.3)
-WITH_LOCAL_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.75)
+WITHOUT_VECTORS = Fusion(lexical_weight=1.0, vector_weight=0.0)
+WITH_LOCAL_VECTORS = Fusion(lexical_weight=1.0, vector_weight=1.5)
 WITH_JINA_VECTORS = Fusion(lexical_weight=0.4, vector_weight=0.6)
 
 
@@ -42,12 +42,12 @@ class SearchModels:
     fusion: Fusion
 
 
-async def open_search_models(settings: Settings, analyzer: TermAnalyzer, stack: AsyncExitStack) -> SearchModels:
+async def open_search_models(settings: Settings, stack: AsyncExitStack) -> SearchModels:
     """The models that are configured. Raises LocalModelError for a local one that cannot be used."""
     if settings.jina.api_key is not None:
         return await _open_jina_models(settings.jina, settings.jina.api_key.get_secret_value(), stack)
     # In a thread: a model given by its name is fetched, which may take minutes.
-    return await asyncio.to_thread(_open_local_models, settings.local, settings.home / "models", analyzer)
+    return await asyncio.to_thread(_open_local_models, settings.local, settings.home / "models")
 
 
 async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack) -> SearchModels:
@@ -72,17 +72,21 @@ async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack)
     )
 
 
-def _open_local_models(local: LocalModelSettings, models: Path, analyzer: TermAnalyzer) -> SearchModels:
-    embedder: TextEmbedder = OfflineEmbedder(analyzer)
+def _open_local_models(local: LocalModelSettings, models: Path) -> SearchModels:
+    embedder: TextEmbedder = NoEmbedder()
     reranker: Reranker | None = None
     if local.embedding_model or local.reranker_model:
         from adapters.local.opening import open_encoder, open_reranker
 
         if local.embedding_model:
             embedder = open_encoder(
-                local.embedding_model, models=models, context_tokens=local.context_tokens, threads=local.threads
+                local.embedding_model,
+                models=models,
+                context_tokens=local.context_tokens,
+                threads=local.threads,
+                late=local.late_chunking,
             )
         if local.reranker_model:
             reranker = open_reranker(local.reranker_model, models=models, threads=local.threads)
-    fusion = WITH_LOCAL_VECTORS if local.embedding_model else WITH_OFFLINE_VECTORS
+    fusion = WITH_LOCAL_VECTORS if local.embedding_model else WITHOUT_VECTORS
     return SearchModels(embedder=embedder, reranker=reranker, fusion=fusion)

@@ -11,7 +11,7 @@ from typing import Protocol
 from bot.ports import Library, PastDialogues, PeopleStore
 from bot.texts import Texts
 from domain.ids import UserId
-from ingestion.ports import IntakeQueue
+from ingestion.ports import DocumentText, IntakeQueue
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
 
@@ -34,6 +34,7 @@ class Services:
     conversation: Conversation
     dialogues: PastDialogues
     passages: PassageSearch
+    text: DocumentText
     texts: Texts
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
     allowed_users: frozenset[int] = frozenset()  # empty: everybody

@@ -116,6 +116,7 @@ class LocalModelSettings(Section):
     embedding_model: str | None = Field(None, alias="LOCAL_EMBEDDING_MODEL")
     reranker_model: str | None = Field(None, alias="LOCAL_RERANKER_MODEL")
     context_tokens: int = Field(2048, alias="LOCAL_CONTEXT_TOKENS", ge=64, le=32768)
+    late_chunking: bool | None = Field(None, alias="LOCAL_LATE_CHUNKING")  # None: if the model is made for it
     threads: int = Field(0, alias="LOCAL_THREADS", ge=0, le=256)  # 0: one a core
 
 
@@ -202,7 +203,7 @@ class SpeechSettings(Section):
 
     model: str | None = Field(None, alias="WHISPER_MODEL")  # None: recordings are not read
     language: str = Field("auto", alias="SPEECH_LANGUAGE", pattern=r"^(auto|[a-z]{2,3})$")
-    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: as many as the library thinks right
+    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: one a core
     memory_mb: int = Field(6144, alias="WHISPER_MEMORY_MB", ge=512)
     idle_s: float = Field(300, alias="WHISPER_IDLE_SECONDS", gt=0)
     minutes: int = Field(240, alias="AUDIO_MINUTES", ge=1)

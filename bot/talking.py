@@ -6,7 +6,7 @@ imports this module while the database starts.
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -26,8 +26,11 @@ from bot.services import Services
 from bot.settings import Settings, TelegramSettings
 from bot.telegram_files import BotFiles
 from bot.texts import Texts
+from domain.documents import DocumentCard
+from ingestion.changes import Changes, compare
 
 LOCALCHAT_FOLDER = "localchat"
+TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +70,7 @@ async def talk(
 ) -> None:
     """Receive updates and show notices until `stop`; then await the handlers that are running."""
     settings, bot = parts.settings, place.bot
-    notices = NoticeLoop(bot, parts.stores.notices, texts)
+    notices = NoticeLoop(bot, parts.stores.notices, texts, changes=_comparison(parts))
 
     def wake() -> None:
         notices.wake()
@@ -119,6 +122,20 @@ async def _receive(
         await stop.wait()
 
 
+def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
+    """What a document changed in what it took the place of."""
+    library, text = parts.stores.library, parts.stores.text
+
+    async def compare_versions(card: DocumentCard) -> Changes:
+        versions = await library.versions(card.base_id, card.id)
+        if len(versions) < 2:
+            return Changes()
+        before = await text.blocks(card.base_id, versions[1].id)
+        return compare(before, await text.blocks(card.base_id, card.id))
+
+    return compare_versions
+
+
 def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
     settings, stores = parts.settings, parts.stores
     return Services(
@@ -128,6 +145,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
         conversation=parts.conversation(),
         dialogues=stores.dialogue,
         passages=stores.search,
+        text=stores.text,
         texts=texts,
         wake=wake,
         allowed_users=settings.telegram.allowed_users,
@@ -135,5 +153,11 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
         messages_per_minute=settings.telegram.messages_per_minute,
         default_language=settings.answer.interface_language,
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
-        file_limit_mb=settings.worker.file_mb,
+        file_limit_mb=_file_limit_mb(settings),
     )
+
+
+def _file_limit_mb(settings: Settings) -> int:
+    """Telegram's own servers hand bots files of 20 MB at most; a local Bot API server hands out any."""
+    is_local = settings.telegram.api_url is not None or settings.telegram.token is None
+    return settings.worker.file_mb if is_local else min(settings.worker.file_mb, TELEGRAM_FILE_MB)

@@ -80,9 +80,14 @@ class Indexer:
     def _indexed(self, chunk: Chunk, vector: Vector, title: str) -> IndexedChunk:
         # A question names the document or its section («договор аренды») more often than the passage itself does.
         above = [line for line in (title, *chunk.locator.headings) if line not in chunk.text]
-        terms = self._analyzer.terms("\n".join([*dict.fromkeys(above), chunk.text]))
+        terms = self._analyzer.terms(chunk.text)
         return IndexedChunk(
-            chunk=chunk, terms=Counter(terms), length=len(terms), vector=vector, model=self._embedder.model
+            chunk=chunk,
+            terms=Counter(terms),
+            length=len(terms),
+            vector=vector,
+            model=self._embedder.model,
+            titled=Counter(self._analyzer.terms("\n".join(dict.fromkeys(above)))),
         )
 
 

@@ -16,8 +16,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.documents import SourceType
+from domain.documents import Lane, SourceType
 from ingestion.fetch.urls import normalise_url
+from ingestion.fetch.video_hosts import is_video_host
 from ingestion.records import Source
 
 TITLE_CHARACTERS = 60
@@ -39,10 +40,12 @@ class MessageLink:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedFile:
-    """A document of the message."""
+    """A file of the message, of whatever kind."""
 
     file_id: str
     name: str | None = None
+    title: str | None = None  # what people call it where it has no name: «Голосовое от 3 июня»
+    is_recording: bool = False
     size_bytes: int | None = None
     media_type: str | None = None
 
@@ -57,6 +60,7 @@ class IncomingMessage:
     forwarded: bool = False
     author: str | None = None  # of the forwarded original
     published_at: datetime | None = None  # of the forwarded original
+    origin: str | None = None  # the original's public address: https://t.me/channel/12
     unsupported: str | None = None  # a kind that this version cannot read: "sticker", "voice" …
 
 
@@ -75,6 +79,11 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
     if links or not _WORD.search(message.text):
         return links
     return (_note(pieces, message),)
+
+
+def section_of(address: str) -> Source:
+    """«Добавить весь раздел»: the page with the pages below it."""
+    return Source(type=SourceType.SITE, identifier=address, lane=Lane.LONG)
 
 
 def note_title(text: str) -> str:
@@ -124,12 +133,15 @@ def _file_source(file: AttachedFile, message: IncomingMessage) -> Source:
     return Source(
         type=SourceType.FILE,
         identifier=file.name or (note_title(caption) if caption else file.file_id),
+        title=file.title,
         text=caption or None,
         file_id=file.file_id,
         size_bytes=file.size_bytes,
         media_type=file.media_type,
         author=message.author,
         published_at=message.published_at,
+        url=message.origin,
+        lane=Lane.LONG if file.is_recording else Lane.QUICK,
     )
 
 
@@ -143,6 +155,7 @@ def _note(pieces: list[_Piece], message: IncomingMessage) -> Source:
         text=text,
         author=message.author,
         published_at=message.published_at,
+        url=message.origin,
     )
 
 
@@ -154,6 +167,7 @@ def _links(pieces: list[_Piece], message: IncomingMessage) -> tuple[Source, ...]
             identifier=address,
             author=message.author,
             published_at=message.published_at,
+            lane=Lane.LONG if is_video_host(address) else Lane.QUICK,
         )
         for address in dict.fromkeys(addresses)
     )

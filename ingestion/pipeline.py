@@ -199,8 +199,8 @@ def _with_about(parsed: Document, file: FetchedFile) -> Document:
 
 
 def _with_source(parsed: Document, source: Source) -> Document:
-    """What the sender said of it: the title of a note, the author of a forward, the caption of a file."""
-    title = source.title if source.type is SourceType.NOTE else None
+    """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption."""
+    title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
     caption = source.text if source.type is SourceType.FILE else None
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
     return replace(

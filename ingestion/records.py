@@ -174,10 +174,11 @@ class IndexedChunk:
     """A chunk with all that search needs."""
 
     chunk: Chunk
-    terms: Mapping[str, int]  # lexical term -> how often
-    length: int  # of the chunk in terms, for BM25
-    vector: Vector
+    terms: Mapping[str, int]  # lexical term -> how often in the chunk's own text
+    length: int  # of that text in terms, for BM25
+    vector: Vector  # empty: without a model there is nothing to compare
     model: str  # that made the vector
+    titled: Mapping[str, int] = field(default_factory=dict)  # the same of the title and headings above the text
 
 
 @dataclass(frozen=True, kw_only=True)

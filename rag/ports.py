@@ -118,6 +118,14 @@ class TermAnalyzer(Protocol):
         ...
 
 
+class QuestionAnalyzer(TermAnalyzer, Protocol):
+    """A TermAnalyzer that also knows which words it has never seen."""
+
+    def unsure(self, text: str) -> frozenset[str]:
+        """Terms of words that stand in no dictionary of ours: names, foreign words, typos."""
+        ...
+
+
 class Reranker(Protocol):
     """Orders passages by how well they answer the question."""
 

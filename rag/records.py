@@ -79,6 +79,7 @@ class Candidate:
     passage: Passage
     similarity: float | None  # cosine, -1 to 1
     bm25: float | None  # > 0
+    rarities: tuple[float, ...] = ()  # what each term of the query is worth in this base; the same in all candidates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,27 @@ class RankedPassage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchFilter:
+    """Which documents are searched at all; what is not named is not asked for."""
+
+    documents: tuple[DocumentId, ...] = ()
+    types: tuple[SourceType, ...] = ()
+    senders: tuple[UserId, ...] = ()  # who sent them to the bot
+    author: str | None = None  # a part of the author's name, in any case
+    since: datetime | None = None  # published, or else sent, then or later
+    before: datetime | None = None  # and earlier than this
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """How else a term may be written, should the base not hold it: a typo, or the other alphabet."""
+
+    term: str
+    first: str  # how the other spelling begins
+    pattern: str  # that it matches, as PostgreSQL and Python read it alike
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchQuery:
     """A query as the database takes it. A leg with nothing to search by is left out."""
 
@@ -99,6 +121,8 @@ class SearchQuery:
     model: str | None  # that made the vector; only chunks of the same model are compared
     terms: tuple[str, ...]
     limit: int  # candidates of each leg
+    spellings: tuple[Spelling, ...] = ()
+    only: SearchFilter | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

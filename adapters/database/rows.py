@@ -220,8 +220,15 @@ def passage(row: Row) -> Passage:
 def candidate(row: Row) -> Candidate:
     """A row of `search`."""
     return Candidate(
-        passage=passage(row), similarity=number_or_none(row, "similarity"), bm25=number_or_none(row, "bm25")
+        passage=passage(row),
+        similarity=number_or_none(row, "similarity"),
+        bm25=number_or_none(row, "bm25"),
+        rarities=() if row["rarities"] is None else tuple(_numbers(row, "rarities")),
     )
+
+
+def _numbers(row: Row, name: str) -> list[float]:
+    return [float(value) for value in items(row, name) if isinstance(value, int | float)]
 
 
 def exchange(row: Row) -> Exchange:

@@ -24,16 +24,27 @@ WINDOW_TOKENS = 8000
 """Of a window, estimated. Far above most contexts, since only a window's edges are embedded twice; its token vectors,
 1,024 numbers each, take 33 MB."""
 
+LATE_FROM_TOKENS = 1024
+"""Of context, from which on late chunking is the default. Encoders that see less were trained on single passages: with
+all-MiniLM-L6-v2 it costs more than it brings (docs/chunking.md)."""
+
 SMALLEST_CONTEXT_TOKENS = 64  # below that hardly more than special tokens and a prefix would fit
 
 
 class LocalEncoder:
-    """One encoder. It sees at most `context_tokens` at once, even if it could more."""
+    """One encoder. It sees at most `context_tokens` at once, even if it could more.
 
-    def __init__(self, layout: EncoderLayout, *, context_tokens: int, threads: int) -> None:
+    `late`: whether passages are embedded in the context of their neighbours; None: if the model is made for it. A
+    model that is pooled by its first token embeds every passage alone, since its other tokens' vectors are not made to
+    be compared with a question's.
+    """
+
+    def __init__(self, layout: EncoderLayout, *, context_tokens: int, threads: int, late: bool | None = None) -> None:
         self._context_tokens = min(context_tokens, layout.files.context_tokens)
         if self._context_tokens < SMALLEST_CONTEXT_TOKENS:
             raise LocalModelError(f"{layout.files.name} must see at least {SMALLEST_CONTEXT_TOKENS} tokens at once.")
+        wanted = self._context_tokens >= LATE_FROM_TOKENS if late is None else late
+        self._late = wanted and layout.pooling is Pooling.MEAN
         self._layout = layout
         self._graph = Graph(layout.files, rank=3, threads=threads)
         self._vocabulary = Vocabulary(layout.files.tokenizer)
@@ -50,7 +61,7 @@ class LocalEncoder:
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         """For each window the vectors of its own chunks. Raises ServiceError."""
-        embed = self._embed_together if self._layout.pooling is Pooling.MEAN else self._embed_alone
+        embed = self._embed_together if self._late else self._embed_alone
         try:
             return [(await embed(window)).tolist() for window in windows]
         except LocalModelError as error:
@@ -76,7 +87,7 @@ class LocalEncoder:
         return await asyncio.to_thread(reading.pool, outputs, spans, own=own_slice(window))
 
     async def _embed_alone(self, window: Window) -> Array:
-        """One vector for each chunk by itself, for models whose token vectors are not made to be compared."""
+        """One vector for each chunk by itself, under its headings."""
         readings = await asyncio.to_thread(lambda: [self._read(chunk.text_under_headings) for chunk in window.own])
         rows = [row for reading in readings for row in reading.rows]
         outputs = iter(await self._graph.run(rows, task=self._layout.passage.task))

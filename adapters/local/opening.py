@@ -20,9 +20,12 @@ Fetch = Callable[[str, Path], None]
 WANTED = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # weights of other runtimes are left there
 
 
-def open_encoder(name: str, *, models: Path, context_tokens: int, threads: int) -> LocalEncoder:
-    """The encoder `name`. Raises LocalModelError."""
-    return LocalEncoder(read_encoder(find_model(name, models)), context_tokens=context_tokens, threads=threads)
+def open_encoder(
+    name: str, *, models: Path, context_tokens: int, threads: int, late: bool | None = None
+) -> LocalEncoder:
+    """The encoder `name`; see `LocalEncoder` for the rest. Raises LocalModelError."""
+    layout = read_encoder(find_model(name, models))
+    return LocalEncoder(layout, context_tokens=context_tokens, threads=threads, late=late)
 
 
 def open_reranker(name: str, *, models: Path, threads: int) -> LocalReranker:

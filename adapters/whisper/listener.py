@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 NICENESS = 10  # answers to people go before listening
 LARGEST_LINE_BYTES = 64 * 1024
+MOST_THREADS = 8  # more of them wait for each other
 MOST_OPEN = 4  # recordings between two of their pieces; a further one is opened anew and skipped through
 
 Tell = Callable[[Message], None]
@@ -154,11 +155,13 @@ def _serve(listener: Listener, request: Hear, tell: Tell) -> None:
 def _load(opening: Opening) -> "WhisperModel":
     from faster_whisper import WhisperModel  # a second: after the socket is watched
 
+    if Path(opening.model).is_absolute() and not Path(opening.model).is_dir():
+        raise FileNotFoundError(f"no folder {opening.model}")
     return WhisperModel(
         opening.model,
         device="cpu",
         compute_type="int8",
-        cpu_threads=opening.threads,
+        cpu_threads=opening.threads or min(os.cpu_count() or 1, MOST_THREADS),
         download_root=opening.models_folder,
         local_files_only=Path(opening.model).is_dir(),
     )

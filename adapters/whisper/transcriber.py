@@ -47,7 +47,7 @@ class SpeechModel:
 
     name: str  # of a model, or a folder
     folder: Path  # where models that have a name are kept
-    threads: int = 0  # 0: as many as the library thinks right
+    threads: int = 0  # 0: one a core
     memory_mb: int = 6144
     language: str | None = None  # ISO 639-1; None: as it is heard
 

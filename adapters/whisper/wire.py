@@ -18,7 +18,7 @@ class Opening:
 
     model: str  # a folder of this machine, or a name that faster-whisper knows
     models_folder: str  # where models that have a name are kept
-    threads: int  # 0: as many as the library thinks right
+    threads: int  # 0: one a core
     memory_bytes: int
     piece_s: float  # of a recording, heard in one go
 

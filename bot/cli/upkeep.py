@@ -18,12 +18,14 @@ from bot.app import Parts, open_bot, open_parts, postgres_url
 from bot.cli.content import words_of
 from bot.cli.output import print_json, print_line
 from bot.cli.troubles import CommandError, sentence
+from bot.listening import try_speech
 from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
+from ingestion.errors import IngestionError
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
 
@@ -89,6 +91,7 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield _disk(settings, words)
     yield _pictures(settings, words)
+    yield await _speech(settings, words)
     yield await _telegram(settings, words)
     try:
         async with open_parts(settings) as parts:
@@ -168,6 +171,17 @@ async def _model(parts: Parts, words: Words) -> Finding:
         return await model.complete([ChatMessage(role="user", content="Ответь одним словом: да")])
 
     return await _tried("model", model.name, complete)
+
+
+async def _speech(settings: Settings, words: Words) -> Finding:
+    model = settings.speech.model
+    if model is None:
+        return Finding(service="speech", state=State.MISSING, advice=words.plain("missing-speech"))
+    try:
+        await try_speech(settings)
+    except IngestionError as error:
+        return Finding(service="speech", state=State.FAILS, advice=f"{model}: {error.detail}")
+    return Finding(service="speech", state=State.WORKS, advice=model)
 
 
 async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]]) -> Finding:

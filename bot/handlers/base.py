@@ -1,7 +1,7 @@
 """Mode База: what is sent is put into the base. No answer is generated here.
 
 In: messages of people. Out: a batch in the queue before the handler returns; its live message is shown by
-`bot.notices`, which is woken. Buttons of live messages and «Добавить в базу» are here too.
+`bot.notices`, which is woken. «Добавить в базу» is here too; the other buttons of what was kept are in `kept`.
 """
 
 import contextlib
@@ -10,40 +10,39 @@ from aiogram import Bot, F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, Message
 
+from bot.handlers.attached import unsupported_kind
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.incoming import batch_of, original_of, sources_in, unsupported_kind
-from bot.handlers.modes import mode_sign
-from bot.keyboards import KEEP, AskAbout, CancelDocument
-from bot.replies.names import name_of, shortened
-from bot.replies.receipts import TITLE_CHARACTERS
+from bot.handlers.incoming import batch_of, original_of, sources_in
+from bot.keyboards import KEEP
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
-from domain.ids import DocumentId
+from domain.documents import SourceType
 from domain.people import Mode
-from ingestion.records import Source
+from ingestion.records import Batch, Source
 
 _MB = 2**20
+NEARLY_FULL_UNITS = 3000
+"""UTF-16 units: a client cuts a text over 4,096 at an empty line, a line's or a sentence's end some way before that."""
+HOLD_S = 3  # in which the next part arrives
 
 
 def build_router() -> Router:
-    """Messages in mode База, and the buttons of what was kept."""
+    """Messages in mode База."""
     router = Router(name="base")
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
     router.callback_query.register(keep_original, F.data == KEEP, has_message)
-    router.callback_query.register(cancel, CancelDocument.filter())
-    router.callback_query.register(ask_about, AskAbout.filter())
     return router
 
 
 async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Put what the message holds into the queue, or say why nothing of it can be kept."""
-    sources = sources_in(message)
+    sources = sources_in(message, talk.words)
     if refusal := _refusal(message, sources, talk.words, services.file_limit_mb):
         await send(bot, talk.place, refusal)
         return
-    await services.intake.enqueue(batch_of(message, sources, talk))
+    await _enqueue(batch_of(message, sources, talk), services)
     services.wake()
 
 
@@ -59,23 +58,17 @@ async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services
         await shown.delete()
 
 
-async def cancel(query: CallbackQuery, callback_data: CancelDocument, services: Services, talk: Talk) -> None:
-    """«Отменить» on a live message; the message itself changes through the notice loop."""
-    stopped = await services.library.cancel(talk.base_id, DocumentId(callback_data.document))
-    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
-    services.wake()
-
-
-async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Спросить о нём» on a receipt: goes over to Чат."""
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
-    if card is None:
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+async def _enqueue(batch: Batch, services: Services) -> None:
+    """A note that fills its message may go on in the next one: it is held for that, and joined to what it goes on."""
+    note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
+    hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
+    if note and await services.intake.join(batch, hold_s=hold_s):
         return
-    await services.people.set_mode(talk.state.user_id, Mode.CHAT)
-    await acknowledge(query, talk.words.plain("mode-set-chat"))
-    text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
-    await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
+    await services.intake.enqueue(batch, hold_s=hold_s)
+
+
+def _units(note: Source) -> int:
+    return len((note.text or "").encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def _refusal(message: Message, sources: tuple[Source, ...], words: Words, limit_mb: int) -> str | None:
@@ -85,5 +78,6 @@ def _refusal(message: Message, sources: tuple[Source, ...], words: Words, limit_
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")
     for source in sources:
         if (source.size_bytes or 0) > limit_mb * _MB:
-            return words("file-too-large-for-telegram", name=source.identifier, limit_mb=limit_mb)
+            name = source.title or source.identifier
+            return words("file-too-large-for-telegram", name=name, limit_mb=limit_mb)
     return None

@@ -36,7 +36,7 @@ async def ask(
     message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
 ) -> None:
     """Answer a question; ask back when the message is nothing but links or a file."""
-    sources = sources_in(message)
+    sources = sources_in(message, talk.words)
     if sources and all(source.type in _NO_QUESTIONS for source in sources):
         keyboard = rows([button(talk.words.plain("button-keep"), KEEP)])
         await send(

@@ -9,6 +9,7 @@ from aiogram.filters import Command
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
 from bot.handlers.filters import has_message
+from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
@@ -38,6 +39,9 @@ async def clean(
     query: CallbackQuery, callback_data: Clean, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """Asks, does, reports, all in the same message."""
+    if callback_data.what == BASE and not await may_tidy(bot, talk):
+        await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
+        return
     steps = {(CHAT, False): _ask_chat, (CHAT, True): _do_chat, (BASE, False): _ask_base, (BASE, True): _do_base}
     step = steps.get((callback_data.what, callback_data.sure), _leave)
     html, keyboard = await step(services, talk)

@@ -16,46 +16,33 @@ from aiogram.types import (
     MessageOriginUser,
 )
 
+from bot.handlers.attached import attached_file, spoken_text, unsupported_kind
 from bot.middlewares.addressed import without_mention
 from bot.talk import Talk
+from bot.texts import Words
 from domain.ids import MessageId
-from ingestion.intake import AttachedFile, IncomingMessage, MessageLink, sources_of
+from ingestion.intake import IncomingMessage, MessageLink, sources_of
 from ingestion.records import Batch, Source
 
-KINDS: Mapping[str, str] = {
-    "animation": "video",  # before "document": a GIF carries both
-    "photo": "photo",
-    "voice": "voice",
-    "audio": "audio",
-    "video": "video",
-    "video_note": "video",
-    "sticker": "sticker",
-    "location": "location",
-    "venue": "location",
-    "poll": "poll",
-    "contact": "contact",
-}
-"""Fields of a message -> what `unsupported` in the locales calls them."""
 
-
-def incoming_message(message: Message) -> IncomingMessage:
-    """What the bot knows of it."""
-    author, forwarded_at = _author(message), message.forward_origin.date if message.forward_origin else None
-    kind = unsupported_kind(message)
+def incoming_message(message: Message, words: Words) -> IncomingMessage:
+    """What the bot knows of it; files without a name get one in the language of `words`."""
+    origin = message.forward_origin
     return IncomingMessage(
-        text=message.text or message.caption or "",
+        text=message.text or message.caption or spoken_text(message),
         links=_links(message),
-        file=_file(message) if kind is None else None,
-        forwarded=message.forward_origin is not None,
-        author=author,
-        published_at=forwarded_at,
-        unsupported=kind,
+        file=attached_file(message, words),
+        forwarded=origin is not None,
+        author=_author(message),
+        published_at=origin.date if origin else None,
+        origin=_address(origin),
+        unsupported=unsupported_kind(message),
     )
 
 
-def sources_in(message: Message) -> tuple[Source, ...]:
+def sources_in(message: Message, words: Words) -> tuple[Source, ...]:
     """The sources that the message holds."""
-    return sources_of(incoming_message(message))
+    return sources_of(incoming_message(message, words))
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
@@ -78,26 +65,6 @@ async def original_of(shown: Message, bot: Bot) -> Message | None:
     return without_mention(original, await bot.me()) if original else None
 
 
-def unsupported_kind(message: Message) -> str | None:
-    """The kind of a message that is neither text nor a file; None when it is one of them."""
-    for field, kind in KINDS.items():
-        if getattr(message, field) is not None:
-            return kind
-    return None if message.text or message.document else "other"
-
-
-def _file(message: Message) -> AttachedFile | None:
-    document = message.document
-    if document is None:
-        return None
-    return AttachedFile(
-        file_id=document.file_id,
-        name=document.file_name,
-        size_bytes=document.file_size,
-        media_type=document.mime_type,
-    )
-
-
 def _links(message: Message) -> tuple[MessageLink, ...]:
     kinds = (MessageEntityType.URL, MessageEntityType.TEXT_LINK)
     return tuple(
@@ -107,14 +74,28 @@ def _links(message: Message) -> tuple[MessageLink, ...]:
     )
 
 
+MessageOrigin = MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
+
 _ORIGINS: Mapping[type, Callable[..., str | None]] = {
     MessageOriginUser: lambda origin: origin.sender_user.full_name,
     MessageOriginHiddenUser: lambda origin: origin.sender_user_name,
-    MessageOriginChat: lambda origin: origin.author_signature or origin.sender_chat.title,
-    MessageOriginChannel: lambda origin: origin.author_signature or origin.chat.title,
+    MessageOriginChat: lambda origin: _signed(origin.sender_chat.title, origin.author_signature),
+    MessageOriginChannel: lambda origin: _signed(origin.chat.title, origin.author_signature),
 }
 
 
 def _author(message: Message) -> str | None:
     origin = message.forward_origin
     return _ORIGINS[type(origin)](origin) if origin else None
+
+
+def _signed(title: str | None, signature: str | None) -> str | None:
+    """A channel, and who signed the post there."""
+    return f"{title}, {signature}" if title and signature else title or signature
+
+
+def _address(origin: MessageOrigin | None) -> str | None:
+    """Of a post in a public channel; other originals have no address."""
+    if not isinstance(origin, MessageOriginChannel) or not origin.chat.username:
+        return None
+    return f"https://t.me/{origin.chat.username}/{origin.message_id}"

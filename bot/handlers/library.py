@@ -1,22 +1,27 @@
-"""What the base holds: the list, a document's card, deleting, the way back to the original message.
+"""What the base holds: the list, searching it by name, a document's card, deleting.
 
-In: /docs, «🗂 Документы» and buttons. Out: one message that turns into what was pressed.
+In: /docs, «🗂 Документы» and buttons. Out: one message that turns into what was pressed. What can be done with one
+document besides is in `document`.
 """
 
 from aiogram import Bot, F, Router
-from aiogram.filters import Command
+from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
+from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message
-from bot.keyboards import DeleteDocument, ListPage, OpenDocument, ShowOriginal, button, rows
+from bot.handlers.rights import may_tidy
+from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, button, rows
 from bot.replies.library import PAGE_SIZE, Shelf, card_html, card_keyboard, shelf_html, shelf_keyboard
 from bot.replies.names import name_of
-from bot.replies.sending import acknowledge, edit, place_at, send
+from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
-from domain.documents import DocumentCard
 from domain.ids import ChatId, DocumentId, MessageId
+
+SEARCH = "find"
+WANTED_CHARACTERS = 40  # of a name: a button carries 64 bytes, and two of a letter are Cyrillic
 
 
 def build_router(texts: Texts) -> Router:
@@ -24,16 +29,31 @@ def build_router(texts: Texts) -> Router:
     router = Router(name="library")
     router.message.register(show_list, Command("docs"))
     router.message.register(show_list, F.text.in_(texts.in_every_language("button-library")))
+    router.message.register(show_found, answers(SEARCH))
+    router.callback_query.register(ask_for_name, SearchDocuments.filter())
     router.callback_query.register(turn_page, ListPage.filter(), has_message)
     router.callback_query.register(open_document, OpenDocument.filter(), has_message)
     router.callback_query.register(delete, DeleteDocument.filter(), has_message)
-    router.callback_query.register(show_original, ShowOriginal.filter())
     return router
 
 
-async def show_list(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """The first page."""
-    html, keyboard = await _page(services, talk, 0)
+async def show_list(
+    message: Message, bot: Bot, services: Services, talk: Talk, command: CommandObject | None = None
+) -> None:
+    """The first page; `/docs договор` lists what is called so."""
+    html, keyboard = await _page(services, talk, 0, name=_wanted(command.args if command else None))
+    await send(bot, talk.place, html, keyboard)
+
+
+async def ask_for_name(query: CallbackQuery, bot: Bot, talk: Talk) -> None:
+    """🔍: which words are in the name?"""
+    await acknowledge(query)
+    await ask(bot, talk.place, talk.words("library-search"), talk.words, about=SEARCH)
+
+
+async def show_found(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """The reply to it."""
+    html, keyboard = await _page(services, talk, 0, name=_wanted(message.text))
     await send(bot, talk.place, html, keyboard)
 
 
@@ -41,7 +61,7 @@ async def turn_page(
     query: CallbackQuery, callback_data: ListPage, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """‹ and ›."""
-    html, keyboard = await _page(services, talk, callback_data.page)
+    html, keyboard = await _page(services, talk, callback_data.page, name=callback_data.name or None)
     await _show(bot, shown, html, keyboard)
     await acknowledge(query)
 
@@ -67,6 +87,9 @@ async def delete(
     if card is None:
         await acknowledge(query, words.plain("document-gone"), alert=True)
         return
+    if not await may_tidy(bot, talk):
+        await acknowledge(query, words.plain("only-administrators"), alert=True)
+        return
     if not callback_data.sure:
         page = callback_data.page
         sure = button(words.plain("button-delete-sure"), DeleteDocument(document=document, page=page, sure=True))
@@ -78,29 +101,23 @@ async def delete(
     await acknowledge(query)
 
 
-async def show_original(
-    query: CallbackQuery, callback_data: ShowOriginal, bot: Bot, services: Services, talk: Talk
-) -> None:
-    """Points at the message that brought the document."""
-    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
-    original = original_here(card, talk.place.chat) if card else None
-    if original is None:
-        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
-        return
-    await acknowledge(query)
-    await send(bot, place_at(talk.place, original), talk.words("original-here"))
+def _wanted(text: str | None) -> str | None:
+    """A part of a name that a button can carry: `ListPage.name`."""
+    wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_CHARACTERS]
+    while len(wanted.encode()) > WANTED_CHARACTERS:
+        wanted = wanted[:-1]
+    return wanted.strip() or None
 
 
-def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
-    """The message that brought the document, if it is in this chat."""
-    return card.message_id if card.chat_id == chat else None
-
-
-async def _page(services: Services, talk: Talk, page: int) -> tuple[str, InlineKeyboardMarkup | None]:
-    total = (await services.library.count(talk.base_id)).documents
+async def _page(
+    services: Services, talk: Talk, page: int, *, name: str | None
+) -> tuple[str, InlineKeyboardMarkup | None]:
+    total = (await services.library.count(talk.base_id, name_contains=name)).documents
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last page may have lost its last document
-    documents = await services.library.documents(talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
-    shelf = Shelf(documents=tuple(documents), total=total, page=page)
+    documents = await services.library.documents(
+        talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
+    )
+    shelf = Shelf(documents=tuple(documents), total=total, page=page, name=name or "")
     return shelf_html(shelf, talk.words), shelf_keyboard(shelf, talk.words)
 
 

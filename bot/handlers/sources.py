@@ -8,8 +8,8 @@ from aiogram import Bot, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
+from bot.handlers.document import original_here
 from bot.handlers.filters import has_message
-from bot.handlers.library import original_here
 from bot.keyboards import Rate, ShowSource
 from bot.replies.answer_buttons import RATINGS
 from bot.replies.citations import passage_quote

@@ -47,7 +47,7 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
         return _moment(given) or document.created_at
     if isinstance(given, int | float) and name != "status":
         return given
-    if given is None or given == "":
+    if given is None or given in ("", document.source_identifier):  # a voice message has no name of its own
         return _shown(name_of(document))
     return _shown(str(given))
 

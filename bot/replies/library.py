@@ -4,6 +4,7 @@ In: cards of the library. Out: HTML and keyboards. It reads no store.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from aiogram.types import InlineKeyboardMarkup
 
@@ -12,16 +13,23 @@ from bot.keyboards import (
     DeleteDocument,
     ListPage,
     OpenDocument,
+    ReadDocument,
+    Refresh,
+    Rename,
+    SearchDocuments,
     ShowOriginal,
+    ShowVersions,
     button,
     in_rows,
     rows,
 )
 from bot.replies.failures import failure_sentence
-from bot.replies.names import SIGNS, name_of, shortened
+from bot.replies.names import name_of, shortened, sign_of
+from bot.replies.readings import size_of
 from bot.texts import Words
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 
+ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be read anew, and are shown with their address
 PAGE_SIZE = 8
 TITLE_CHARACTERS = 60
 LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines of a phone
@@ -36,6 +44,7 @@ class Shelf:
     documents: tuple[DocumentCard, ...]
     total: int
     page: int
+    name: str = ""  # a part of the names that are listed; empty for all
 
     @property
     def pages(self) -> int:
@@ -46,8 +55,10 @@ class Shelf:
 def shelf_html(shelf: Shelf, words: Words) -> str:
     """A line for each document, numbered on through the pages."""
     if not shelf.documents and shelf.page == 0:
-        return words("library-empty")
+        return words("library-none", name=shelf.name) if shelf.name else words("library-empty")
     title = words("library-title", count=shelf.total)
+    if shelf.name:
+        title += " · " + words("library-named", name=shelf.name)
     if shelf.pages > 1:
         title += " · " + words("library-page", page=shelf.page + 1, pages=shelf.pages)
     lines = [f"{_number(shelf, index)}. {_line(card, words)}" for index, card in enumerate(shelf.documents)]
@@ -60,23 +71,27 @@ def shelf_keyboard(shelf: Shelf, words: Words) -> InlineKeyboardMarkup | None:
         button(str(_number(shelf, index)), OpenDocument(document=card.id, page=shelf.page))
         for index, card in enumerate(shelf.documents)
     ]
-    before = [button("‹", ListPage(page=shelf.page - 1))] if shelf.page > 0 else []
-    after = [button("›", ListPage(page=shelf.page + 1))] if shelf.page + 1 < shelf.pages else []
-    return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *after])
+    before = [button("‹", ListPage(page=shelf.page - 1, name=shelf.name))] if shelf.page > 0 else []
+    after = [button("›", ListPage(page=shelf.page + 1, name=shelf.name))] if shelf.page + 1 < shelf.pages else []
+    search = [button("🔍", SearchDocuments())] if shelf.documents or shelf.name else []
+    return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *search, *after])
 
 
 def card_html(card: DocumentCard, words: Words) -> str:
     """What is known of a document."""
-    title = words.plain("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), TITLE_CHARACTERS))
+    title = words.plain("library-line", sign=sign_of(card), title=shortened(name_of(card), TITLE_CHARACTERS))
     facts = [
-        words("receipt-pages", count=card.pages) if card.pages else "",
+        size_of(card, words) if card.pages or card.duration_s or card.parts else "",
         words("receipt-passages", count=card.chunks) if card.chunks else "",
         words("receipt-language", code=card.language) if card.language else "",
+        words("card-version", number=card.version) if card.version > 1 else "",
         words("card-added", day=card.created_at),
     ]
     lines = [words("card-title", title=title), " · ".join(filter(None, facts))]
-    if card.source_type is SourceType.LINK:
-        lines.append(words("card-source", source=shortened(card.source_identifier, ADDRESS_CHARACTERS)))
+    if card.author:
+        lines.append(words("card-author", author=shortened(card.author, TITLE_CHARACTERS)))
+    if card.source_type in ADDRESSED or card.url:
+        lines.append(words("card-source", source=shortened(card.url or card.source_identifier, ADDRESS_CHARACTERS)))
     if card.status is DocumentStatus.FAILED:
         lines.append(failure_sentence(card, words))
     return "\n".join(lines)
@@ -84,12 +99,22 @@ def card_html(card: DocumentCard, words: Words) -> str:
 
 def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeyboardMarkup | None:
     """What can be done with it, and the way back to the list."""
-    ask = [button(words.plain("button-ask"), AskAbout(document=card.id))]
+    is_ready = card.status is DocumentStatus.READY
+    read = [
+        button(words.plain("button-ask"), AskAbout(document=card.id)),
+        button(words.plain("button-text"), ReadDocument(document=card.id)),
+    ]
     original = [button(words.plain("button-original"), ShowOriginal(document=card.id))]
+    refresh = [button(words.plain("button-refresh"), Refresh(document=card.id))]
+    versions = [button(words.plain("button-versions", count=card.version), ShowVersions(document=card.id))]
     return rows(
-        ask if card.status is DocumentStatus.READY else [],
-        original if card.message_id is not None else [],
-        [button(words.plain("button-delete"), DeleteDocument(document=card.id, page=page))],
+        read if is_ready else [],
+        [*(original if is_ready or card.message_id else []), *(versions if card.version > 1 else [])],
+        refresh if card.source_type in ADDRESSED and card.status.is_final else [],
+        [
+            button(words.plain("button-rename"), Rename(document=card.id)),
+            button(words.plain("button-delete"), DeleteDocument(document=card.id, page=page)),
+        ],
         [button(words.plain("button-back"), ListPage(page=page))],
     )
 
@@ -99,7 +124,7 @@ def _number(shelf: Shelf, index: int) -> int:
 
 
 def _line(card: DocumentCard, words: Words) -> str:
-    title = words("library-line", sign=SIGNS[card.source_type], title=shortened(name_of(card), LINE_CHARACTERS))
+    title = words("library-line", sign=sign_of(card), title=shortened(name_of(card), LINE_CHARACTERS))
     facts = [_status(card, words), words("library-day", day=card.created_at)]
     return " · ".join(filter(None, [title, *facts]))
 
@@ -109,4 +134,6 @@ def _status(card: DocumentCard, words: Words) -> str:
         return words("library-failed")
     if not card.status.is_final:
         return words("library-working")
+    if card.duration_s:
+        return words("receipt-duration", length=timedelta(seconds=card.duration_s))
     return words("library-pages", count=card.pages) if card.pages else ""

@@ -6,7 +6,7 @@ name is, is a rule of the domain.
 
 from collections.abc import Mapping
 
-from domain.documents import DocumentCard, SourceType, known_as
+from domain.documents import DocumentCard, Medium, SourceType, known_as
 
 WORD_CHARACTERS = 10  # so much of a line may be given up to end with a whole word
 
@@ -14,8 +14,15 @@ SIGNS: Mapping[SourceType, str] = {
     SourceType.NOTE: "📝",
     SourceType.FILE: "📄",
     SourceType.LINK: "🔗",
+    SourceType.SITE: "🔗",
     SourceType.PATH: "📄",
 }
+MEDIA_SIGNS: Mapping[Medium, str] = {Medium.IMAGE: "🖼", Medium.AUDIO: "🎙", Medium.VIDEO: "🎬"}
+
+
+def sign_of(document: DocumentCard) -> str:
+    """By what it is made of; texts by where they came from."""
+    return MEDIA_SIGNS.get(document.medium, SIGNS[document.source_type])
 
 
 def name_of(document: DocumentCard) -> str:

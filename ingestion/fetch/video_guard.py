@@ -45,7 +45,7 @@ def guard_process(allow_hosts: frozenset[str]) -> None:
 def check_address(address: object, allow_hosts: frozenset[str]) -> None:
     """Raises Forbidden for anything but a web port of a public number."""
     if not isinstance(address, tuple) or len(address) < 2:
-        raise Forbidden("only the internet is open to videos")
+        raise Forbidden("all but the internet is closed to videos")
     host, port = str(address[0]), address[1]
     if f"{host}:{port}" in allow_hosts:
         return

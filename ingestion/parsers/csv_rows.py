@@ -44,7 +44,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     if delimiter is None:
         return plain_text.read_text(content, name=info.name)
     outline = Outline()
-    add_sheet(outline, _rows(content, delimiter))
+    add_sheet(outline, _rows(content[stated.end() if stated else 0 :], delimiter))
     blocks = outline.finish()
     return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=detect_language(content))
 

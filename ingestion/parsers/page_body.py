@@ -26,7 +26,7 @@ SURROUNDINGS = tuple(
         r"^(never|don.t) miss\b.*\b(news|stor(y|ies)|update).*\bsign(ing)? up\b.*",
         r"^(sign up|subscribe)\b.*\bnewsletter.*",
         r"^(to (view|read|continue)\b.*\b|please )(subscribe|log in|sign in)\b.*",
-        r"^(already|if you.re seeing this message but you.re already) a subscriber.*\blog in\b.*",
+        r"^already a subscriber.*\blog in\b.*",
         r"^.*подпи(шитесь|сывайтесь|саться) на (нас|наш|рассылку|канал|новости).*",
         r"^(поделиться|поделитесь|share|tweet|leave a comment|оставить комментарий)(\W.{0,40})?$",
     )

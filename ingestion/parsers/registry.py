@@ -10,6 +10,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import (
     crawled,
     csv_rows,
+    doc,
     docx,
     eml,
     epub,
@@ -48,6 +49,7 @@ PARSERS: tuple[Parser, ...] = (
     crawled,
     pdf,
     docx,
+    doc,
     xlsx,
     xls,
     pptx,

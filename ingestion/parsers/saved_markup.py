@@ -1,6 +1,7 @@
 """Documents and sheets that are HTML inside, as many programs save what they call .doc and .xls.
 
-In: a page whose name is that of an Office file. Out: a `Document` with all its words: nothing in it surrounds a main text.
+In: a page whose name is that of an Office file. Out: a `Document` with all its words: nothing in it surrounds a main
+text.
 """
 
 from pathlib import Path

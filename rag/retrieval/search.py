@@ -1,10 +1,11 @@
 """From a question to the passages that may answer it.
 
-In: a base and a question. Out: the best passages, in one call of the database. A model that is away costs quality,
-never the search: without the embedder the lexical leg serves alone, without the reranker the fused order stands.
-It does not read the question's words into the log.
+In: a base, a question, perhaps a filter. Out: the best passages, in one call of the database. A model that is away
+costs quality, never the search: without the embedder the lexical leg serves alone, without the reranker the fused order
+stands. It does not read the question's words into the log.
 """
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,14 +13,20 @@ import structlog
 
 from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
-from rag.ports import PassageSearch, QueryEmbedder, Reranker, TermAnalyzer
-from rag.records import Candidate, RankedPassage, SearchQuery
+from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
+from rag.records import Candidate, RankedPassage, SearchFilter, SearchQuery
+from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
+from rag.retrieval.neighbours import merge_neighbours
 from rag.retrieval.relevance import is_certain, is_noise
+from rag.retrieval.spelling import other_spellings
 
 # What a search takes of a pasted text. Longer ones say no more about what is looked for, and an encoder's context ends.
 MAX_QUERY_CHARS = 4000
+MAX_TERMS = 100  # different ones; a question has five to ten, the rest is a pasted text
+MAX_SPELLED = 30  # in a longer question a mistyped word more or less decides nothing
+REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
 
 log = structlog.get_logger()
 
@@ -31,7 +38,7 @@ class Retrieval:
         self,
         search: PassageSearch,
         embedder: QueryEmbedder,
-        analyzer: TermAnalyzer,
+        analyzer: QuestionAnalyzer,
         reranker: Reranker | None,
         *,
         candidates: int,
@@ -48,46 +55,66 @@ class Retrieval:
         self._passages = passages
         self._lexical_weight = lexical_weight
         self._vector_weight = vector_weight
+        self._vectors: OrderedDict[str, list[float]] = OrderedDict()
 
-    async def find(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
-        """The best passages, best first; none when nothing fits. Raises the store's DatabaseAway."""
+    async def find(
+        self, base: BaseId, question: str, *, only: SearchFilter | None = None
+    ) -> tuple[RankedPassage, ...]:
+        """The best passages, best first, neighbours as one; none when nothing fits. Raises the store's DatabaseAway."""
         text = question[:MAX_QUERY_CHARS]
-        query = await self._query(base, text)
+        query = await self._query(base, text, only)
         found = await self._found(query)
-        return self._judged(await self._order(text, found), found, query)
+        fused = self._fused(query, found)
+        if self._reranker is None:
+            best = merge_neighbours(fused)[: self._passages]
+        else:
+            best = merge_neighbours(await self._best(text, fused))
+        return self._judged(best, found, query)
 
     async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
-        """The same passages in the same order, for whom it does not matter which of them are `certain`."""
+        """Passages in the same order, each by itself, and for whom it does not matter which of them are `certain`."""
         text = question[:MAX_QUERY_CHARS]
-        return await self._order(text, await self._found(await self._query(base, text)))
+        query = await self._query(base, text, None)
+        return await self._best(text, self._fused(query, await self._found(query)))
 
     async def _found(self, query: SearchQuery) -> list[Candidate]:
         if query.vector is None and not query.terms:
             return []
         return [c for c in await self._search.search(query) if not is_noise(c, model=query.model)]
 
-    async def _order(self, text: str, found: Sequence[Candidate]) -> tuple[RankedPassage, ...]:
+    def _fused(self, query: SearchQuery, found: Sequence[Candidate]) -> list[RankedPassage]:
         fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
-        return await self._best(text, collapse(fused))
+        rarities = next((c.rarities for c in found if c.rarities), ())
+        if self._reranker is None and rarities:  # a reranker reads the sentences itself
+            fused = raise_close(fused, dict(zip(query.terms, rarities, strict=True)), self._analyzer.terms)
+        return collapse(fused)
 
-    async def _query(self, base: BaseId, text: str) -> SearchQuery:
+    async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
         vector = await self._vector(text) if self._vector_weight > 0 else None
+        terms = self._analyzer.terms(text) if self._lexical_weight > 0 or vector is None else ()
+        asked = tuple(dict.fromkeys(terms))[:MAX_TERMS]
         return SearchQuery(
             base_id=base,
             vector=vector,
             model=None if vector is None else self._embedder.model,
-            terms=self._analyzer.terms(text) if self._lexical_weight > 0 or vector is None else (),
+            terms=asked,
             limit=self._candidates,
+            spellings=other_spellings(asked, self._analyzer.unsure(text)) if len(asked) <= MAX_SPELLED else (),
+            only=only,
         )
 
     async def _vector(self, text: str) -> list[float] | None:
         """None when the embedder is away, or when the text has nothing that it knows (a vector of zeros)."""
-        try:
-            vector = await self._embedder.embed_query(text)
-        except ModelError as error:
-            log.warning("search.lexical_only", model=self._embedder.model, reason=type(error).__name__)
-            return None
-        return vector if any(vector) else None
+        if text not in self._vectors:
+            try:
+                self._vectors[text] = await self._embedder.embed_query(text)
+            except ModelError as error:
+                log.warning("search.lexical_only", model=self._embedder.model, reason=type(error).__name__)
+                return None
+        self._vectors.move_to_end(text)
+        if len(self._vectors) > REMEMBERED_VECTORS:
+            self._vectors.popitem(last=False)
+        return self._vectors.get(text) if any(self._vectors.get(text, ())) else None
 
     async def _best(self, text: str, ranked: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
         """The first `passages`, in the reranker's order when there is one."""

@@ -161,7 +161,7 @@ create table documents_chunks (
   locator     jsonb not null default '{}',
   length      int not null,                -- in lexical terms
   model       text not null,               -- that made the embedding
-  embedding   halfvec(1024) not null,
+  embedding   halfvec(1024),               -- null: without a model there is nothing to compare
   unique (document_id, ordinal) include (id)
 );
 -- An exact scan reads every vector of a base: they stay in the row, and only the text moves out of it (TOAST).
@@ -174,9 +174,10 @@ create table chunk_terms (
   base_id     uuid not null,
   term        text collate "C" not null,   -- compared byte by byte, whatever the database's collation
   chunk_id    bigint not null,             -- no foreign key: a check for each posting is dear, a trigger removes them
-  frequency   int not null,
-  length      int not null,                -- of the chunk, so that scoring reads nothing but this index
-  primary key (base_id, term, chunk_id) include (frequency, length)
+  frequency   smallint not null,           -- in the chunk's own text
+  titled      smallint not null,           -- in the title and headings above it
+  length      smallint not null,           -- of the chunk, so that scoring reads nothing but this index
+  primary key (base_id, term, chunk_id) include (frequency, titled, length)
 );
 create index chunk_terms_chunk on chunk_terms (chunk_id);
 comment on table chunk_terms is 'The postings of the lexical index: which term stands in which chunk, how often.';

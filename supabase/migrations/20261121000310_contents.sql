@@ -183,9 +183,10 @@ begin
     from chunk c
     returning s.id, s.ordinal
   )
-  insert into chunk_terms (base_id, term, chunk_id, frequency, length)
-  select p_held.base_id, t.key, s.id, t.value::int, c.length
-  from stored s join chunk c on c.ordinal = s.ordinal cross join lateral jsonb_each_text(c.terms) t
+  insert into chunk_terms (base_id, term, chunk_id, frequency, titled, length)
+  select p_held.base_id, t.key, s.id, least((t.value ->> 0)::int, 32767), least((t.value ->> 1)::int, 32767),
+    least(c.length, 32767)
+  from stored s join chunk c on c.ordinal = s.ordinal cross join lateral jsonb_each(c.terms) t
   where octet_length(t.key) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
   order by t.key, s.id; -- in the order of the index: neighbours land on one page
 

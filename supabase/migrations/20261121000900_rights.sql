@@ -7,6 +7,7 @@ do $$
 declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
+    'common_terms',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
   counters constant text[] := array['documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics'];
@@ -22,8 +23,10 @@ declare
     'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
     'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
     'save_feedback', 'save_turn',
-    'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors', 'search_terms',
-    'search', 'passage', 'holds_documents',
+    'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors',
+    'counted_passages', 'count_common_terms', 'is_word', 'similar_terms', 'count_postings', 'weigh_terms',
+    'shortest_passage', 'posting_weight', 'saturated', 'score_postings', 'score_more', 'search_terms',
+    'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',
     'unsummarised_pairs', 'save_summary', 'list_sessions', 'resume_session', 'clean_chat',

@@ -73,6 +73,7 @@ class Person:
             conversation=self.conversation,
             dialogues=self.stores.dialogue,
             passages=self.stores.search,
+            text=self.stores.text,
             texts=texts(),
             wake=self._wake,
             **self.changes,

@@ -9,6 +9,7 @@ import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 import httpcore
 
@@ -245,8 +246,9 @@ class WordAnalyzer:
 class PlainReader:
     """Paragraphs of a UTF-8 file, or the error it was given."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: Exception | None = None, *, title: str | None = None) -> None:
         self._error = error
+        self._title = title
         self.files: list[FetchedFile] = []
 
     async def read(self, file: FetchedFile, progress: Progress) -> Document:
@@ -256,7 +258,7 @@ class PlainReader:
             raise self._error
         paragraphs = file.path.read_text(encoding="utf-8").split("\n\n")
         blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=text) for text in paragraphs if text.strip())
-        return Document(title=file.name, blocks=blocks)
+        return Document(title=self._title or PurePath(file.name).stem, blocks=blocks)
 
 
 class ScriptedPipeline:

@@ -89,6 +89,7 @@ class RecordingSession(BaseSession):
         self.messages: dict[int, _Sent] = {}
         self.files: dict[str, dict[str, Any]] = {}
         self.contents: dict[str, bytes] = {}
+        self.administrators: set[int] = set()
         self._troubles: dict[str, list[_Trouble]] = {}
         self._last_id = 1000
 
@@ -181,9 +182,21 @@ class RecordingSession(BaseSession):
             "editMessageReplyMarkup": self._edit,
             "deleteMessage": self._delete,
             "getFile": self._file,
+            "copyMessage": lambda _: _ok({"message_id": 1}),
+            "getChatMember": self._member,
+            "sendDocument": lambda call: _ok(_bare(call)),
         }
         answer = answers.get(call.name)
         return answer(call) if answer else _ok(True)
+
+    def _member(self, call: Call) -> tuple[int, dict[str, Any]]:
+        """Everybody is a plain member, but those of `administrators`."""
+        user = int(call.params["user_id"])
+        person = {"id": user, "is_bot": False, "first_name": "Анна"}
+        if user not in self.administrators:
+            return _ok({"status": "member", "user": person})
+        rights = dict.fromkeys(_RIGHTS, True)
+        return _ok({"status": "administrator", "user": person, "is_anonymous": False, "can_be_edited": False, **rights})
 
     def _send(self, call: Call) -> tuple[int, dict[str, Any]]:
         self._last_id += 1
@@ -222,6 +235,11 @@ class RecordingSession(BaseSession):
     def _file(self, call: Call) -> tuple[int, dict[str, Any]]:
         found = self.files.get(call.params["file_id"])
         return _ok(found) if found else _refused("Bad Request: wrong file_id or the file is temporarily unavailable")
+
+
+def _bare(call: Call) -> dict[str, Any]:
+    """A message with nothing in it."""
+    return {"message_id": 1, "date": 1_700_000_000, "chat": chat_json(int(call.params["chat_id"])), "from": ME}
 
 
 @dataclass

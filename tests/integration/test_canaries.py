@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from adapters.database.postgres import PostgresTransport
-from domain.ids import BaseId, ChatId, DocumentId, MessageId, SessionId, UserId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, UserId
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
@@ -27,11 +27,14 @@ from tests.integration.adapters.database.stores.material import (
     MODEL,
     NORTH,
     batch_of,
+    card_of,
+    file,
     find,
     hash_of,
     note,
     open_base,
     publish,
+    read_source,
 )
 
 STRANGER = 666
@@ -39,7 +42,7 @@ MESSAGE = 7  # everybody's note came in a message with this number
 DIMENSIONS = 1024
 FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
-COUNTS_ONLY = {"count_base"}
+COUNTS_ONLY = {"count_base", "lock_base"}
 
 _FUNCTIONS = """
 select p.proname, p.proargnames[:p.pronargs] from pg_proc p
@@ -74,6 +77,7 @@ class Canary:
     base: BaseId
     word: str
     documents: tuple[DocumentId, ...]
+    batch: BatchId
     chunk: int
     content_hash: str
 
@@ -91,13 +95,19 @@ GIVEN: Mapping[str, Callable[[Canary], object]] = {
     "p_content_hash": lambda canary: canary.content_hash,
     "p_name_contains": lambda canary: canary.word,
     "p_batch": lambda _: json.dumps(
-        {"user_id": ANNA, "chat_id": ANNA, "message_id": MESSAGE, "language": "ru", "sources": []}
+        {"user_id": ANNA, "chat_id": ANNA, "message_id": MESSAGE, "language": "ru", "sources": [{"text": "и ещё"}]}
     ),
+    "p_batch_id": lambda canary: canary.batch,
+    "p_choice": lambda _: "replace",
+    "p_title": lambda _: "Чужое имя",
+    "p_name_key": lambda _: "чужое имя",
     "p_user": lambda _: STRANGER,
     "p_language": lambda _: "ru",
     "p_session": lambda _: str(uuid.UUID(int=1)),
     "p_question": lambda _: "Что там?",
     "p_answer": lambda _: "Ничего.",
+    "p_question_terms": lambda canary: [canary.word],
+    "p_answer_terms": lambda canary: [canary.word],
     "p_chat": lambda _: STRANGER,
     "p_message": lambda _: MESSAGE,
     "p_rating": lambda _: -1,
@@ -160,25 +170,37 @@ def catalog(database_url: str) -> Iterator[Catalog]:
 
 
 async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
-    """A base with these documents, a note that waits in the queue, a dialogue and a thumb."""
+    """A base with these documents, a question about a file, notes that wait in the queue, a dialogue and a thumb."""
     person = UserId(next(people))
     base, word = await open_base(stores, person), f"канарейка{person}"
     numbers = itertools.count()
     texts = [[f"{word} {next(numbers)} {' '.join(passage)}" for passage in document] for document in contents]
     ready = [await publish(stores, base, *document, name=word) for document in texts]
-    (waiting,) = await stores.intake.enqueue(batch_of(base, note(word), message=MESSAGE), hold_s=3600)
+    named = [await read_source(stores, base, file(word), f"{word} {version}") for version in ("раз", "два")]
+    held = [batch_of(base, note(word), message=message) for message in (MESSAGE, MESSAGE - 1)]
+    waiting = [document.id for batch in held for document in await stores.intake.enqueue(batch, hold_s=3600)]
     session = SessionId(str(uuid.UUID(int=1)))
-    await stores.dialogue.append(person, session, base=base, exchange=Exchange(question=word, answer=word), keep=30)
+    said = Exchange(question=word, answer=word)
+    await stores.dialogue.append(
+        person, session, base=base, exchange=said, question_terms=[word], answer_terms=[word], keep=30
+    )
     await stores.library.save_feedback(person, base, ChatId(person), MessageId(MESSAGE), rating=1)
     await stores.library.save_turn(person, base, kind="quotes", model=None, seconds=1, passages=1)
     found = await find(stores, base, word)
     return Canary(
         base=base,
         word=word,
-        documents=(ready[0], waiting.id),
+        documents=(ready[0], *(document for document, _ in named), *waiting),
+        batch=await batch_id_of(stores, base, waiting[0]),
         chunk=found[texts[0][0]].passage.chunk_id,
         content_hash=hash_of(*texts[0]),
     )
+
+
+async def batch_id_of(stores: DatabaseStores, base: BaseId, document: DocumentId) -> BatchId:
+    batch = (await card_of(stores, base, document)).batch_id
+    assert batch is not None
+    return batch
 
 
 # The examples share a database on purpose: each adds bases to those of the others.

@@ -19,6 +19,7 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/html; charset=utf-8"),)
     wait_s: float = 0.0  # before the first byte
     announced_bytes: int | None = None  # a Content-Length that is not the truth
+    drip_s: float = 0.0  # between two bytes of the body
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,8 @@ class WebServer:
             self.asked.append(asked)
             reply = self.replies.get(asked.path, Reply(status=404))
             await asyncio.sleep(reply.wait_s)
-            writer.write(_head(reply) + reply.body)
-            await writer.drain()
+            writer.write(_head(reply))
+            await _send(reply, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client has gone, as some tests want
         finally:
@@ -69,6 +70,14 @@ async def serve_web(*, ssl_context: ssl.SSLContext | None = None) -> AsyncIterat
     web.port = server.sockets[0].getsockname()[1]
     async with server:
         yield web
+
+
+async def _send(reply: Reply, writer: asyncio.StreamWriter) -> None:
+    step = 1 if reply.drip_s else len(reply.body) or 1
+    for start in range(0, len(reply.body), step):
+        writer.write(reply.body[start : start + step])
+        await writer.drain()
+        await asyncio.sleep(reply.drip_s)
 
 
 def _parse(head: bytes) -> Asked:

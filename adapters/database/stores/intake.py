@@ -83,7 +83,7 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
 
 
 def _name_key(source: Source) -> str | None:
-    """By which a later file of this name is known; a path is one place and no other."""
-    if source.type is SourceType.FILE:
+    """By which a later file of this name is known; what was given a title has no name. A path is one place."""
+    if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
     return source.identifier if source.type is SourceType.PATH else None

@@ -4,10 +4,11 @@ In: a query as a vector, terms or both. Out: candidates of both legs. Fusing and
 """
 
 from adapters.database import rows
-from adapters.database.payloads import storable, vector_text
+from adapters.database.payloads import iso, json_text, storable, vector_text
 from adapters.database.transport import Transport
 from domain.ids import BaseId, ChunkId
-from rag.records import Candidate, Passage, SearchQuery
+from domain.locator import JsonValue
+from rag.records import Candidate, Passage, SearchFilter, SearchQuery, Spelling
 
 INDEX_S = 15 * 60  # as long as the function gives itself
 
@@ -26,6 +27,8 @@ class SearchStore:
             p_embedding=None if query.vector is None else vector_text(query.vector),
             p_model=query.model,
             p_terms=[storable(term) for term in query.terms],
+            p_spellings=json_text([_spelling_json(spelling) for spelling in query.spellings]),
+            p_filter=None if query.only is None else json_text(_filter_json(query.only)),
             p_limit=query.limit,
         )
         return [rows.candidate(row) for row in found]
@@ -47,3 +50,20 @@ class SearchStore:
         """
         found = await self._transport.call("ensure_vector_index", timeout_s=INDEX_S)
         return bool(found[0]["created"])
+
+
+def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:
+    return {"term": spelling.term, "first": spelling.first, "pattern": spelling.pattern}
+
+
+def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
+    """Without what is not asked for."""
+    asked: dict[str, JsonValue] = {
+        "documents": [*only.documents],
+        "types": [kind.value for kind in only.types],
+        "senders": [str(sender) for sender in only.senders],
+        "author": only.author,
+        "since": iso(only.since),
+        "before": iso(only.before),
+    }
+    return {name: value for name, value in asked.items() if value}

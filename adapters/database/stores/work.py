@@ -134,6 +134,12 @@ def _chunks_json(chunks: Sequence[IndexedChunk]) -> str:
     return json_text([_chunk_json(chunk) for chunk in chunks])
 
 
+def _postings(indexed: IndexedChunk) -> dict[str, JsonValue]:
+    """Term -> how often in the text, and how often in what stands above it."""
+    body, above = indexed.terms, indexed.titled
+    return {term: [body.get(term, 0), above.get(term, 0)] for term in {**body, **above}}
+
+
 def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
     chunk = indexed.chunk
     return {
@@ -144,6 +150,6 @@ def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
         "locator": chunk.locator.to_json(),
         "length": indexed.length,
         "model": indexed.model,
-        "embedding": vector_text(indexed.vector),
-        "terms": dict(indexed.terms),
+        "embedding": vector_text(indexed.vector) if indexed.vector else None,
+        "terms": _postings(indexed),
     }

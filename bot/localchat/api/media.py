@@ -9,7 +9,7 @@ from bot.localchat.api.call import Call, Method, read_formatted, read_room
 from bot.localchat.api.messages import post_from_bot
 from bot.localchat.checks import bad, check_caption
 from bot.localchat.exchange import Exchange
-from bot.localchat.records import Attachment, FileKind, Json, StoredFile
+from bot.localchat.records import Attachment, FileKind, FormattedText, Json, StoredFile
 from bot.localchat.wire import file_json
 
 GET_FILE_BYTES = 20 * 1024 * 1024  # core.telegram.org/bots/api#getfile
@@ -69,6 +69,18 @@ async def get_file(call: Call) -> Json:
     return {**file_json(file), "file_path": file.path}
 
 
+async def copy_message(call: Call) -> Json:
+    """A new message with the content of another one, in the same chat."""
+    room = read_room(call)
+    source, number = call.params.whole("from_chat_id"), call.params.whole("message_id")
+    original = call.exchange.messages.find(source or 0, number or 0)
+    if original is None or original.chat_id != room.chat_id:
+        raise bad("message to copy not found")
+    formatted = FormattedText(text=original.text, entities=original.entities)
+    copied = post_from_bot(call, room, formatted, original.attachment)
+    return {"message_id": copied["message_id"]}
+
+
 def file_route(exchange: Exchange, token: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     """GET /file/bot<token>/<path>."""
 
@@ -88,4 +100,5 @@ METHODS: dict[str, Method] = {
     "sendVoice": partial(_send, "voice"),
     "sendVideo": partial(_send, "video"),
     "getFile": get_file,
+    "copyMessage": copy_message,
 }

@@ -64,16 +64,62 @@ cancelled-too-late = It is done already, there is nothing to cancel.
 
 ask-about = “Chat” mode. Ask about <b>{ $title }</b>: I answer and show where it comes from.
 
-nothing-to-keep = There is nothing to keep here. Send a file (PDF, DOCX, TXT, MD), a link or text.
+nothing-to-keep = There is nothing to keep here. Send a file, a link, a voice message, a video or text.
 unsupported = { $kind ->
-    [photo] I cannot read pictures yet.
-    [voice] I cannot listen to voice messages yet.
-    [audio] I cannot listen to recordings yet.
-    [video] I cannot watch videos yet.
     [sticker] A sticker cannot be kept.
     [location] A place on the map cannot be kept.
-    [poll] A poll cannot be kept.
-    [contact] A contact cannot be kept.
    *[other] I cannot read such a message.
-} Send a file (PDF, DOCX, TXT, MD), a link or text.
+} Send a file, a link, a voice message, a video or text.
 file-too-large-for-telegram = <b>{ $name }</b> is larger than { $limit_mb } MB, and Telegram does not hand such files to bots. Split it, or send a link.
+
+name-voice = Voice message of { $day }
+name-audio = Recording of { $day }
+name-video = Video of { $day }
+name-video-note = Video message of { $day }
+name-photo = Photo of { $day }
+
+progress-queued-behind = ⏳ <b>{ $title }</b> · waiting, { $count } before it
+progress-fetching-pages = ⏳ <b>{ $title }</b> · loading pages: { $done } of { $total }
+progress-recognising = ⏳ <b>{ $title }</b> · recognising
+progress-recognising-pages = ⏳ <b>{ $title }</b> · recognising pages: { $done } of { $total }
+progress-listening = ⏳ <b>{ $title }</b> · listening
+progress-listening-time = ⏳ <b>{ $title }</b> · listening: { $done } of { $total }
+progress-searchable = You can ask already: { $percent } % read.
+
+receipt-duration = { $length }
+receipt-files = { $count ->
+    [one] { $count } file
+   *[other] { $count } files
+}
+receipt-site-pages = { $count ->
+    [one] { $count } page of the site
+   *[other] { $count } pages of the site
+}
+receipt-replaced = ✅ <b>{ $title }</b>: replaced
+receipt-unchanged = <b>{ $title }</b>: nothing has changed.
+receipt-unread = { $count ->
+    [1] ⚠️ Not read: { $parts }
+   *[other] ⚠️ Not read: { $parts }
+}
+choice-question = <b>{ $title }</b> is there already, but its content is new.
+choice-too-late = This is decided already.
+button-replace = Replace
+button-keep-both = Keep both
+button-skip = Skip
+button-cancel-all = Cancel all
+button-section = Add the whole section
+section-begun = Reading the section; a message of its own will show it.
+refresh-begun = Reading it again.
+changes = What changed: { $list }.
+changes-added = { $count ->
+    [1] section added: { $names }
+   *[other] sections added: { $names }
+}
+changes-removed = { $count ->
+    [1] section removed: { $names }
+   *[other] sections removed: { $names }
+}
+changes-paragraphs = { $count ->
+    [one] { $count } paragraph changed
+   *[other] { $count } paragraphs changed
+}

@@ -10,7 +10,7 @@ button-library = 🗂 Documents
 button-chosen = { $mode } ✓
 write-here = Message
 
-documents-hint = “Base” mode. Send a file (PDF, DOCX, TXT, MD), a link or just text, and it all goes into your base. When you are done, press “Chat” and ask.
+documents-hint = “Base” mode. Send a file, a link, a voice message, a video or just text, and it all goes into your base. When you are done, press “Chat” and ask.
 documents-hint-group = “Base” mode for this group. Mention me or reply to me: files, links and text go into the group's base.
 chat-hint = “Chat” mode. Ask me: I answer from your base and show where the answer comes from.
 chat-hint-group = “Chat” mode for this group. Mention me or reply to me: I answer from the group's base.
@@ -26,7 +26,7 @@ language-set = I speak English now.
 language-name = English
 
 help =
-    “Base” mode: send a file (PDF, DOCX, TXT, MD), a link or text, and I read it all.
+    “Base” mode: send a file, a link, a voice message or text, and I read it all.
     “Chat” mode: ask, I answer from your base and show the sources.
     /docs: what the base holds; open, delete.
     /new: begin a new conversation, documents stay. /dialogs: go back to an earlier one.

@@ -68,16 +68,65 @@ cancelled-too-late = Уже готово, отменять нечего.
 
 ask-about = Режим «Чат». Спрашивайте о документе <b>{ $title }</b>: отвечу и покажу, откуда взят ответ.
 
-nothing-to-keep = Здесь нечего сохранить. Пришлите файл (PDF, DOCX, TXT, MD), ссылку или текст.
+nothing-to-keep = Здесь нечего сохранить. Пришлите файл, ссылку, голосовое, видео или текст.
 unsupported = { $kind ->
-    [photo] Картинки читать пока не умею.
-    [voice] Голосовые слушать пока не умею.
-    [audio] Звук слушать пока не умею.
-    [video] Видео смотреть пока не умею.
     [sticker] Стикер в базу не положить.
     [location] Место на карте в базу не положить.
-    [poll] Опрос в базу не положить.
-    [contact] Контакт в базу не положить.
    *[other] Такое сообщение прочитать не умею.
-} Пришлите файл (PDF, DOCX, TXT, MD), ссылку или текст.
+} Пришлите файл, ссылку, голосовое, видео или текст.
 file-too-large-for-telegram = <b>{ $name }</b> больше { $limit_mb } МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку.
+
+name-voice = Голосовое от { $day }
+name-audio = Запись от { $day }
+name-video = Видео от { $day }
+name-video-note = Видеосообщение от { $day }
+name-photo = Фото от { $day }
+
+progress-queued-behind = ⏳ <b>{ $title }</b> · в очереди, перед ним { $count }
+progress-fetching-pages = ⏳ <b>{ $title }</b> · загружаю страницы: { $done } из { $total }
+progress-recognising = ⏳ <b>{ $title }</b> · распознаю
+progress-recognising-pages = ⏳ <b>{ $title }</b> · распознаю страницы: { $done } из { $total }
+progress-listening = ⏳ <b>{ $title }</b> · слушаю
+progress-listening-time = ⏳ <b>{ $title }</b> · слушаю: { $done } из { $total }
+progress-searchable = Спрашивать уже можно: прочитано { $percent } %.
+
+receipt-duration = { $length }
+receipt-files = { $count ->
+    [one] { $count } файл
+    [few] { $count } файла
+   *[other] { $count } файлов
+}
+receipt-site-pages = { $count ->
+    [one] { $count } страница сайта
+    [few] { $count } страницы сайта
+   *[other] { $count } страниц сайта
+}
+receipt-replaced = ✅ <b>{ $title }</b>: заменил
+receipt-unchanged = <b>{ $title }</b>: ничего не изменилось.
+receipt-unread = { $count ->
+    [1] ⚠️ Не прочитано: { $parts }
+   *[other] ⚠️ Не прочитаны: { $parts }
+}
+choice-question = <b>{ $title }</b> уже есть, но содержание новое.
+choice-too-late = Это уже решено.
+button-replace = Заменить
+button-keep-both = Оставить оба
+button-skip = Пропустить
+button-cancel-all = Отменить всё
+button-section = Добавить весь раздел
+section-begun = Читаю раздел, покажу отдельным сообщением.
+refresh-begun = Читаю заново.
+changes = Что изменилось: { $list }.
+changes-added = { $count ->
+    [1] добавлен раздел { $names }
+   *[other] добавлены разделы { $names }
+}
+changes-removed = { $count ->
+    [1] убран раздел { $names }
+   *[other] убраны разделы { $names }
+}
+changes-paragraphs = { $count ->
+    [one] изменён { $count } абзац
+    [few] изменены { $count } абзаца
+   *[other] изменено { $count } абзацев
+}

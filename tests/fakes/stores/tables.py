@@ -241,7 +241,7 @@ class Tables:
 
 def key_of(source: Source) -> str | None:
     """By which a later file of this name is known."""
-    if source.type is SourceType.FILE:
+    if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
     return source.identifier if source.type is SourceType.PATH else None
 

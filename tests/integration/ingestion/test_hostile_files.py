@@ -259,7 +259,7 @@ def _rtf(path: Path) -> None:
 
 MAKERS: dict[str, Callable[[Path], object]] = {
     "a.docx": lambda path: write_docx(path, p(TEXT) * 50),
-    "a.xlsx": lambda path: write_xlsx(path, {"Лист": sheet_rows(*[[TEXT, number] for number in range(100)])}),
+    "a.xlsx": lambda path: write_xlsx(path, {"Лист": sheet_rows(*[(TEXT, number) for number in range(100)])}),
     "a.pptx": lambda path: write_pptx(path, [shape(TEXT, TEXT)] * 10),
     "a.odt": lambda path: write_odf(path, "text", f"<text:p>{TEXT}</text:p>" * 50),
     "a.epub": lambda path: write_epub(

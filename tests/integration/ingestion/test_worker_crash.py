@@ -117,7 +117,6 @@ async def test_an_undisturbed_document_is_ready_after_one_attempt(scene: Scene) 
 @pytest.mark.parametrize("stage", [FETCHING, PARSING, EMBEDDING, PUBLISHING])
 async def test_the_next_worker_makes_the_document_ready_once(scene: Scene, stage: str) -> None:
     await _kill_at(scene, stage)
-    assert await scene.found() == 0
     card = await _finish(scene)
     assert (card.status, card.attempts) == (DocumentStatus.READY, 2)
     # Each passage was embedded once, whoever did it, and found once: as in the undisturbed run.
@@ -126,11 +125,28 @@ async def test_the_next_worker_makes_the_document_ready_once(scene: Scene, stage
     assert scene.left_behind() == []
 
 
+@pytest.mark.parametrize(
+    ("stage", "has_passages"), [(FETCHING, False), (PARSING, False), (EMBEDDING, True), (PUBLISHING, True)]
+)
+async def test_what_a_killed_worker_has_read_is_found_until_another_begins(
+    scene: Scene, stage: str, has_passages: bool
+) -> None:
+    await _kill_at(scene, stage)
+    found, card = await scene.found(), await scene.card()
+    assert (found > 0, card.searchable) == (has_passages, found)
+    async with scene.worker(FETCHING) as process:
+        (scene.folder / "reached").unlink()
+        await _until((scene.folder / "reached").exists)
+        assert (await scene.found(), (await scene.card()).searchable) == (0, 0)
+        process.kill()
+    ready = await _finish(scene)
+    assert (ready.searchable, await scene.found()) == (ready.chunks, ready.chunks)
+
+
 async def test_a_worker_killed_in_every_stage_in_turn_changes_nothing(scene: Scene) -> None:
     for stage in (FETCHING, PARSING, EMBEDDING, PUBLISHING):
         await _kill_at(scene, stage)
         (scene.folder / "reached").unlink()
-        assert await scene.found() == 0
     card = await _finish(scene)
     assert (card.status, card.attempts) == (DocumentStatus.READY, 5)
     assert sorted(scene.embedded()) == list(range(card.chunks))

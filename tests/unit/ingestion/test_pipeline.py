@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from ingestion.fetch.fetchers import Fetchers, SourceFetcher
 from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
-from ingestion.records import FetchedFile, Source
+from ingestion.records import About, FetchedFile, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
@@ -22,13 +23,21 @@ LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
 
 
 class FileFetcher:
-    """A text file whose words are the source's title."""
+    """A text file whose words are its handle."""
+
+    def __init__(self, about: About | None = None) -> None:
+        self._about = about
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         path = folder / "file"
-        path.write_text(source.title or "", encoding="utf-8")
+        path.write_text(source.file_id or "", encoding="utf-8")
         return FetchedFile(
-            path=path, name="file.txt", media_type="text/plain", size_bytes=1, sha256=hash_words(source.title or "")
+            path=path,
+            name="file.txt",
+            media_type="text/plain",
+            size_bytes=1,
+            sha256=hash_words(source.file_id or ""),
+            about=self._about,
         )
 
 
@@ -55,10 +64,16 @@ FETCHERS: Mapping[SourceType, SourceFetcher] = {
 
 
 def _pipeline(
-    queue: FakeQueue, scratch: Path, *, embedder: FakeEmbedder | None = None, reader: PlainReader | None = None
+    queue: FakeQueue,
+    scratch: Path,
+    *,
+    embedder: FakeEmbedder | None = None,
+    reader: PlainReader | None = None,
+    fetcher: FileFetcher | None = None,
 ) -> IngestionPipeline:
+    fetchers = {**FETCHERS, SourceType.FILE: fetcher or FETCHERS[SourceType.FILE]}
     return IngestionPipeline(
-        fetchers=Fetchers(FETCHERS),
+        fetchers=Fetchers(fetchers),
         reader=reader or PlainReader(),
         embedder=embedder or FakeEmbedder(),
         analyzer=WordAnalyzer(),
@@ -69,7 +84,7 @@ def _pipeline(
 
 
 def _file(text: str = "Слова файла.", *, caption: str | None = None) -> Source:
-    return Source(type=SourceType.FILE, identifier="a.txt", title=text, text=caption)
+    return Source(type=SourceType.FILE, identifier="a.txt", file_id=text, text=caption)
 
 
 def _link(text: str) -> Source:
@@ -88,7 +103,7 @@ async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: 
 async def test_a_chunk_is_found_by_the_title_of_its_document_too(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(note("Платить до пятого числа", title="Договор")))
-    assert queue.chunks[0].terms["договор"] == 1
+    assert queue.chunks[0].titled["договор"] == 1
 
 
 async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
@@ -105,10 +120,44 @@ async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> N
     assert [block.text for block in queue.parsed.blocks] == ["Черновик договора", "Договор"]
 
 
-async def test_stages_after_the_one_that_a_claim_sets_are_reported_in_order(tmp_path: Path) -> None:
+async def test_stages_are_reported_but_for_those_that_another_call_tells(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(_file()))
-    assert [status for status, _, _ in queue.reported] == [DocumentStatus.PARSING, DocumentStatus.EMBEDDING]
+    assert [status for status, _, _ in queue.reported] == [DocumentStatus.PARSING]
+    assert queue.expected == len(queue.chunks)
+
+
+async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(_file()))
+    assert queue.sizes == [1]
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [pytest.param("file", "С сайта", id="nameless file"), pytest.param("Своё имя", "Своё имя", id="own title")],
+)
+async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path, title: str, found: str) -> None:
+    queue = FakeQueue()
+    about = About(title="С сайта", author="Редакция", published_at=datetime(2026, 3, 1, tzinfo=UTC))
+    pipeline = _pipeline(queue, tmp_path, reader=PlainReader(title=title), fetcher=FileFetcher(about))
+    await pipeline.run(claimed(_file()))
+    assert queue.parsed is not None
+    assert (queue.parsed.title, queue.parsed.author) == (found, "Редакция")
+    assert queue.parsed.published_at == about.published_at
+
+
+async def test_a_small_document_is_stored_together_with_its_publication(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note()))
+    assert (queue.batches, queue.published, len(queue.chunks)) == ([], [1], 1)
+
+
+async def test_what_an_earlier_attempt_stored_of_another_text_is_dropped(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note("Старые слова.")))
+    await _pipeline(queue, tmp_path).run(claimed(note("Новые слова."), attempt=2))
+    assert [indexed.chunk.text for indexed in queue.chunks.values()] == ["Новые слова."]
 
 
 async def test_a_note_needs_no_file_and_no_parser(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from domain.documents import Lane, SourceType
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion import worker as worker_module
 from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
+from ingestion.records import Source
 from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeQueue, ScriptedPipeline, claimed, note
 
@@ -18,13 +20,20 @@ SOON_S = 2.0
 
 
 def _worker(
-    queue: FakeQueue, pipeline: ScriptedPipeline, *, lease_s: int = 60, poll_s: float = 0.01, grace_s: float = 0
+    queue: FakeQueue,
+    pipeline: ScriptedPipeline,
+    *,
+    lease_s: int = 60,
+    poll_s: float = 0.01,
+    grace_s: float = 0,
+    long_concurrency: int = 1,
 ) -> Worker:
     return Worker(
         queue,
         pipeline,
         name="w",
         concurrency=2,
+        long_concurrency=long_concurrency,
         lease_s=lease_s,
         poll_s=poll_s,
         attempts=4,
@@ -74,6 +83,28 @@ async def test_no_more_than_the_agreed_number_is_worked_at_once() -> None:
         assert len(pipeline.begun) == 2
         gate.set()
         await _until(lambda: len(pipeline.done) == 5)
+
+
+LECTURE = Source(type=SourceType.FILE, identifier="лекция.mp4", lane=Lane.LONG)
+
+
+async def test_a_short_document_does_not_wait_behind_long_ones() -> None:
+    gate = asyncio.Event()
+    lectures = (claimed(LECTURE, document=f"lecture {number}") for number in range(3))
+    queue, pipeline = FakeQueue(*lectures, claimed(note(), document="note")), ScriptedPipeline(gate)
+    async with _running(_worker(queue, pipeline)):
+        await _until(lambda: len(pipeline.begun) == 2)
+        assert {document.id for document in pipeline.begun} == {"lecture 0", "note"}
+        gate.set()
+        await _until(lambda: len(pipeline.done) == 4)
+
+
+async def test_a_worker_may_leave_long_documents_to_others() -> None:
+    queue, pipeline = FakeQueue(claimed(LECTURE), claimed(note(), document="note")), ScriptedPipeline(None)
+    async with _running(_worker(queue, pipeline, long_concurrency=0)):
+        await _until(lambda: pipeline.done)
+        await asyncio.sleep(0.05)
+    assert pipeline.done == ["note"]
 
 
 async def test_a_fault_of_the_source_fails_the_document() -> None:
@@ -186,4 +217,4 @@ async def test_after_the_grace_time_documents_are_given_back_at_once_and_without
     async with _running(_worker(queue, pipeline)):
         await _until(lambda: pipeline.begun)
     assert [document.id for document in queue.waiting] == ["d1"]
-    assert (queue.renewals, queue.postponed, queue.failed) == ([0], [], [])
+    assert (queue.given_back, queue.postponed, queue.failed) == (["d1"], [], [])

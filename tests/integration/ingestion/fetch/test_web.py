@@ -203,6 +203,20 @@ async def test_a_slow_server_may_heal_after_the_deadline(crawler: Crawler) -> No
     assert error.code is FailureCode.PAGE_TOO_SLOW
 
 
+async def test_a_page_that_comes_byte_by_byte_is_left_at_the_deadline(crawler: Crawler) -> None:
+    crawler.limits = type(crawler.limits)(total_s=0.5, page_bytes=1000)
+    crawler.web.replies["/"] = Reply(body=b"<html>" * 100, drip_s=0.05)
+    assert (await crawler.failure(SITE)).code is FailureCode.PAGE_TOO_SLOW
+
+
+async def test_a_proxy_of_the_environment_is_not_used(crawler: Crawler, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    crawler.web.replies["/"] = Reply(body=PAGE.encode())
+    await crawler.fetch(SITE)
+    assert crawler.connector.connected == [f"{SITE_IP}:80"]
+
+
 async def test_a_page_that_breaks_off_may_heal(crawler: Crawler) -> None:
     crawler.web.replies["/"] = Reply(body=b"<html>", announced_bytes=1000)
     error = await crawler.failure(SITE)

@@ -1,6 +1,7 @@
 """Late chunking on small models with known weights: every figure is computed a second time by hand."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from adapters.local.encoder import LocalEncoder
 from adapters.local.errors import LocalModelError
 from adapters.local.layout import read_encoder
+from domain.locator import Locator
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.ports import Embedder
+from ingestion.records import Window
 from rag.errors import ModelRefused
 from rag.ports import QueryEmbedder
 from tests.onnx_models import TASKS, build_encoder, direction, token_vectors
@@ -20,8 +23,8 @@ CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
 APPROXIMATELY = 1e-6
 
 
-def encoder_in(folder: Path, *, context_tokens: int = 512) -> LocalEncoder:
-    return LocalEncoder(read_encoder(folder), context_tokens=context_tokens, threads=1)
+def encoder_in(folder: Path, *, context_tokens: int = 512, late: bool | None = True) -> LocalEncoder:
+    return LocalEncoder(read_encoder(folder), context_tokens=context_tokens, threads=1, late=late)
 
 
 @pytest.fixture
@@ -86,6 +89,23 @@ async def test_models_of_the_first_token_embed_each_chunk_alone(tmp_path: Path) 
     folder = build_encoder(tmp_path / "bge-small")
     ((vector,),) = await encoder_in(folder).embed_windows([window_of("диск", "сеть ключ", own=(1, 2))])
     assert vector == pytest.approx(direction(token_vectors(["[CLS]", "сеть", "ключ", "[SEP]"])[0]), abs=APPROXIMATELY)
+
+
+@pytest.mark.parametrize(("positions", "late"), [(512, False), (1024, True)])
+async def test_late_chunking_is_the_default_of_models_that_see_far(tmp_path: Path, positions: int, late: bool) -> None:
+    folder = build_encoder(tmp_path / "small", config={"max_position_embeddings": positions})
+    window = window_of("диск", "сеть")
+    chosen = await encoder_in(folder, context_tokens=2048, late=late).embed_windows([window])
+    assert await encoder_in(folder, context_tokens=2048, late=None).embed_windows([window]) == chosen
+    assert await encoder_in(folder, context_tokens=2048, late=not late).embed_windows([window]) != chosen
+
+
+async def test_a_chunk_alone_is_read_under_its_headings(tmp_path: Path) -> None:
+    encoder = encoder_in(build_encoder(tmp_path / "small"), late=False)
+    chunk = replace(window_of("сеть").chunks[0], locator=Locator(headings=("диск",)))
+    ((vector,),) = await encoder.embed_windows([Window(chunks=(chunk,), own_start=0, own_end=1)])
+    whole = token_vectors(["[CLS]", "диск", "сеть", "[SEP]"]).mean(axis=0)
+    assert vector == pytest.approx(direction(whole), abs=APPROXIMATELY)
 
 
 async def test_the_adapter_of_the_task_is_chosen(tmp_path: Path) -> None:

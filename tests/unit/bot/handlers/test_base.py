@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import BaseId
 from domain.people import Mode
 from tests.fakes.bot import GROUP, PERSON, Person
@@ -59,21 +59,88 @@ async def test_a_file_over_the_limit_gets_the_sentence_about_telegram() -> None:
 @pytest.mark.parametrize(
     ("content", "beginning"),
     [
-        (
-            {"photo": [{"file_id": "p", "file_unique_id": "p", "width": 1, "height": 1}]},
-            "Картинки читать пока не умею.",
-        ),
-        ({"voice": {"file_id": "v", "file_unique_id": "v", "duration": 3}}, "Голосовые слушать пока не умею."),
         ({"location": {"latitude": 1.0, "longitude": 2.0}}, "Место на карте"),
-        ({"dice": {"emoji": "🎲", "value": 4}}, "Такое сообщение прочитать не умею."),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "Стикер в базу не положить."),
     ],
-    ids=["photo", "voice", "location", "dice"],
+    ids=["location", "dice"],
 )
-async def test_what_cannot_be_read_is_named(content: dict[str, object], beginning: str) -> None:
+async def test_what_cannot_be_kept_is_named(content: dict[str, object], beginning: str) -> None:
     anna = await in_base_mode()
     await anna.send(**content)
     assert anna.last.text.startswith(beginning)
     assert "Пришлите файл" in anna.last.text
+
+
+FILE = {"file_id": "f", "file_unique_id": "u", "file_size": 10}
+DAY = {"date": 1_780_000_000}  # 28 May 2026
+
+
+@pytest.mark.parametrize(
+    ("content", "title", "lane"),
+    [
+        ({"voice": {**FILE, "duration": 3}}, "Голосовое от 28 мая", Lane.LONG),
+        ({"video_note": {**FILE, "duration": 3, "length": 1}}, "Видеосообщение от 28 мая", Lane.LONG),
+        ({"audio": {**FILE, "duration": 3, "performer": "Цой", "title": "Кукушка"}}, "Цой – Кукушка", Lane.LONG),
+        ({"photo": [{**FILE, "width": 9, "height": 9}]}, "Фото от 28 мая", Lane.QUICK),
+    ],
+    ids=["voice", "video_note", "audio", "photo"],
+)
+async def test_recordings_and_photos_get_a_name_for_people(content: dict[str, object], title: str, lane: Lane) -> None:
+    anna = await in_base_mode()
+    await anna.send(**content, **DAY)
+    (document,) = kept(anna)
+    source = document.source
+    assert (source.type, source.title, source.lane, source.file_id) == (SourceType.FILE, title, lane, "f")
+
+
+async def test_of_a_photo_the_largest_size_is_kept() -> None:
+    anna = await in_base_mode()
+    small, large = {**FILE, "width": 90, "height": 90}, {**FILE, "file_id": "large", "width": 900, "height": 900}
+    await anna.send(photo=[small, large])
+    assert kept(anna)[0].source.file_id == "large"
+
+
+async def test_a_poll_is_kept_as_what_it_says() -> None:
+    anna = await in_base_mode()
+    options = [
+        {"text": "Да", "voter_count": 3, "persistent_id": "1"},
+        {"text": "Нет", "voter_count": 0, "persistent_id": "2"},
+    ]
+    poll = {"id": "1", "question": "Едем?", "options": options, "total_voter_count": 3, "is_closed": False}
+    poll |= {"is_anonymous": True, "type": "regular", "allows_multiple_answers": False, "allows_revoting": False}
+    await anna.send(poll=poll | {"members_only": False})
+    assert kept(anna)[0].source.text == "Едем?\n- Да: 3\n- Нет: 0"
+
+
+async def test_a_post_of_a_public_channel_keeps_its_author_and_address() -> None:
+    anna = await in_base_mode()
+    channel = {"id": -1001, "type": "channel", "title": "Новости", "username": "news"}
+    origin = {"type": "channel", "date": 1_700_000_000, "chat": channel, "message_id": 12, "author_signature": "Пётр"}
+    await anna.say("Завтра дождь, послезавтра солнце, берите зонты с собой.", forward_origin=origin)
+    source = kept(anna)[0].source
+    assert (source.author, source.url) == ("Новости, Пётр", "https://t.me/news/12")
+
+
+async def test_a_text_that_was_cut_in_two_is_one_document() -> None:
+    anna = await in_base_mode()
+    await anna.say("слово " * 680)
+    await anna.say("и вот конец этого длинного текста, всего несколько слов.")
+    (document,) = kept(anna)
+    assert document.source.text is not None
+    assert document.source.text.endswith("несколько слов.")
+
+
+async def test_short_notes_after_each_other_are_two() -> None:
+    anna = await in_base_mode()
+    await anna.say("Первая заметка, совсем короткая, но со смыслом.")
+    await anna.say("Вторая заметка, тоже короткая, но о другом.")
+    assert len(kept(anna)) == 2
+
+
+async def test_a_video_host_waits_in_the_long_lane() -> None:
+    anna = await in_base_mode()
+    await anna.say("https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    assert kept(anna)[0].source.lane is Lane.LONG
 
 
 async def test_service_messages_are_not_answered() -> None:

@@ -6,10 +6,12 @@ from domain.documents import DocumentStatus
 from domain.ids import ChatId, ChunkId, MessageId, UserId
 from domain.locator import Locator
 from domain.people import Mode
-from ingestion.records import Chunk, IndexedChunk, Span
+from ingestion.records import Block, BlockKind, Chunk, IndexedChunk, Span
 from rag.records import Answered, AnswerKind
-from tests.fakes.bot import PERSON, Person, plain_answer
+from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
 from tests.fakes.stores.tables import DocumentRow
+
+MENTION = [{"type": "mention", "offset": 0, "length": 9}]
 
 
 async def with_documents(count: int) -> Person:
@@ -28,7 +30,7 @@ def first(person: Person) -> DocumentRow:
 def make_ready(row: DocumentRow, text: str = "Штраф 0,1 % за каждый день.") -> None:
     chunk = Chunk(ordinal=0, text=text, span=Span(start=0, end=len(text)), locator=Locator(page=7))
     row.chunks[0] = (ChunkId(5), IndexedChunk(chunk=chunk, terms={}, length=1, vector=[], model="test"))
-    row.status = DocumentStatus.READY
+    row.status, row.visible = DocumentStatus.READY, True
 
 
 async def test_the_list_shows_eight_to_a_page_and_the_way_on() -> None:
@@ -66,12 +68,89 @@ async def test_a_card_leads_to_deleting_after_a_question() -> None:
     assert not anna.stores.tables.documents
 
 
-async def test_the_original_message_is_pointed_at() -> None:
-    anna = await with_documents(1)
+async def open_first(anna: Person) -> None:
     await anna.say("/docs")
     await anna.press(anna.last.buttons["1"])
-    await anna.press(anna.last.buttons["Исходное сообщение"])
-    assert anna.last.reply_to == first(anna).batch.message_id
+
+
+async def test_the_original_comes_as_a_copy_of_its_message() -> None:
+    anna = await with_documents(1)
+    await open_first(anna)
+    await anna.press(anna.last.buttons["Оригинал"])
+    (copied,) = anna.session.named("copyMessage")
+    assert int(copied.params["message_id"]) == first(anna).batch.message_id
+
+
+async def test_of_a_message_that_is_gone_the_text_comes_as_a_file() -> None:
+    anna = await with_documents(1)
+    make_ready(first(anna))
+    first(anna).blocks = [Block(kind=BlockKind.PARAGRAPH, text="Штраф 0,1 %.")]
+    await open_first(anna)
+    anna.session.fail("copyMessage", description="Bad Request: message to copy not found")
+    await anna.press(anna.last.buttons["Оригинал"])
+    assert len(anna.session.named("sendDocument")) == 1
+
+
+async def test_documents_are_found_by_a_part_of_their_name() -> None:
+    anna = await with_documents(12)
+    await anna.say("/docs")
+    await anna.press(anna.last.buttons["🔍"])
+    question = max(anna.session.messages)
+    asked = anna.session.said[-1]
+    link = {"type": "text_link", "offset": 0, "length": 1, "url": "https://baza.invalid/find/"}
+    assert link["url"] in asked.html
+    await anna.say("мент 1", reply_to_message=anna.session.message(question) | {"entities": [link]})
+    assert anna.last.text.splitlines()[0] == "🗂 Документы: 4 · «мент 1»"  # 1, 10, 11, 12
+
+
+async def test_a_search_that_finds_nothing_says_so() -> None:
+    anna = await with_documents(1)
+    await anna.say("/docs устав")
+    assert anna.last.text == "Документов с «устав» в названии нет."
+
+
+async def test_pages_of_a_search_stay_within_it() -> None:
+    anna = await with_documents(12)
+    await anna.say("/docs документ")
+    await anna.press(anna.last.buttons["›"])
+    assert anna.last.text.splitlines()[0] == "🗂 Документы: 12 · «документ» · стр. 2 из 2"
+
+
+async def test_a_document_gets_another_name_by_a_reply() -> None:
+    anna = await with_documents(1)
+    await open_first(anna)
+    await anna.press(anna.last.buttons["Переименовать"])
+    question = max(anna.session.messages)
+    link = {"type": "text_link", "offset": 0, "length": 1, "url": f"https://baza.invalid/name/{first(anna).id}"}
+    assert link["url"] in anna.last.html
+    await anna.say("Аренда офиса", reply_to_message=anna.session.message(question) | {"entities": [link]})
+    assert anna.last.text == "Теперь это Аренда офиса."
+    assert first(anna).title == "Аренда офиса"
+
+
+async def test_the_text_of_a_document_can_be_paged_through() -> None:
+    anna = await with_documents(1)
+    make_ready(first(anna))
+    first(anna).blocks = [Block(kind=BlockKind.PARAGRAPH, text=f"Абзац {n}. " + "слово " * 100) for n in range(20)]
+    await open_first(anna)
+    await anna.press(anna.last.buttons["Текст"])
+    assert "Абзац 0." in anna.last.text
+    await anna.press(anna.last.buttons["›"])
+    assert "Абзац 0." not in anna.last.text
+    assert list(anna.last.buttons) == ["‹", "›", "‹ К документу"]
+
+
+async def test_in_a_group_only_administrators_delete_and_clean() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("@baza_bot /base")
+    await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
+    assert anna.stores.tables.documents
+    await anna.say("/docs@baza_bot")
+    await anna.press(f"del:{first(anna).id}:1:0")
+    assert anna.popup.params["text"] == "В группе удалять могут только её администраторы."
+    anna.session.administrators.add(PERSON)
+    await anna.press(f"del:{first(anna).id}:1:0")
+    assert not anna.stores.tables.documents
 
 
 @pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1:0", "orig:{}", "ask:{}"])

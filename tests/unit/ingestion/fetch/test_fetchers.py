@@ -12,7 +12,8 @@ from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.telegram import TelegramFetcher
-from ingestion.records import Source
+from ingestion.progress import Progress
+from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, claimed, progress_of
 
 QUIET = progress_of(FakeQueue())
@@ -96,6 +97,26 @@ async def test_a_worker_without_telegram_leaves_files_to_others(tmp_path: Path) 
     with pytest.raises(ServiceError) as caught:
         await TelegramFetcher(None, limit_bytes=5).fetch(UPLOAD, tmp_path, QUIET)
     assert caught.value.code is FailureCode.SERVICE_AWAY
+
+
+class NamedFetcher:
+    """Says its name in place of a file's."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        return FetchedFile(path=folder, name=self._name, media_type=None, size_bytes=0, sha256="")
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("https://www.youtube.com/watch?v=abcdefghijk", "video"), ("https://e.org/watch?v=abcdefghijk", "page")],
+)
+async def test_a_link_to_a_video_goes_to_who_can_watch_it(tmp_path: Path, address: str, name: str) -> None:
+    fetchers = Fetchers({SourceType.LINK: NamedFetcher("page")}, video=NamedFetcher("video"))
+    source = Source(type=SourceType.LINK, identifier=address)
+    assert (await fetchers.fetch(claimed(source), tmp_path, QUIET)).name == name
 
 
 async def test_the_type_of_the_source_chooses_the_fetcher(tmp_path: Path) -> None:

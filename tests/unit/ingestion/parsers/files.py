@@ -77,7 +77,7 @@ def styled(text: str, style: str) -> str:
 
 
 def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | None = None, title: str = "") -> Path:
-    """A PDF with the given lines (Latin letters) on each page."""
+    """A PDF with the given lines (Latin letters) on each page; one that begins with "# " is set in a larger font."""
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
@@ -88,9 +88,12 @@ def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | Non
     )
     for lines in pages:
         page = writer.add_blank_page(width=612, height=792)
-        shown = "".join(f"1 0 0 1 50 {750 - 14 * row} Tm ({line}) Tj " for row, line in enumerate(lines))
+        shown = "".join(
+            f"/F1 {20 if line.startswith('# ') else 12} Tf 1 0 0 1 50 {750 - 14 * row} Tm ({line.removeprefix('# ')}) Tj "
+            for row, line in enumerate(lines)
+        )
         stream = DecodedStreamObject()
-        stream.set_data(f"BT /F1 12 Tf {shown} ET".encode())
+        stream.set_data(f"BT {shown} ET".encode())
         page[NameObject("/Contents")] = writer._add_object(stream)
         fonts = DictionaryObject({NameObject("/F1"): font})
         page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})

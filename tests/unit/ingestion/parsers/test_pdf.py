@@ -6,7 +6,8 @@ import pytest
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.registry import parse_file
-from ingestion.records import Document
+from ingestion.parsers.reporting import reported_to
+from ingestion.records import BlockKind, Document
 from tests.unit.ingestion.parsers.files import write_pdf
 
 
@@ -34,8 +35,36 @@ def test_a_password_is_not_guessed(tmp_path: Path) -> None:
     assert _code(write_pdf(tmp_path / "f", [["Hello."]], password="secret")) is FailureCode.FILE_ENCRYPTED
 
 
-def test_pages_without_text_are_a_reason(tmp_path: Path) -> None:
-    assert _code(write_pdf(tmp_path / "f", [[], []])) is FailureCode.FILE_WITHOUT_TEXT
+def test_pages_without_text_are_left_to_who_can_see(tmp_path: Path) -> None:
+    document = _parse(write_pdf(tmp_path / "f", [[], []]))
+    assert (document.blocks, document.pages, document.pages_without_text) == ((), 2, (1, 2))
+
+
+def test_a_larger_font_is_a_heading_above_what_follows(tmp_path: Path) -> None:
+    page = ["# Chapter One", *(f"This is line {number} of the text, as long as any." for number in range(9))]
+    heading, text = _parse(write_pdf(tmp_path / "f", [page])).blocks
+    assert (heading.kind, heading.text, heading.level) == (BlockKind.HEADING, "Chapter One", 1)
+    assert text.locator.headings == ("Chapter One",)
+
+
+def test_pages_are_reported_as_they_are_read(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "f", [["One."], ["Two."]])
+    told: list[tuple[int, int]] = []
+    with reported_to(lambda done, total: told.append((done, total))):
+        _parse(path)
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_page_that_yields_glyph_codes_is_a_page_without_text(tmp_path: Path) -> None:
+    codes = ["3HQazQtSURVWrHGN QD UcWHcK sURVWrHGn"] * 3
+    document = _parse(write_pdf(tmp_path / "f", [["A page that can be read."], codes]))
+    assert document.pages_without_text == (2,)
+
+
+def test_a_file_without_its_table_of_objects_is_read(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "f", [["Hello there."]])
+    path.write_bytes(path.read_bytes().split(b"startxref")[0])
+    assert _parse(path).blocks[0].text == "Hello there."
 
 
 def test_what_is_no_pdf_inside_is_damaged(tmp_path: Path) -> None:
@@ -44,7 +73,11 @@ def test_what_is_no_pdf_inside_is_damaged(tmp_path: Path) -> None:
     assert _code(path) is FailureCode.FILE_DAMAGED
 
 
-def test_a_file_cut_in_the_middle_is_damaged_or_read_in_part(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [200, 400, 700, 1000])
+def test_a_file_cut_short_is_damaged_or_read_in_part(tmp_path: Path, kept: int) -> None:
     path = write_pdf(tmp_path / "f", [["Hello there."]] * 3)
-    path.write_bytes(path.read_bytes()[:700])
-    assert _code(path) in {FailureCode.FILE_DAMAGED, FailureCode.FILE_WITHOUT_TEXT}
+    path.write_bytes(path.read_bytes()[:kept])
+    try:
+        assert {block.text for block in _parse(path).blocks} <= {"Hello there."}
+    except SourceError as error:
+        assert error.code is FailureCode.FILE_DAMAGED

@@ -1,6 +1,7 @@
 """The same name with other content: what the person is asked, and what becomes of the two."""
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
@@ -78,6 +79,14 @@ async def test_another_name_or_kind_is_not_asked_about(stores: Stores, source: S
     await read_source(stores, base, PLAN, "старый план")
     _, end = await read_source(stores, base, source, "новый план")
     assert end == PublishedDocument(duplicate_of=None, chunks=1)
+
+
+async def test_what_has_a_title_for_want_of_a_name_is_not_asked_about(stores: Stores) -> None:
+    base = await open_base(stores)
+    voice = replace(file("AwACAgI"), title="Голосовое от 3 июня")
+    await read_source(stores, base, voice, "первое")
+    _, end = await read_source(stores, base, voice, "второе")
+    assert end.namesake is None
 
 
 async def test_a_name_of_another_base_is_not_asked_about(stores: Stores) -> None:

@@ -1,0 +1,98 @@
+"""The file of a message, of whatever kind Telegram makes of it, and messages that are texts in disguise.
+
+In: aiogram's `Message`. Out: an `AttachedFile` with a name for people, or words: a poll, a contact and a place are kept
+as what they say. It downloads nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aiogram.types import Audio, Contact, Message, PhotoSize, Poll, Venue
+
+from bot.texts import Words
+from ingestion.intake import AttachedFile
+
+FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")
+"""A GIF carries `document` too: `animation` comes first."""
+RECORDINGS = frozenset({"animation", "voice", "audio", "video", "video_note"})
+UNSUPPORTED = {"sticker": "sticker", "dice": "sticker", "story": "other", "paid_media": "other"}
+"""Fields of a message -> what `unsupported` in the locales calls them."""
+
+
+def attached_file(message: Message, words: Words) -> AttachedFile | None:
+    """The message's file; of a photo its largest size."""
+    if message.photo:
+        return _photo(message.photo, message, words)
+    for field in FIELDS:
+        if (file := getattr(message, field)) is not None:
+            return _file(field, file, message, words)
+    return None
+
+
+def spoken_text(message: Message) -> str:
+    """What a poll, a contact or a place says; empty for other messages."""
+    for field, say in _SAYINGS.items():
+        if (said := getattr(message, field)) is not None:
+            return say(said)
+    return ""
+
+
+def unsupported_kind(message: Message) -> str | None:
+    """The kind of a message that cannot be kept; None when it can."""
+    if message.location and not message.venue:
+        return "location"
+    for field, kind in UNSUPPORTED.items():
+        if getattr(message, field) is not None:
+            return kind
+    has_content = message.text or message.photo or spoken_text(message)
+    return None if has_content or any(getattr(message, field) for field in FIELDS) else "other"
+
+
+def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile:
+    """`file` is one of six types of aiogram's that share no base; some have no name, some no media type."""
+    own_name = getattr(file, "file_name", None)
+    title = None if own_name else _title(field, file, message, words)
+    return AttachedFile(
+        file_id=file.file_id,
+        name=own_name or f"{field}-{message.message_id}",
+        title=_performance(file) if isinstance(file, Audio) and _performance(file) else title,
+        size_bytes=file.file_size,
+        media_type=getattr(file, "mime_type", None),
+        is_recording=field in RECORDINGS,
+    )
+
+
+def _title(field: str, file: Any, message: Message, words: Words) -> str | None:
+    known = field if field in ("voice", "audio", "video", "video_note") else "video"
+    return None if field == "document" else words.plain(f"name-{known.replace('_', '-')}", day=message.date)
+
+
+def _performance(audio: Audio) -> str:
+    return " – ".join(part for part in (audio.performer, audio.title) if part)
+
+
+def _photo(sizes: list[PhotoSize], message: Message, words: Words) -> AttachedFile:
+    largest = max(sizes, key=lambda size: size.width * size.height)
+    return AttachedFile(
+        file_id=largest.file_id,
+        name=f"photo-{message.message_id}",
+        title=words.plain("name-photo", day=message.date),
+        size_bytes=largest.file_size,
+        media_type="image/jpeg",
+    )
+
+
+def _poll(poll: Poll) -> str:
+    return "\n".join([poll.question, *(f"- {option.text}: {option.voter_count}" for option in poll.options)])
+
+
+def _contact(contact: Contact) -> str:
+    name = " ".join(part for part in (contact.first_name, contact.last_name) if part)
+    return f"{name}\n{contact.phone_number}"
+
+
+def _venue(venue: Venue) -> str:
+    return f"{venue.title}\n{venue.address}"
+
+
+_SAYINGS: Mapping[str, Callable[..., str]] = {"poll": _poll, "contact": _contact, "venue": _venue}

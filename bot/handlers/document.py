@@ -1,0 +1,126 @@
+"""What can be done with one document: the original, its text, another name, earlier versions.
+
+In: buttons of a document's card. Out: messages. Refreshing and asking are in `kept`, deleting is in `library`.
+"""
+
+from aiogram import Bot, Router
+from aiogram.exceptions import TelegramBadRequest
+from aiogram.types import BufferedInputFile, CallbackQuery, Message
+
+from bot.handlers.asking import answers, ask
+from bot.handlers.filters import has_message
+from bot.keyboards import OpenDocument, ReadDocument, Rename, ShowOriginal, ShowVersions, button, rows
+from bot.replies.document import TextPage, text_page, versions_html
+from bot.replies.names import name_of
+from bot.replies.sending import acknowledge, edit, place_at, send
+from bot.services import Services
+from bot.talk import Talk
+from domain.documents import DocumentCard
+from domain.ids import ChatId, DocumentId, MessageId
+
+RENAME = "name"
+NAME_CHARACTERS = 200
+
+
+def build_router() -> Router:
+    """Buttons of a card, and the reply to «Как назвать?»."""
+    router = Router(name="document")
+    router.callback_query.register(send_original, ShowOriginal.filter())
+    router.callback_query.register(read_text, ReadDocument.filter(), has_message)
+    router.callback_query.register(ask_for_name, Rename.filter())
+    router.callback_query.register(show_versions, ShowVersions.filter())
+    router.message.register(rename, answers(RENAME))
+    return router
+
+
+async def send_original(
+    query: CallbackQuery, callback_data: ShowOriginal, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """The message that brought the document, once more; its text as a file when Telegram no longer has it."""
+    card = await _card(callback_data.document, query, services, talk)
+    if card is None:
+        return
+    await acknowledge(query)
+    if not await _copy(bot, card, talk):
+        await _send_text_file(bot, card, services, talk)
+
+
+async def read_text(
+    query: CallbackQuery, callback_data: ReadDocument, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """What was read of it, page by page."""
+    card = await _card(callback_data.document, query, services, talk)
+    if card is None:
+        return
+    blocks = await services.text.blocks(talk.base_id, card.id)
+    page: TextPage = text_page(card, blocks, talk.words, part=callback_data.part)
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), page.html, page.keyboard)
+    await acknowledge(query)
+
+
+async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, services: Services, talk: Talk) -> None:
+    """«Как назвать?»"""
+    card = await _card(callback_data.document, query, services, talk)
+    if card is None:
+        return
+    await acknowledge(query)
+    question = talk.words("rename-question", title=name_of(card))
+    await ask(bot, talk.place, question, talk.words, about=RENAME, subject=card.id)
+
+
+async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
+    """The reply to it."""
+    name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
+    renamed = await services.library.rename(talk.base_id, DocumentId(subject), name)
+    text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
+    back = rows([button(talk.words.plain("button-open"), OpenDocument(document=subject))]) if renamed else None
+    await send(bot, talk.place, text, back)
+
+
+async def show_versions(
+    query: CallbackQuery, callback_data: ShowVersions, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """A line for each version, the newest first."""
+    versions = await services.library.versions(talk.base_id, DocumentId(callback_data.document))
+    await acknowledge(query)
+    if versions:
+        await send(bot, talk.place, versions_html(versions, talk.words))
+
+
+async def _card(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:
+    card = await services.library.card(talk.base_id, DocumentId(document))
+    if card is None:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+    return card
+
+
+async def _copy(bot: Bot, card: DocumentCard, talk: Talk) -> bool:
+    """A copy of the message, in reply to it; False when it is not in this chat, or gone."""
+    if card.message_id is None or card.chat_id != talk.place.chat:
+        return False
+    place = place_at(talk.place, card.message_id)
+    try:
+        await bot.copy_message(
+            place.chat, from_chat_id=card.chat_id, message_id=card.message_id, message_thread_id=place.thread
+        )
+    except TelegramBadRequest:
+        return False
+    return True
+
+
+async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk: Talk) -> None:
+    """What was read of it is there as long as the document is."""
+    blocks = await services.text.blocks(talk.base_id, card.id)
+    if not blocks:
+        await send(bot, talk.place, talk.words("original-gone"))
+        return
+    text = "\n\n".join(block.text for block in blocks)
+    file = BufferedInputFile(text.encode(), filename=f"{name_of(card)}.txt")
+    await bot.send_document(
+        talk.place.chat, file, message_thread_id=talk.place.thread, caption=talk.words("original-text")
+    )
+
+
+def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:
+    """The message that brought the document, if it is in this chat."""
+    return card.message_id if card.chat_id == chat else None

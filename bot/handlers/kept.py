@@ -1,0 +1,114 @@
+"""Buttons of what was kept: cancelling, the choice between versions, a whole section, refreshing, asking.
+
+In: button presses under live messages and cards. Out: changes in the queue; the live messages change through the
+notice loop.
+"""
+
+from aiogram import Bot, Router
+from aiogram.types import CallbackQuery, Message
+
+from bot.handlers.filters import has_message
+from bot.handlers.modes import mode_sign
+from bot.keyboards import AddSection, AskAbout, CancelBatch, CancelDocument, ChooseVersion, Refresh
+from bot.replies.names import name_of, shortened
+from bot.replies.receipts import TITLE_CHARACTERS
+from bot.replies.sending import acknowledge, send
+from bot.services import Services
+from bot.talk import Talk
+from domain.documents import DocumentCard, SourceType
+from domain.ids import BatchId, DocumentId, MessageId
+from domain.people import Mode
+from ingestion.intake import section_of
+from ingestion.records import Batch, Source
+
+REFRESHABLE = frozenset({SourceType.LINK, SourceType.SITE})
+
+
+def build_router() -> Router:
+    """Buttons under live messages and cards."""
+    router = Router(name="kept")
+    router.callback_query.register(cancel, CancelDocument.filter())
+    router.callback_query.register(cancel_batch, CancelBatch.filter())
+    router.callback_query.register(choose_version, ChooseVersion.filter())
+    router.callback_query.register(add_section, AddSection.filter(), has_message)
+    router.callback_query.register(refresh, Refresh.filter(), has_message)
+    router.callback_query.register(ask_about, AskAbout.filter())
+    return router
+
+
+async def cancel(query: CallbackQuery, callback_data: CancelDocument, services: Services, talk: Talk) -> None:
+    """«Отменить» on a live message."""
+    stopped = await services.library.cancel(talk.base_id, DocumentId(callback_data.document))
+    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
+    services.wake()
+
+
+async def cancel_batch(query: CallbackQuery, callback_data: CancelBatch, services: Services, talk: Talk) -> None:
+    """«Отменить всё»."""
+    stopped = await services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
+    await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
+    services.wake()
+
+
+async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, services: Services, talk: Talk) -> None:
+    """«Заменить / Оставить оба / Пропустить»."""
+    document = DocumentId(callback_data.document)
+    chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
+    await acknowledge(query, None if chosen else talk.words.plain("choice-too-late"))
+    services.wake()
+
+
+async def add_section(
+    query: CallbackQuery, callback_data: AddSection, shown: Message, services: Services, talk: Talk
+) -> None:
+    """«Добавить весь раздел»: one more document, with a live message of its own."""
+    card = await _link_of(callback_data.document, query, services, talk)
+    if card is None:
+        return
+    await services.intake.enqueue(_batch((section_of(card.source_identifier),), shown, talk))
+    await acknowledge(query, talk.words.plain("section-begun"))
+    services.wake()
+
+
+async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, services: Services, talk: Talk) -> None:
+    """«Обновить»: read again; what has changed becomes a new version."""
+    card = await _link_of(callback_data.document, query, services, talk)
+    if card is None:
+        return
+    begun = await services.intake.refresh(_batch((), shown, talk), card.id)
+    await acknowledge(query, talk.words.plain("refresh-begun" if begun else "document-gone"), alert=begun is None)
+    services.wake()
+
+
+async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, services: Services, talk: Talk) -> None:
+    """«Спросить о нём» on a receipt: goes over to Чат."""
+    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
+    if card is None:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+        return
+    await services.people.set_mode(talk.state.user_id, Mode.CHAT)
+    await acknowledge(query, talk.words.plain("mode-set-chat"))
+    text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
+    await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
+
+
+async def _link_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:
+    card = await services.library.card(talk.base_id, DocumentId(document))
+    if card is None or card.source_type not in REFRESHABLE:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+        return None
+    return card
+
+
+def _batch(sources: tuple[Source, ...], shown: Message, talk: Talk) -> Batch:
+    """What a button asked for: its live message replies to the message that the button is under, and a second press
+    of the same button is the same batch."""
+    return Batch(
+        base_id=talk.base_id,
+        user_id=talk.person,
+        language=talk.words.language,
+        chat_id=talk.place.chat,
+        thread_id=talk.place.thread,
+        message_id=MessageId(shown.message_id),
+        sources=sources,
+    )

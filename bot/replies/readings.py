@@ -1,0 +1,158 @@
+"""What has become of one document: how far its reading is, or the receipt.
+
+In: a `DocumentCard`. Out: HTML, in full or short enough for a line of a list. The texts are in `locales/*/base.ftl`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from bot.replies.failures import failure_sentence, service_name
+from bot.replies.names import name_of, shortened
+from bot.texts import Value, Words
+from domain.documents import DocumentCard, DocumentStatus, SourceType
+from ingestion.errors import FailureCode
+
+TITLE_CHARACTERS = 80
+PAGES_NAMED = 8  # of those without text; the rest is counted
+PARTS_NAMED = 4  # of those that could not be read
+PART_CHARACTERS = 50
+_SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, where signs lead the eye
+_OWN_SIGNS = "🔒"  # sentences that have a sign already
+
+
+def describe(document: DocumentCard, words: Words) -> str:
+    """In full."""
+    return _TEXTS[document.status](document, words)
+
+
+def describe_in_line(document: DocumentCard, words: Words) -> str:
+    """The same, short enough to stand among others."""
+    if document.status is DocumentStatus.READY:
+        return words("receipt-line", title=_title(document), size=size_of(document, words))
+    text = describe(document, words).split("\n", 1)[0]
+    sign = _SIGNS_OF_ENDS.get(document.status, "")
+    return f"{sign} {text}" if sign and text[0] not in _OWN_SIGNS else text
+
+
+def size_of(document: DocumentCard, words: Words) -> str:
+    """Minutes, pages or parts where there are any, else passages."""
+    if document.duration_s:
+        return words.plain("receipt-duration", length=timedelta(seconds=document.duration_s))
+    if document.pages:
+        return words.plain("receipt-pages", count=document.pages)
+    if document.parts:
+        return words.plain(_parts_key(document), count=document.parts)
+    return words.plain("receipt-passages", count=document.chunks)
+
+
+def _title(document: DocumentCard) -> str:
+    return shortened(name_of(document), TITLE_CHARACTERS)
+
+
+def _parts_key(document: DocumentCard) -> str:
+    return "receipt-site-pages" if document.source_type is SourceType.SITE else "receipt-files"
+
+
+def _queued(document: DocumentCard, words: Words) -> str:
+    if document.waits_for_service:
+        service = service_name(document.error_params, words)
+        return words("progress-waiting", title=_title(document), service=service)
+    if document.ahead:
+        return words("progress-queued-behind", title=_title(document), count=document.ahead)
+    return words("progress-queued", title=_title(document))
+
+
+def _progress(
+    key: str, counted_key: str, *, unit: Callable[[int], Value] = int
+) -> Callable[[DocumentCard, Words], str]:
+    def tell(document: DocumentCard, words: Words) -> str:
+        if document.progress_total <= 1:
+            text = words(key, title=_title(document))
+        else:
+            counted = {"done": unit(document.progress_done), "total": unit(document.progress_total)}
+            text = words(counted_key, title=_title(document), **counted)
+        return "\n".join(filter(None, [text, _searchable(document, words)]))
+
+    return tell
+
+
+def _searchable(document: DocumentCard, words: Words) -> str:
+    """What is read can be asked about before the rest is."""
+    if not document.searchable or document.progress_total <= document.searchable:
+        return ""
+    return words("progress-searchable", percent=100 * document.searchable // document.progress_total)
+
+
+def _ready(document: DocumentCard, words: Words) -> str:
+    facts = [
+        words("receipt-duration", length=timedelta(seconds=document.duration_s)) if document.duration_s else "",
+        words("receipt-pages", count=document.pages) if document.pages else "",
+        words(_parts_key(document), count=document.parts) if document.parts else "",
+        words("receipt-passages", count=document.chunks),
+        words("receipt-language", code=document.language) if document.language else "",
+        words("receipt-seconds", count=_seconds(document.seconds)) if document.seconds is not None else "",
+    ]
+    key = "receipt-ready" if document.version < 2 else "receipt-replaced"
+    lines = [words(key, title=_title(document)), " · ".join(filter(None, facts))]
+    if document.pages_without_text:
+        lines.append(_without_text(document.pages_without_text, words))
+    if document.unread:
+        lines.append(_unread(document.unread, words))
+    return "\n".join(lines)
+
+
+def _seconds(seconds: float) -> float:
+    """Whole seconds, but tenths of a short time."""
+    return round(seconds) if seconds >= 1 else max(round(seconds, 1), 0.1)
+
+
+def _without_text(pages: Sequence[int], words: Words) -> str:
+    named = [str(page) for page in pages[:PAGES_NAMED]]
+    if len(pages) > PAGES_NAMED:
+        listed = words.plain("list-more", first=", ".join(named), count=len(pages) - PAGES_NAMED)
+    elif len(pages) > 1:
+        listed = words.plain("list-and", first=", ".join(named[:-1]), last=named[-1])
+    else:
+        listed = named[0]
+    return words("receipt-without-text", count=len(pages), pages=listed)
+
+
+def _unread(parts: Sequence[str], words: Words) -> str:
+    named = ", ".join(shortened(part, PART_CHARACTERS) for part in parts[:PARTS_NAMED])
+    if len(parts) > PARTS_NAMED:
+        named = words.plain("list-more", first=named, count=len(parts) - PARTS_NAMED)
+    return words("receipt-unread", count=len(parts), parts=named)
+
+
+def _duplicate(document: DocumentCard, words: Words) -> str:
+    """A link that was read anew and says what it said before is no news to anybody."""
+    if document.error_params.get("unchanged"):
+        return words("receipt-unchanged", title=_title(document))
+    return failure_sentence(document, words)
+
+
+def _cancelled(document: DocumentCard, words: Words) -> str:
+    """Stopped by the person, or left out because the base keeps what it had under this name."""
+    if document.error_code == FailureCode.SKIPPED:
+        return failure_sentence(document, words)
+    return words("receipt-cancelled", title=_title(document))
+
+
+def _length(seconds: int) -> Value:
+    return timedelta(seconds=seconds)
+
+
+_TEXTS: Mapping[DocumentStatus, Callable[[DocumentCard, Words], str]] = {
+    DocumentStatus.QUEUED: _queued,
+    DocumentStatus.CHOOSING: lambda document, words: words("choice-question", title=_title(document)),
+    DocumentStatus.FETCHING: _progress("progress-fetching", "progress-fetching-pages"),
+    DocumentStatus.PARSING: _progress("progress-parsing", "progress-parsing-pages"),
+    DocumentStatus.RECOGNISING: _progress("progress-recognising", "progress-recognising-pages"),
+    DocumentStatus.LISTENING: _progress("progress-listening", "progress-listening-time", unit=_length),
+    DocumentStatus.EMBEDDING: _progress("progress-embedding", "progress-embedding-passages"),
+    DocumentStatus.READY: _ready,
+    DocumentStatus.FAILED: failure_sentence,
+    DocumentStatus.DUPLICATE: _duplicate,
+    DocumentStatus.CANCELLED: _cancelled,
+    DocumentStatus.SUPERSEDED: lambda document, words: words("receipt-superseded", title=_title(document)),
+}

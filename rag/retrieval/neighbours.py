@@ -1,0 +1,87 @@
+"""Puts passages of one document that follow each other together again.
+
+In: ranked passages, best first. Out: the same, where a run of neighbours stands in the place of its best one. What
+overlaps is said once. It reads nothing from the database: passages between them that were not found stay out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from domain.ids import DocumentId
+from domain.locator import Locator
+from rag.records import Passage, RankedPassage
+
+SHORTEST_OVERLAP = 12  # characters; a shorter repetition at the seam may be chance
+LONGEST_RUN = 3  # passages; more of one document would leave no room for others
+
+
+def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Each passage in one run only; id, ordinal and score of a run are those of its best passage."""
+    places = {_place(each.passage): each for each in ranked}
+    taken: set[tuple[DocumentId, int]] = set()
+    merged = []
+    for each in ranked:
+        if _place(each.passage) in taken:
+            continue
+        run = _run(each.passage, places, taken)
+        taken.update(map(_place, run))
+        merged.append(each if len(run) == 1 else replace(each, passage=_joined(each.passage, run)))
+    return merged
+
+
+def _place(passage: Passage) -> tuple[DocumentId, int]:
+    return (passage.document_id, passage.ordinal)
+
+
+def _run(
+    best: Passage, places: dict[tuple[DocumentId, int], RankedPassage], taken: set[tuple[DocumentId, int]]
+) -> list[Passage]:
+    """The neighbours that were found too, in reading order, grown from the best one outwards."""
+    run = [best]
+    for step in (1, -1):
+        edge = best.ordinal + step
+        while len(run) < LONGEST_RUN and (key := (best.document_id, edge)) in places and key not in taken:
+            if _part(places[key].passage) != _part(best):
+                break
+            run.append(places[key].passage)
+            edge += step
+    return sorted(run, key=lambda passage: passage.ordinal)
+
+
+def _part(passage: Passage) -> tuple[object, ...]:
+    """What a citation names one of: a run stays within it."""
+    locator = passage.locator
+    return (locator.slide, locator.member, locator.url)
+
+
+def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
+    text = run[0].text
+    for passage in run[1:]:
+        text = _append(text, passage.text)
+    return replace(best, text=text, locator=_cover(best.locator, [passage.locator for passage in run]))
+
+
+def _append(text: str, more: str) -> str:
+    """`more` after `text`, without its beginning when that is the end of `text` (the chunker's overlap)."""
+    opening = more[:SHORTEST_OVERLAP]
+    at = text.rfind(opening)
+    while at >= 0 and len(opening) == SHORTEST_OVERLAP:
+        if more.startswith(text[at:]):
+            return text[:at] + more
+        at = text.rfind(opening, 0, at + len(opening) - 1)
+    return f"{text}\n\n{more}"
+
+
+def _cover(best: Locator, locators: Sequence[Locator]) -> Locator:
+    """From the first to the last; the headings are the best one's."""
+    first, last = locators[0], locators[-1]
+    page_end, row_end = last.page_end or last.page, last.row_end or last.row
+    return replace(
+        best,
+        page=first.page,
+        page_end=page_end if page_end != first.page else None,
+        start_s=first.start_s,
+        end_s=last.end_s,
+        row=first.row,
+        row_end=row_end if row_end != first.row else None,
+    )

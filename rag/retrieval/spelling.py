@@ -1,0 +1,73 @@
+"""Other spellings of a question's words: one letter wrong, or the other alphabet.
+
+In: terms of a question. Out: patterns for terms that the base may hold in their place; the database uses them only for
+a term that it does not hold. Pure; it knows no dictionary and no base.
+"""
+
+import re
+from collections.abc import Iterable, Sequence, Set
+
+from rag.records import Spelling
+
+# Four fifths of all typos are one letter missing, added, wrong, or two letters exchanged (Damerau 1964), and hardly any
+# is in the first letter. In shorter words than these a wrong letter makes another word too often.
+SHORTEST_MISTYPED = 5
+SHORTEST_TRANSCRIBED = 4
+LONGEST = 20  # letters; a pattern grows with the square
+
+_LETTERS = re.compile(r"[a-z]+|[а-я]+")
+_CYRILLIC = re.compile(r"[а-я]+")
+
+# A name in the other alphabet, as it is usually written: one letter, or one of several. Nothing here knows how a word
+# is spoken, so an inner vowel may be another one, and double letters count as one.
+_TO_LATIN = {
+    "а": "a", "б": "b", "в": "[vw]", "г": "[gh]", "д": "d", "е": "(?:e|ye|a)", "ж": "(?:zh|j|g)", "з": "[zs]",
+    "и": "(?:i|ee|y|ea)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n", "о": "(?:o|a|au)",
+    "п": "p", "р": "r", "с": "[scz]", "т": "(?:t|th)", "у": "(?:u|oo|w|ou)", "ф": "(?:f|ph)", "х": "(?:h|kh|ch)",
+    "ц": "(?:ts|c|z|tz)", "ч": "(?:ch|tch|c)", "ш": "(?:sh|sch)", "щ": "(?:shch|sch)", "ъ": "", "ы": "[yi]",
+    "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju)", "я": "(?:ya|ia|ja|a)", "кс": "x", "дж": "j",
+}  # fmt: skip
+_TO_CYRILLIC = {
+    "a": "[аэея]", "b": "б", "c": "[кцс]", "d": "д", "e": "[еэи]?", "f": "ф", "g": "(?:г|дж|ж)", "h": "[хг]?",
+    "i": "(?:и|ай|й)", "j": "(?:дж|й|ж)", "k": "к", "l": "л", "m": "м", "n": "н", "o": "[оау]", "p": "п", "q": "к",
+    "r": "р", "s": "[сзш]", "t": "т", "u": "[уюа]", "v": "в", "w": "(?:в|у)", "x": "(?:кс|х)", "y": "[йиы]?",
+    "z": "[зц]", "ch": "[чхк]", "sh": "ш", "ph": "ф", "th": "[тз]", "oo": "у", "ee": "и", "ya": "я",
+}  # fmt: skip
+_ENDING = {True: "(?:s|e|es)?", False: "[аеиойы]?"}  # of a stem; True: in Latin letters
+
+
+def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:
+    """For words of letters: the other alphabet, and one typo in those that no dictionary knows."""
+    words = [term for term in dict.fromkeys(terms) if _LETTERS.fullmatch(term) and len(term) <= LONGEST]
+    mistyped = [_mistyped(word) for word in words if word in unsure and len(word) >= SHORTEST_MISTYPED]
+    transcribed = [spelling for word in words if len(word) >= SHORTEST_TRANSCRIBED for spelling in _transcribed(word)]
+    return (*mistyped, *transcribed)
+
+
+def _mistyped(word: str) -> Spelling:
+    places = range(1, len(word))
+    changed = [f"{word[:at]}.?{word[at + 1 :]}" for at in places]
+    added = [f"{word[:at]}.{word[at:]}" for at in (*places, len(word))]
+    swapped = [f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in places if at + 1 < len(word)]
+    return Spelling(term=word, first=word[0], pattern=f"^(?:{'|'.join([*changed, *added, *swapped])})$")
+
+
+def _transcribed(word: str) -> list[Spelling]:
+    """One for each letter that the other alphabet may begin the word with."""
+    to_latin = _CYRILLIC.fullmatch(word) is not None
+    table = _TO_LATIN if to_latin else _TO_CYRILLIC
+    sounds = [table[letters] for letters in _letters(word, table)]
+    pattern = f"^{''.join(f'(?:{sound})+' if len(sound) == 1 else sound for sound in sounds)}{_ENDING[to_latin]}$"
+    return [Spelling(term=word, first=first, pattern=pattern) for first in _first_letters(sounds[0])]
+
+
+def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
+    """The word in letters and pairs of letters that the table knows."""
+    pairs = "|".join(letters for letters in table if len(letters) > 1)
+    return re.findall(f"{pairs}|.", word)
+
+
+def _first_letters(sound: str) -> list[str]:
+    """`(?:zh|j|g)` -> z, j, g; `[vw]` -> v, w."""
+    options = sound[1:].split("]")[0] if sound.startswith("[") else sound.removeprefix("(?:").split(")")[0].split("|")
+    return sorted({option[0] for option in options if option})

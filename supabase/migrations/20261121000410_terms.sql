@@ -1,0 +1,249 @@
+-- The search by words: BM25 over the postings of a base. In: the terms of a question. Out: passages with scores.
+-- Needs no extension. The terms are made by the analyzer that made the postings (adapters/lexical); what each setting
+-- is for, and what it brings, is in docs/retrieval.md.
+
+set search_path = public, extensions;
+
+create table common_terms (
+  base_id   uuid not null references bases on delete cascade,
+  term      text collate "C" not null,     -- or the beginning of terms, with a star
+  postings  bigint not null,
+  passages  bigint not null,               -- of the base when they were counted
+  primary key (base_id, term)
+);
+comment on table common_terms is
+  'How many postings the frequent terms of large bases have: counting them takes longer than a search may.';
+
+create function counted_passages() returns int
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$ select 20000 $$;
+comment on function counted_passages is
+  'Internal: in a base of up to so many passages a search counts the postings that it needs; in a larger one '
+  '`common_terms` knows the large counts.';
+
+create function count_common_terms(p_base uuid) returns bigint
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  frequent constant int := 1000; -- postings; fewer are counted in a millisecond
+  held constant bigint := (select b.passages from bases b where b.id = p_base);
+  written bigint;
+begin
+  delete from common_terms c where c.base_id = p_base;
+  insert into common_terms (base_id, term, postings, passages)
+  with counted as materialized (
+    select t.term, count(*) as postings from chunk_terms t where t.base_id = p_base group by t.term
+  )
+  select p_base, c.term, c.postings, held from counted c where c.postings > frequent
+  union all
+  select p_base, left(c.term, 5) || '*', sum(c.postings), held from counted c
+  where is_word(c.term) group by left(c.term, 5) having sum(c.postings) > frequent;
+  get diagnostics written = row_count;
+  return written;
+end $$;
+comment on function count_common_terms is 'Internal: counts the frequent terms of a base anew.';
+
+create function is_word(p_term text) returns boolean
+language sql immutable parallel safe
+as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
+comment on function is_word is
+  'Internal: whether terms that begin with the same five letters are taken for relatives of this one: a word of letters, '
+  'and no code, number or name of a file.';
+
+create function similar_terms(p_base uuid, p_first text, p_pattern text)
+returns table (term text)
+language sql stable rows 3 security invoker set search_path = public, extensions, pg_temp
+as $$
+  with recursive vocabulary as (
+    (select t.term from chunk_terms t
+     where t.base_id = p_base and t.term >= p_first collate "C" and t.term < (p_first || chr(1114111)) collate "C"
+     order by t.term limit 1)
+    union all
+    (select later.term from vocabulary v cross join lateral (
+       select t.term from chunk_terms t
+       where t.base_id = p_base and t.term > v.term and t.term < (p_first || chr(1114111)) collate "C"
+       order by t.term limit 1) later)
+  )
+  select v.term from vocabulary v where v.term ~ p_pattern limit 3
+$$;
+comment on function similar_terms is
+  'Internal: up to three terms of the base that begin with `p_first` and match a pattern. Steps from term to term by the '
+  'index: as many steps as there are such terms, however many passages hold them.';
+
+create function count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
+  out own bigint, out around bigint)
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+begin
+  if (select b.passages from bases b where b.id = p_base) > counted_passages() then
+    own := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_term);
+    around := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_low || '*');
+    around := coalesce(around, case when p_low = p_term then own end);
+  end if;
+  if around is null then
+    select count(*) filter (where t.term = p_term), count(*) into own, around from chunk_terms t
+    where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
+      and t.chunk_id not in (select unnest(p_hidden));
+  elsif own is null then
+    own := (select count(*) from chunk_terms t where t.base_id = p_base and t.term = p_term);
+  end if;
+end $$;
+comment on function count_postings is
+  'Internal: how many postings a term has, and all terms from `p_low` to before `p_high`; the large counts of large bases '
+  'as they were when they were last counted.';
+
+create function weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
+returns table (place int, term text, low text, high text, own double precision, wide double precision, many boolean)
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+declare
+  wide_share constant double precision := 0.5; -- of a word's weight, for all that begins alike; the rest for itself
+  readable constant bigint := 30000; -- postings that one search reads in full, beginning with the rarest word
+  total constant double precision := (select b.passages from bases b where b.id = p_base);
+begin
+  return query
+  with asked as materialized (
+    select a.term, min(a.place)::int as place,
+      exists (select from chunk_terms t where t.base_id = p_base and t.term = a.term) as held
+    from unnest(p_terms) with ordinality a (term, place) group by a.term
+  ), meant as (
+    select a.place, a.term from asked a
+    union
+    select a.place, s.term from asked a
+    join jsonb_to_recordset(p_spellings) x (term text, first text, pattern text) on x.term = a.term
+    cross join lateral similar_terms(p_base, x.first, x.pattern) s
+    where not a.held
+  ), range as (
+    select m.place, m.term, r.low, case when r.low = m.term and not is_word(m.term) then m.term || chr(1)
+      else r.low || chr(1114111) end as high
+    from meant m cross join lateral (select case when is_word(m.term) then left(m.term, 5) else m.term end) r (low)
+  ), counted as (
+    select r.*, c.own as times, c.around as times_around,
+      row_number() over (partition by r.low order by c.own desc, r.place) = 1 as leads
+    from range r cross join lateral count_postings(p_base, r.term, r.low, r.high, p_hidden) c
+    where c.around > 0
+  )
+  select c.place, c.term, c.low, c.high,
+    (case when is_word(c.term) then 1 - wide_share else 1 end)
+      * ln(1 + greatest(total - c.times + 0.5, 0) / (c.times + 0.5)),
+    case when is_word(c.term) and c.leads then wide_share else 0 end
+      * ln(1 + greatest(total - c.times_around + 0.5, 0) / (c.times_around + 0.5)),
+    sum(c.times_around) over (order by c.times_around, c.place, c.term) - c.times_around > readable
+  from counted c;
+end $$;
+comment on function weigh_terms is
+  'Internal: what each term of a question is worth in this base (its rarity), and the range of the index where it and its '
+  'relatives stand. A term that the base does not hold is looked for in other spellings. Terms that are `many` are too '
+  'frequent to be read in full.';
+
+create function shortest_passage() returns double precision
+language sql immutable parallel safe as $$ select 16.0::double precision $$;
+comment on function shortest_passage is
+  'Internal: in terms; a passage of fewer is no better an answer than one of so many.';
+
+create function posting_weight(p_frequency int, p_titled int, p_length int, p_average double precision)
+returns double precision
+language sql immutable parallel safe
+as $$ select p_frequency * p_average / greatest(p_length, shortest_passage()) + 0.5 * p_titled $$;
+comment on function posting_weight is
+  'Internal: BM25F: occurrences in the text by the length of the passage (b = 1: passages are of one making, and of two '
+  'with the same words the shorter speaks of nothing else), and half as much for title and headings, however long.';
+
+create function saturated(p_weight double precision) returns double precision
+language sql immutable parallel safe
+as $$ select p_weight * 2.2 / (p_weight + 1.2) $$;
+comment on function saturated is 'Internal: the second occurrence says less than the first: BM25 with k1 = 1.2.';
+
+create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+  p_wide double precision[], p_hidden bigint[], p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+declare
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+begin
+  return query
+  with held as (
+    select w.n, t.chunk_id, sum(posting_weight(t.frequency, t.titled, t.length, average)) as around,
+      sum(posting_weight(t.frequency, t.titled, t.length, average)) filter (where t.term = w.term) as own
+    from unnest(p_terms, p_lows, p_highs) with ordinality w (term, low, high, n)
+    cross join lateral (
+      select * from chunk_terms x
+      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" offset 0) t
+    where t.chunk_id not in (select unnest(p_hidden))
+      and (p_allowed is null or t.chunk_id in (select unnest(p_allowed)))
+    group by w.n, t.chunk_id
+  )
+  select h.chunk_id, sum(p_own[h.n] * coalesce(saturated(h.own), 0) + p_wide[h.n] * saturated(h.around)) as score
+  from held h
+  group by h.chunk_id
+  order by score desc, h.chunk_id limit p_limit;
+end $$;
+comment on function score_postings is
+  'Internal: the best passages by all postings of some ranges of the index; `p_own` and `p_wide` are what the term itself '
+  'and anything in its range are worth.';
+
+create function score_more(p_base uuid, p_terms text[], p_weights double precision[], p_chunks bigint[],
+  p_scores double precision[])
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 300 security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+declare
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+begin
+  return query
+  select f.chunk_id, f.score + coalesce(more.score, 0)
+  from unnest(p_chunks, p_scores) f (chunk_id, score)
+  cross join lateral (
+    select sum(w.weight * saturated(posting_weight(t.frequency, t.titled, t.length, average))) as score
+    from unnest(p_terms, p_weights) w (term, weight)
+    cross join lateral (
+      select * from chunk_terms x
+      where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = f.chunk_id offset 0) t
+  ) more;
+end $$;
+comment on function score_more is
+  'Internal: adds what frequent terms are worth to passages that rarer ones have found, looking each up by its key.';
+
+create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
+returns table (chunk_id bigint, score double precision, rarities double precision[])
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+declare
+  looked_through constant int := greatest(10 * p_limit, 300); -- passages that get a full score when words are left over
+  hidden constant bigint[] := array(
+    select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
+  allowed constant bigint[] := case when p_within is not null then array(
+    select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
+  few record; -- and the many, in `many_terms`
+begin
+  if coalesce(cardinality(p_terms), 0) = 0 then
+    return;
+  end if;
+  with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
+  select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
+    array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
+    array_agg(w.wide) filter (where not w.many) as wide,
+    array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights,
+    array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
+          left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
+  into few from weighed w;
+  return query
+  with found as materialized (
+    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, hidden, allowed,
+      case when few.many_terms is null then p_limit else looked_through end)
+  )
+  select s.chunk_id, s.score, few.rarities
+  from score_more(p_base, few.many_terms, few.weights, array(select f.chunk_id from found f order by f.chunk_id),
+    array(select f.score from found f order by f.chunk_id)) s
+  order by s.score desc, s.chunk_id limit p_limit;
+end $$;
+comment on function search_terms is
+  'Internal: passages by BM25 over the postings of the base; a term asked twice counts once. `rarities` says of each term '
+  'of the question what it is worth, the same in every row.';

@@ -1,0 +1,73 @@
+-- Search in one base, by vector and by words at once. In: a base, a query vector, terms, a filter. Out: passages.
+-- Reads one snapshot, so that a publication is found whole or not at all.
+
+set search_path = public, extensions;
+
+create function matching_documents(p_base uuid, p_filter jsonb) returns uuid[]
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select case when p_filter is not null then array(
+    select d.id from documents d
+    where d.base_id = p_base and d.visible
+      and (p_filter -> 'documents' is null or p_filter -> 'documents' ? d.id::text)
+      and (p_filter -> 'types' is null or p_filter -> 'types' ? d.source_type)
+      and (p_filter -> 'senders' is null or p_filter -> 'senders' ? d.user_id::text)
+      and (p_filter ->> 'author' is null or strpos(lower(d.author), lower(p_filter ->> 'author')) > 0)
+      and (p_filter ->> 'since' is null or coalesce(d.published_at, d.created_at) >= (p_filter ->> 'since')::timestamptz)
+      and (p_filter ->> 'before' is null or coalesce(d.published_at, d.created_at) < (p_filter ->> 'before')::timestamptz)
+  ) end
+$$;
+comment on function matching_documents is
+  'Internal: the documents of the base that a filter lets through; null where there is no filter. A document is as old as '
+  'what it was published, else as its sending.';
+
+create function search(p_base text, p_embedding text, p_model text, p_terms text[], p_spellings text, p_filter text,
+  p_limit int)
+returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
+  text text, locator jsonb, published_at timestamptz, url text, author text, document_status text, searchable int,
+  progress_total int, similarity double precision, bm25 double precision,
+  rarities double precision[])
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+declare
+  within constant uuid[] := matching_documents(p_base::uuid, p_filter::jsonb);
+  query_vector constant halfvec := p_embedding::halfvec(1024);
+begin
+  return query
+  with found as (
+    select chunk_id, words.score, words.rarities
+    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit)
+    full join search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit) words using (chunk_id)
+  )
+  select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as, c.text, c.locator, d.published_at,
+    d.source_url, d.author, d.status, d.chunks, d.progress_total,
+    case when c.model = p_model then nullif(1 - (c.embedding <=> query_vector), 'NaN') end, -- NaN: a vector of zeros
+    found.score, found.rarities
+  from found
+  -- "offset 0": each is looked up by its key. Of a base without statistics the planner expects one row, and would
+  -- read all of it again, which takes longer than finding did.
+  cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
+  join documents d on d.id = c.document_id
+  where c.base_id = p_base::uuid and d.visible;
+end $$;
+comment on function search is
+  'Up to `p_limit` passages of each leg, each passage once. `similarity` (cosine) is there for all that the vector can '
+  'be compared with, `bm25` for those that the words found, with what each term of the question is worth in `rarities`. '
+  'A leg without vector or terms is left out.';
+
+create function passage(p_base text, p_chunk bigint)
+returns setof passages
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select * from passages p where p.base_id = p_base::uuid and p.chunk_id = p_chunk
+$$;
+comment on function passage is 'One passage of this base, or none.';
+
+create function holds_documents(p_base text)
+returns table (base_id uuid, holds boolean)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select b.id, b.passages > 0 from bases b where b.id = p_base::uuid
+$$;
+comment on function holds_documents is 'Whether anything in the base can be found.';

@@ -1,0 +1,66 @@
+"""How values travel to the database."""
+
+import json
+from collections import Counter
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.database.payloads import DIMENSIONS, json_text, name_key, vector_text
+from domain.locator import JsonValue
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))  # with halves of surrogates
+
+
+@pytest.mark.parametrize("broken", ["a\x00b", "a\ud800b", "\\u0000 as typed, and \x00"])
+def test_what_postgresql_refuses_is_mended_everywhere(broken: str) -> None:
+    sent = json_text([{broken: broken, "inside": [broken, {"deep": broken}]}])
+    assert json.loads(sent.encode()) == json.loads(sent)
+    assert "\x00" not in json.dumps(json.loads(sent), ensure_ascii=False)
+    assert "\ufffd" in sent
+
+
+@given(st.dictionaries(ANY_TEXT, ANY_TEXT))
+def test_whatever_the_texts_the_json_can_be_stored(texts: dict[str, str]) -> None:
+    values = json.loads(json_text(texts).encode())
+    assert not any("\x00" in text for pair in values.items() for text in pair)
+
+
+def test_good_text_travels_as_it_is() -> None:
+    value: dict[str, JsonValue] = {
+        "text": 'кавычки " и \\ и \n и 😀',
+        "terms": dict(Counter("абб")),
+        "none": None,
+    }
+    assert json.loads(json_text(value)) == {**value, "terms": {"а": 1, "б": 2}}
+
+
+def test_a_read_only_mapping_travels_too() -> None:
+    assert json_text(MappingProxyType({"name": "а"})) == '{"name":"а"}'
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=DIMENSIONS))
+def test_a_vector_is_padded_and_keeps_five_digits(vector: list[float]) -> None:
+    numbers = json.loads(vector_text(vector))
+    assert len(numbers) == DIMENSIONS
+    assert numbers[: len(vector)] == pytest.approx(vector, rel=1e-4, abs=1e-12)
+    assert not any(numbers[len(vector) :])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("Отчёт.PDF", "отчёт.pdf", id="letters"),
+        pytest.param("и\u0306.txt", "Й.txt", id="composition"),
+        pytest.param("straße.doc", "STRASSE.doc", id="folding"),
+    ],
+)
+def test_names_that_people_call_the_same_are_the_same(one: str, other: str) -> None:
+    assert name_key(one) == name_key(other)
+
+
+@pytest.mark.parametrize("other", ["Отчет.pdf", "Отчёт.pdf ", "Отчёт.doc"])
+def test_other_names_are_others(other: str) -> None:
+    assert name_key("Отчёт.pdf") != name_key(other)

@@ -1,0 +1,22 @@
+"""Under which name a person knows a document."""
+
+import pytest
+
+from domain.documents import SourceType, known_as
+
+
+@pytest.mark.parametrize(
+    ("source_type", "title", "identifier", "name"),
+    [
+        pytest.param(SourceType.FILE, "Microsoft Word - x", "План.docx", "План.docx", id="a file by its name"),
+        pytest.param(SourceType.PATH, "План", "/home/anna/План.docx", "План.docx", id="a path by its last part"),
+        pytest.param(SourceType.FILE, "Смета 1/2.docx", "Смета 1/2.docx", "Смета 1/2.docx", id="a new name, whole"),
+        pytest.param(SourceType.FILE, "Смета", "Смета", "Смета", id="a new name without an ending"),
+        pytest.param(SourceType.LINK, "Правила", "https://a.b/c.html", "Правила", id="a page by its title"),
+        pytest.param(SourceType.LINK, "", "https://a.b/c.html", "https://a.b/c.html", id="or its address"),
+    ],
+)
+def test_a_document_has_the_name_that_its_person_knows(
+    source_type: SourceType, title: str, identifier: str, name: str
+) -> None:
+    assert known_as(source_type, title, identifier) == name

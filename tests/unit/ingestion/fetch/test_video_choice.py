@@ -1,0 +1,106 @@
+"""What is taken of a video, decided on descriptions in the shapes that yt-dlp gives them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ingestion.errors import FailureCode
+from ingestion.fetch.video_choice import CODES, Captions, Trouble, choose_captions, classify_trouble, read_info
+
+VTT = [{"ext": "json3", "url": "x"}, {"ext": "vtt", "url": "x", "name": "x"}]
+UNREADABLE = [{"ext": "json", "url": "x"}]
+TRANSLATED = {key: VTT for key in ("ab", "de", "en", "ru", "zh-Hans")}
+
+YOUTUBE: dict[str, Any] = {
+    "id": "dQw4w9WgXcQ",
+    "title": "Как устроены  базы данных",
+    "channel": "Лекторий",
+    "uploader": "lectory",
+    "duration": 3723,
+    "timestamp": 1715932800,
+    "upload_date": "20240517",
+    "language": "ru",
+    "is_live": False,
+    "live_status": "not_live",
+    "subtitles": {},
+    "automatic_captions": {**TRANSLATED, "ru-orig": VTT},
+}
+VK = {"id": "-1_2", "title": "Запись", "uploader": "Группа", "duration": 65.0, "upload_date": "20231102"}
+
+
+def test_a_description_is_read() -> None:
+    video = read_info(YOUTUBE)
+    assert (video.title, video.author, video.duration_s) == ("Как устроены базы данных", "Лекторий", 3723.0)
+    assert video.published_at == datetime(2024, 5, 17, 8, 0, tzinfo=UTC)
+    assert not video.is_on_air
+
+
+def test_a_host_that_says_little_is_enough() -> None:
+    video = read_info(VK)
+    assert (video.author, video.published_at) == ("Группа", datetime(2023, 11, 2, tzinfo=UTC))
+    assert video.captions is None
+    assert read_info({"id": "x", "duration": "?", "upload_date": "soon", "timestamp": 1e30}).title == "x"
+
+
+@pytest.mark.parametrize(
+    ("fields", "language", "is_automatic"),
+    [
+        ({"subtitles": {"de": VTT, "en": VTT, "ru": VTT}}, "ru", False),
+        ({"subtitles": {"de": VTT, "en-GB": VTT}}, "en-GB", False),
+        ({"subtitles": {"de": VTT}, "language": "de"}, "de", False),
+        ({"subtitles": {"ru": UNREADABLE, "live_chat": UNREADABLE}}, "ru-orig", True),
+        ({"subtitles": {"es": VTT}}, "ru-orig", True),  # what was said goes before a translation of it
+        ({"automatic_captions": TRANSLATED}, "ru", True),  # the language that is spoken
+        ({"automatic_captions": {"kk": VTT}, "language": None}, "kk", True),  # the only one
+        ({"automatic_captions": {}, "subtitles": {"es": VTT, "fr": VTT}}, "es", False),
+    ],
+)
+def test_captions_are_chosen(fields: dict[str, Any], language: str, is_automatic: bool) -> None:
+    assert choose_captions({**YOUTUBE, **fields}) == Captions(language=language, is_automatic=is_automatic)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"automatic_captions": TRANSLATED, "language": None},  # nobody knows which of them was said
+        {"automatic_captions": TRANSLATED, "language": "kk"},
+        {"automatic_captions": {"ru": UNREADABLE}},
+        {"automatic_captions": None, "subtitles": None},
+    ],
+)
+def test_what_a_machine_translated_is_not_taken(fields: dict[str, Any]) -> None:
+    assert choose_captions({**YOUTUBE, **fields}) is None
+
+
+@pytest.mark.parametrize("fields", [{"is_live": True}, {"live_status": "is_upcoming"}, {"live_status": "post_live"}])
+def test_what_is_on_the_air_is_known(fields: dict[str, Any]) -> None:
+    assert read_info({**YOUTUBE, **fields}).is_on_air
+
+
+@pytest.mark.parametrize(
+    ("message", "trouble"),
+    [
+        ("ERROR: [youtube] x: Private video. Sign in if you've been granted access to this video", Trouble.GONE),
+        ("ERROR: [youtube] x: Video unavailable. This video has been removed by the uploader", Trouble.GONE),
+        ("ERROR: [youtube] x: Join this channel to get access to members-only content like this video", Trouble.GONE),
+        ("ERROR: [vk] -1_2: This video is not available", Trouble.GONE),
+        ("ERROR: [rutube] x: Unable to download JSON metadata: HTTP Error 404: Not Found", Trouble.GONE),
+        ("ERROR: [youtube] x: Sign in to confirm you’re not a bot. Use --cookies", Trouble.REFUSED),
+        ("ERROR: [vimeo] 1: Unable to download webpage: HTTP Error 403: Forbidden", Trouble.REFUSED),
+        ("ERROR: [rutube] x: The video is not available in your country", Trouble.REFUSED),
+        ("ERROR: [youtube] x: This live event will begin in 3 hours.", Trouble.LIVE),
+        ("ERROR: [youtube] x: Premieres in 5 minutes", Trouble.LIVE),
+        ("ERROR: [rutube] x: Unable to download JSON metadata: HTTP Error 503: Service Unavailable", Trouble.AWAY),
+        ("<urlopen error [Errno -3] Temporary failure in name resolution>", Trouble.AWAY),
+        ("The read operation timed out", Trouble.AWAY),
+        ("ERROR: [youtube] x: Something that yt-dlp has never said before", Trouble.REFUSED),
+    ],
+)
+def test_reasons_are_told_apart(message: str, trouble: Trouble) -> None:
+    assert classify_trouble(message) is trouble
+
+
+def test_every_lasting_trouble_has_a_sentence() -> None:
+    assert set(CODES) == set(Trouble) - {Trouble.AWAY}
+    assert set(CODES.values()) == {FailureCode.VIDEO_UNAVAILABLE, FailureCode.VIDEO_LIVE, FailureCode.VIDEO_REFUSED}
