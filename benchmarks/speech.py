@@ -26,7 +26,7 @@ LISTENER = b"adapters.whisper.listener"
 async def measure_containers(transcriber: WhisperTranscriber, data: Path) -> None:
     """A line for each recording of `data`."""
     print(f"{'recording':42} {'length s':>9} {'heard in s':>11} {'factor':>7}  language, utterances")
-    for path in sorted(path for path in data.rglob("*") if path.suffix in ENDINGS):
+    for path in _recordings(data):
         name = str(path.relative_to(data))
         began = time.perf_counter()
         try:
@@ -54,6 +54,10 @@ async def measure_lengths(model: SpeechModel, folder: Path) -> None:
             print(
                 f"{minutes:7} {start_s:8.2f} {took_s:11.2f} {took_s / minutes / 60:7.3f} {_peak_mb():8.0f}", flush=True
             )
+
+
+def _recordings(data: Path) -> list[Path]:
+    return sorted(path for path in data.rglob("*") if path.suffix in ENDINGS)
 
 
 async def _start(transcriber: WhisperTranscriber, folder: Path) -> float:

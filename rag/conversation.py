@@ -16,6 +16,7 @@ import structlog
 
 from rag.answering.answer import NOTHING, AnswerWriter, Draft, rendered
 from rag.answering.assignment import Assignment
+from rag.answering.unfinished import still_read
 from rag.clock import today_utc
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
@@ -188,6 +189,7 @@ def _answer(draft: Draft, planned: Planned, execution: Execution) -> Answer:
         seconds=0.0,
         cut=draft.cut,
         choices=plan.clarification.choices if plan.clarification else (),
+        still_read=still_read(execution.payload, draft.citations),
         left_out=execution.payload.left_out,
         trace=trace_of(planned, execution, remarks=draft.remarks),
     )

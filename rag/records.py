@@ -138,6 +138,16 @@ class Citation:
     quote: str  # the passage's own words, for the source button
 
 
+@dataclass(frozen=True, kw_only=True)
+class StillRead:
+    """A document that an answer used while the rest of it was still being read."""
+
+    title: str
+    source_type: SourceType
+    source_identifier: str
+    percent: int  # 0 to 99, of its passages
+
+
 class AnswerKind(StrEnum):
     """What the answer stands on."""
 
@@ -159,6 +169,7 @@ class Answer:
     seconds: float
     cut: bool = False  # the model went away in mid-answer
     choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known
+    still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     left_out: int = 0  # items that were found beyond what the plan's limits let through
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
     usage: Usage = field(default_factory=Usage)  # of all models of the turn

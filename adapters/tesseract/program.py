@@ -22,6 +22,8 @@ ORIENTATION = "osd"  # the model that tells which way a page is turned
 LIST_S = 20
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TESSDATA_PREFIX")
 
+GONE = 127  # the exit status by which shells, and LIMITED, say that a program is not there
+
 LIMITED = """
 import contextlib, os, resource, sys
 memory, seconds = int(sys.argv[1]), int(sys.argv[2])
@@ -29,7 +31,10 @@ os.nice(10)
 for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(limit, (value, value))
-os.execv(sys.argv[3], sys.argv[3:])
+try:
+    os.execv(sys.argv[3], sys.argv[3:])
+except OSError:
+    os._exit(127)
 """
 """A small Python that limits itself and becomes tesseract: a function between fork and exec could hang, for other
 threads' locks."""
@@ -86,6 +91,8 @@ async def read_table(tesseract: Tesseract, picture: bytes, *, layout: int, timeo
         if process.returncode is None:
             process.kill()
             await process.wait()
+    if process.returncode == GONE:
+        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=f"{tesseract.path} does not start")
     if process.returncode:
         structlog.get_logger().warning("tesseract.failed", exit=process.returncode, bytes=len(picture))
         return ""

@@ -24,11 +24,12 @@ class TesseractRecognizer:
     tesseract: Tesseract
     page_s: float
     second: Recognizer | None = None  # a vision model, for what tesseract cannot make out
+    sure: float = SURE
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """Raises ServiceError when tesseract is gone, or the second recogniser is away and tesseract saw nothing."""
         page = await self._look(picture)
-        if self.second is None or page.confidence >= SURE:
+        if self.second is None or page.confidence >= self.sure:
             return _to_blocks(page)
         try:
             return await self.second.recognise(picture) or _to_blocks(page)

@@ -12,7 +12,7 @@ from statistics import fmean
 
 WORD_LEVEL = "5"
 WORD_FLOOR = 20.0  # confidence, 0 to 100, below which a word is rubbish, whatever its line
-CERTAIN = 90.0  # and from which a line is kept, whatever it consists of: "1)", "***"
+CERTAIN = 90.0  # and from which a line is kept, whatever it consists of: "1)", "+ 7 %"
 LETTERS_SHARE = 0.5  # of another line's characters that must be letters or digits
 
 LineKey = tuple[int, int, int]

@@ -33,7 +33,7 @@ from ingestion.ports import Transcript, Utterance
 
 SERVICE = "Whisper"  # as people are told
 SILENCE_S = 600.0  # the slowest model takes minutes for its 30 seconds, when it has to try again; never this long
-PIECE_S = 300.0  # 20 MB of samples; a voice note waits for no more than this
+PIECE_S = 180.0  # a quarter of a gigabyte while it is heard; a voice note waits for no more than this
 TRIES = 2  # of a piece: a process may die for want of memory that others have taken
 
 log = structlog.get_logger()

@@ -116,12 +116,13 @@ def doctor(as_json: JsonOption = False) -> None:
 def add(
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Paths and web addresses.")],
     base: BaseOption = "default",
+    section: Annotated[bool, typer.Option("--section", help="Read the pages below an address too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add files and links to a base, and wait until they are ready. Exit code 1 if any failed."""
     from bot.cli.content import add_to_base
 
-    start(add_to_base(prepare(), sources, base_name=base, as_json=as_json))
+    start(add_to_base(prepare(), sources, base_name=base, as_json=as_json, with_sections=section))
 
 
 @app.command()

@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.app import Parts
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, DocumentId, UserId
+from ingestion.intake import section_of
 from ingestion.records import Batch, Source
 from ingestion.worker import Worker
 
@@ -23,15 +24,18 @@ class SourceMissing(Exception):
 
 
 async def add_sources(
-    parts: Parts, worker: Worker, base: BaseId, sources: Sequence[str]
+    parts: Parts, worker: Worker, base: BaseId, sources: Sequence[str], *, with_sections: bool = False
 ) -> AsyncIterator[tuple[str, DocumentCard | SourceMissing]]:
-    """Each source with what became of it, in the order in which they end; as many at once as the settings allow."""
+    """Each source with what became of it, in the order in which they end; as many at once as the settings allow.
+
+    With `with_sections` an address stands for the page and the pages below it.
+    """
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
 
     async def add(source: str) -> tuple[str, DocumentCard | SourceMissing]:
         async with slots:
             try:
-                return source, await _add_one(parts, worker, base, source)
+                return source, await _add_one(parts, worker, base, _source(source, with_sections=with_sections))
             except SourceMissing as error:
                 return source, error
 
@@ -39,8 +43,8 @@ async def add_sources(
         yield await finished
 
 
-async def _add_one(parts: Parts, worker: Worker, base: BaseId, source: str) -> DocumentCard:
-    batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=(_source(source),))
+async def _add_one(parts: Parts, worker: Worker, base: BaseId, source: Source) -> DocumentCard:
+    batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=(source,))
     (enqueued,) = await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)
     await worker.run_one(enqueued.id)
     return await _card(parts, base, enqueued.id)
@@ -53,9 +57,9 @@ async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCar
     return card
 
 
-def _source(text: str) -> Source:
+def _source(text: str, *, with_sections: bool) -> Source:
     if text.startswith(("http://", "https://")):
-        return Source(type=SourceType.LINK, identifier=text)
+        return section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text)
     path = Path(text).expanduser().absolute()
     if not path.is_file():
         raise SourceMissing(str(path))

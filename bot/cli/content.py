@@ -33,12 +33,14 @@ from rag.records import Answer, Answered, Question
 PAGE = 200  # documents of one call
 
 
-async def add_to_base(settings: Settings, sources: Sequence[str], *, base_name: str, as_json: bool) -> int:
+async def add_to_base(
+    settings: Settings, sources: Sequence[str], *, base_name: str, as_json: bool, with_sections: bool = False
+) -> int:
     """`baza add`: 1 when a source could not be added."""
     words = words_of(settings)
     failed = False
     async with _open_base(settings, base_name) as (parts, base), parts.open_worker() as worker:
-        async for source, outcome in add_sources(parts, worker, base, sources):
+        async for source, outcome in add_sources(parts, worker, base, sources, with_sections=with_sections):
             error = _error(outcome, words)
             failed = failed or error is not None
             if as_json:

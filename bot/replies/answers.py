@@ -4,12 +4,14 @@ In: events and the `Answer` of a turn. Out: rich text, of which the growing form
 one. It sends nothing, and imports no aiogram, which would cost the command line seconds.
 """
 
-from bot.replies.citations import source_block
+from bot.replies.citations import TITLE_CHARACTERS, source_block
 from bot.replies.markdown import render_markdown
+from bot.replies.names import shortened
 from bot.replies.rich import ITALIC, Kind, RichText, join, rich
 from bot.replies.unfinished import close_unfinished
 from bot.texts import Words
-from rag.records import Answer, AnswerKind, TextGrew
+from domain.documents import known_as
+from rag.records import Answer, AnswerKind, StillRead, TextGrew
 
 LABELS = {AnswerKind.GENERAL: "answer-general-label", AnswerKind.QUOTES: "answer-quotes-label"}
 
@@ -25,7 +27,13 @@ def finished_answer(answer: Answer, words: Words) -> RichText:
     if not text.text.strip():
         return rich(words.plain("answer-nothing"))
     remark = rich(words.plain("answer-cut"), ITALIC) if answer.cut else RichText()
-    return join([text, remark, source_block(answer.citations, words)], "\n\n")
+    unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
+    return join([text, remark, *unfinished, source_block(answer.citations, words)], "\n\n")
+
+
+def _still_read(document: StillRead, words: Words) -> str:
+    name = known_as(document.source_type, document.title, document.source_identifier)
+    return words.plain("answer-still-read", title=shortened(name, TITLE_CHARACTERS), percent=document.percent)
 
 
 def _labelled(kind: AnswerKind, text: RichText, words: Words) -> RichText:

@@ -5,16 +5,17 @@ does not decide what was used: `rag.answering` does.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from urllib.parse import urlsplit
 
-from bot.replies.names import SIGNS, shortened
+from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened
+from bot.replies.places import exact_place, places, section
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
-from domain.documents import SourceType, known_as
+from domain.documents import Medium, SourceType, known_as
 from domain.locator import Locator
 from rag.records import Citation, Passage
 
+_ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
 TITLE_CHARACTERS = 80  # of a source in the block
 
 
@@ -28,56 +29,29 @@ def source_block(citations: Sequence[Citation], words: Words) -> RichText:
 
 def source_label(citation: Citation, words: Words, *, alone: bool, characters: int) -> str:
     """A source on a button: `📄 стр. 7` of the only document, `📄 Договор.pdf, стр. 7` among others."""
-    sign = SIGNS[citation.source_type]
-    pages = _pages([citation.locator])
-    page = words.plain("place-pages", pages=pages[0]) if pages else ""
-    if alone and (place := page or _section(citation.locator, citation.title)):
-        return f"{sign} {shortened(place, characters)}"
+    sign = _sign(citation.source_type, citation.locator)
+    place = exact_place([citation.locator], words)
+    page = place if len(place) <= characters // 2 else ""
+    if alone and (named := page or section(citation.locator, citation.title)):
+        return f"{sign} {shortened(named, characters)}"
     name = known_as(citation.source_type, citation.title, citation.source_identifier)
     title = shortened(name, characters - len(page))
     return f"{sign} {title}, {page}" if page else f"{sign} {title}"
 
 
-def source_title(source_type: SourceType, title: str, identifier: str) -> str:
-    """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`."""
+def source_title(source_type: SourceType, title: str, identifier: str, locator: Locator | None = None) -> str:
+    """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`; of a site's page its own address."""
     name = known_as(source_type, title, identifier)
-    line = f"{SIGNS[source_type]} {shortened(name, TITLE_CHARACTERS)}"
-    host = urlsplit(identifier).hostname if source_type is SourceType.LINK else None
-    return f"{line}, {host}" if host and host != name else line
+    line = f"{_sign(source_type, locator or Locator())} {shortened(name, TITLE_CHARACTERS)}"
+    address = (locator.url if locator else None) or (identifier if source_type in _ADDRESSED else "")
+    parts = urlsplit(address)
+    host = parts.hostname if source_type is SourceType.LINK else address.removeprefix(f"{parts.scheme}://")
+    return f"{line}, {shortened(host, TITLE_CHARACTERS)}" if host and host != name else line
 
 
-def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
-    """`стр. 7, 12–13`; without pages the moment of a recording or the section; else an empty text.
-
-    A section that is called like the document (`title`) says nothing new and is left out.
-    """
-    known = list(locators)
-    pages = _pages(known)
-    if pages:
-        return words.plain("place-pages", pages=", ".join(pages))
-    moments = [locator.start_s for locator in known if locator.start_s is not None]
-    if moments:
-        return words.plain("place-moment", start=timedelta(seconds=min(moments)))
-    sections = dict.fromkeys(_section(locator, title) for locator in known)
-    section = next(iter(sections)) if len(sections) == 1 else ""
-    return words.plain("place-section", section=shortened(section, TITLE_CHARACTERS)) if section else ""
-
-
-def _section(locator: Locator, title: str) -> str:
-    name = locator.headings[-1].strip() if locator.headings else ""
-    return "" if name.casefold() == title.strip().casefold() else name
-
-
-def _pages(locators: Iterable[Locator]) -> list[str]:
-    """`3–4`, `7`: in order, and pages that follow each other as one stretch."""
-    ranges = {(found.page, found.page_end or found.page) for found in locators if found.page is not None}
-    stretches: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if stretches and first <= stretches[-1][1] + 1:
-            stretches[-1] = (stretches[-1][0], max(stretches[-1][1], last))
-        else:
-            stretches.append((first, last))
-    return [str(first) if first == last else f"{first}–{last}" for first, last in stretches]
+def _sign(source_type: SourceType, locator: Locator) -> str:
+    """A place in time is a recording's, whatever brought it."""
+    return SIGNS[source_type] if locator.start_s is None else MEDIA_SIGNS[Medium.AUDIO]
 
 
 def _by_document(citations: Iterable[Citation]) -> list[list[Citation]]:
@@ -89,14 +63,14 @@ def _by_document(citations: Iterable[Citation]) -> list[list[Citation]]:
 
 def _line(group: Sequence[Citation], words: Words) -> str:
     first = group[0]
-    title = source_title(first.source_type, first.title, first.source_identifier)
+    title = source_title(first.source_type, first.title, first.source_identifier, first.locator)
     place = places((citation.locator for citation in group), words, title=first.title)
     return f"{title}, {place}" if place else title
 
 
 def passage_quote(passage: Passage, words: Words) -> RichText:
     """The passage word for word, folded, under its title and place."""
-    title = source_title(passage.source_type, passage.title, passage.source_identifier)
+    title = source_title(passage.source_type, passage.title, passage.source_identifier, passage.locator)
     place = places([passage.locator], words, title=passage.title)
     heading = rich(f"{title}, {place}" if place else title, BOLD)
     return heading + rich("\n") + rich(passage.text.strip(), FOLDED_QUOTE)

@@ -1,7 +1,7 @@
 """A link to a video -> its captions or its sound on disk, by yt-dlp in a limited process of its own.
 
-In: a LINK source whose host is in `video_hosts`. Out: a `FetchedFile` with what the host says of the video, or why there
-is none. What is taken of a video says `video_choice`, what the process may do `video_guard`.
+In: a LINK source whose host is in `video_hosts`. Out: a `FetchedFile` with what the host says of the video, or why
+there is none. What is taken of a video says `video_choice`, what the process may do `video_guard`.
 """
 
 import asyncio

@@ -29,9 +29,10 @@ WIDE_PLAIN_END = 0x700  # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic
 PUNCTUATION_PLACES = range(0x2000, 0x2122)
 
 CYRILLIC_ENCODINGS: Mapping[str, float] = {
-    "cp1251": 0.06, "koi8-r": 0.03, "cp866": 0.03, "mac-cyrillic": 0.0, "iso8859-5": 0.0
+    "cp1251": 2.5, "koi8-r": 1.0, "cp866": 1.0, "mac-cyrillic": 0.0, "iso8859-5": 0.0
 }  # fmt: skip
-"""With what is added to their scores: how often they are met. The first and the fourth share all small letters but two."""
+"""With the frequent pairs that each is given in advance: how often it is met. The first and the fourth share all small
+letters but two."""
 FREQUENT_PAIRS_TEXT = (
     "ст ен то ни ра но ко по на ов ан ро пр ет ре ол ер ва те та ли од от ль ме ос не ны го ти ле ор ть ис ем ом "
     "ка ат да ес во ит об ри ог де ел ие им ал че ве ак ия он нн ла мо ин тр ля за со ло ой ав сл ск ед вы ам ци "
@@ -43,6 +44,7 @@ FREQUENT_PAIRS = frozenset(FREQUENT_PAIRS_TEXT.split())
 """The 160 pairs of letters that make up four fifths of Russian text (counted in encyclopedic and technical texts); in a
 wrongly decoded one they are chance hits."""
 FEWEST_FREQUENT_PAIRS = 0.4
+FEWEST_FREQUENT_PAIRS_OF_SHORT, SHORT_BYTES = 0.25, 12  # a word or two prove little
 FEWEST_CYRILLIC = 0.7  # of what lies above ASCII
 UTF8_VALID_FOR_EACH_BROKEN = 10
 LAST_RESORT = "cp1252"
@@ -55,7 +57,7 @@ _STRANGE = re.compile(
     r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў\u00a0«»„“”‘’–—…№§°•€₽]"  # what Russian texts have no use for
     r"|[а-яё][А-ЯЁЄЇІЎ]"  # a capital inside a word
     r"|[а-яё][€№§°•„“”«»…—][а-яё]"  # a mark inside a word
-    r"|(?:^|\s)[”’»…—–‘](?=[а-яё])"  # a mark that closes, before a word
+    r"|(?:^|\s)[”’»…—–‘•‚](?=[а-яё])"  # a mark that closes, before a word
     r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital where a dash may stand
 )
 STRANGE_WEIGHT = 2.0  # pairs
@@ -105,13 +107,18 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _guess_cyrillic(sample: bytes) -> str | None:
-    scores = {encoding: _russian_score(sample.decode(encoding, errors="replace")) for encoding in CYRILLIC_ENCODINGS}
-    best = max(scores, key=lambda encoding: scores[encoding] + CYRILLIC_ENCODINGS[encoding])
-    return best if scores[best] >= FEWEST_FREQUENT_PAIRS else None
+    texts = {encoding: sample.decode(encoding, errors="replace") for encoding in CYRILLIC_ENCODINGS}
+    best = max(texts, key=lambda encoding: _russian_score(texts[encoding], given=CYRILLIC_ENCODINGS[encoding]))
+    is_short = len(sample) < SHORT_BYTES
+    fewest = FEWEST_FREQUENT_PAIRS_OF_SHORT if is_short else FEWEST_FREQUENT_PAIRS
+    return best if _russian_score(texts[best]) >= fewest else None
 
 
-def _russian_score(text: str) -> float:
-    """Share of letter pairs that are frequent in Russian, less what does not occur there; 0 for another script."""
+def _russian_score(text: str, *, given: float = 0.0) -> float:
+    """Share of letter pairs that are frequent in Russian, less what does not occur there; 0 for another script.
+
+    `given` pairs are counted as frequent in advance.
+    """
     above = len(_ABOVE_ASCII.findall(text))
     cyrillic = len(_CYRILLIC.findall(text))
     pairs: list[str] = _PAIR.findall(text.lower())
@@ -119,7 +126,7 @@ def _russian_score(text: str) -> float:
         return 0.0
     hits = sum(pair in FREQUENT_PAIRS for pair in pairs)
     strange = len(_STRANGE.findall(text)) * STRANGE_WEIGHT
-    return (hits - strange) / (len(pairs) + strange)
+    return (given + hits - strange) / (len(pairs) + strange)
 
 
 def _guess_by_statistics(sample: bytes) -> str | None:

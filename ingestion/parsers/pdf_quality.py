@@ -12,6 +12,7 @@ STRANGE_SHARE = 0.1  # of the characters
 LATIN1_SHARE = 0.6  # of the letters; no European language comes near: French has 0.05, Icelandic 0.1
 
 WORD = re.compile(r"[^\W_]+")
+CAMEL = re.compile(r"(?:[A-Z]?+[a-z]{2,}+|[A-Z]{2,}+)++\d*")  # userName, HTMLParser2
 STRANGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")  # controls, private use, no characters
 LATIN1_LETTERS = re.compile("[\u00c0-\u00ff\u00a8\u00b8]")
 LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
@@ -38,8 +39,8 @@ def mend_encoding(text: str) -> str:
 
 
 def _is_plausible(word: str) -> bool:
-    """People write words small, Capitalised or LARGE; codes of glyphs know no such rule."""
-    return word in (word.lower(), word.upper(), word.capitalize())
+    """People write words small, Capitalised or LARGE, and inJoinedWords; codes of glyphs know no such rule."""
+    return word in (word.lower(), word.upper(), word.capitalize()) or CAMEL.fullmatch(word) is not None
 
 
 def _as_cyrillic(character: str) -> str:

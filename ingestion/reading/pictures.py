@@ -66,11 +66,12 @@ class PictureReader:
         async def draw(page: int) -> Picture:
             return first if page == 1 else await self._pictures.open_picture(file, page - 1)
 
-        blocks = _in_order(await self._recognise(pages, draw, progress))
-        if not blocks:
+        recognised = await self._recognise(pages, draw, progress)
+        if not recognised:
             raise SourceError(FailureCode.FILE_WITHOUT_WORDS, name=file.name)
+        blocks = _in_order(recognised)
         parsed = Document(title="", blocks=(), pages=first.pages, pages_without_text=tuple(pages), medium=Medium.IMAGE)
-        document = replace(_with_blocks(parsed, blocks), title=choose_title(None, blocks, name=file.name))
+        document = replace(_with_blocks(parsed, blocks, recognised), title=choose_title(None, blocks, name=file.name))
         return document if first.pages > 1 else _without_pages(document)
 
     async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
@@ -86,7 +87,7 @@ class PictureReader:
         own = [
             block for block in parsed.blocks if block.locator.page not in recognised
         ]  # a stamp is on the picture too
-        filled = _with_blocks(parsed, _merged(own, _in_order(recognised)))
+        filled = _with_blocks(parsed, _merged(own, _in_order(recognised)), recognised)
         return filled if own else replace(filled, medium=Medium.IMAGE)
 
     async def _recognise(
@@ -166,19 +167,13 @@ def _merged(some: Sequence[Block], others: Sequence[Block]) -> list[Block]:
     return sorted([*some, *others], key=lambda block: block.locator.page or 0)
 
 
-def _with_blocks(parsed: Document, blocks: Sequence[Block]) -> Document:
-    read = {page for block in blocks for page in _pages_of(block)}
+def _with_blocks(parsed: Document, blocks: Sequence[Block], read: Recognised) -> Document:
     return replace(
         parsed,
         blocks=tuple(blocks),
         pages_without_text=tuple(page for page in parsed.pages_without_text if page not in read),
         language=detect_language("\n".join(block.text for block in blocks)),
     )
-
-
-def _pages_of(block: Block) -> range:
-    first = block.locator.page or 0
-    return range(first, (block.locator.page_end or first) + 1)
 
 
 def _without_pages(document: Document) -> Document:

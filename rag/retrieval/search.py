@@ -57,9 +57,7 @@ class Retrieval:
         self._vector_weight = vector_weight
         self._vectors: OrderedDict[str, list[float]] = OrderedDict()
 
-    async def find(
-        self, base: BaseId, question: str, *, only: SearchFilter | None = None
-    ) -> tuple[RankedPassage, ...]:
+    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first, neighbours as one; none when nothing fits. Raises the store's DatabaseAway."""
         text = question[:MAX_QUERY_CHARS]
         query = await self._query(base, text, only)

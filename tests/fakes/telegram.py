@@ -195,8 +195,7 @@ class RecordingSession(BaseSession):
         person = {"id": user, "is_bot": False, "first_name": "Анна"}
         if user not in self.administrators:
             return _ok({"status": "member", "user": person})
-        rights = dict.fromkeys(_RIGHTS, True)
-        return _ok({"status": "administrator", "user": person, "is_anonymous": False, "can_be_edited": False, **rights})
+        return _ok({"status": "creator", "user": person, "is_anonymous": False})
 
     def _send(self, call: Call) -> tuple[int, dict[str, Any]]:
         self._last_id += 1

@@ -13,9 +13,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from tests.servers.scripted import Scripted, listen, play, refusal
 
@@ -31,13 +32,37 @@ FORBIDDEN = refusal(403, {"error": {"message": "Your account is suspended", "cod
 NO_SUCH_MODEL = refusal(404, {"error": {"message": "No such model", "code": "model_not_found"}})
 
 
+class ImageAddress(BaseModel):
+    """A picture, as a data: address."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    url: str = Field(pattern=r"^data:image/(jpeg|png);base64,")
+
+
+class ImagePart(BaseModel):
+    """A picture in a message."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    type: Literal["image_url"]
+    image_url: ImageAddress
+
+
 class Message(BaseModel):
-    """A message as it was sent."""
+    """A message as it was sent: words, or pictures."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     role: str = Field(pattern=r"^(system|user|assistant)$")
-    content: str
+    content: str = ""
+    images: list[ImagePart] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _divide(cls, message: dict[str, object]) -> dict[str, object]:
+        content = message.get("content")
+        return {**message, "content": "", "images": content} if isinstance(content, list) else message
 
 
 class ChatRequest(BaseModel):

@@ -25,3 +25,11 @@ dialogs-none = There are no earlier conversations.
 dialogs-choose = Which conversation shall we go on with?
 dialog-resumed = We go on with “{ $title }”. Ask away.
 dialog-gone = That conversation is gone.
+
+answer-still-read = The document “{ $title }” is still being read: { $percent } % so far.
+
+place-slides = slide { $slides }
+place-rows = rows { $rows }
+place-rows-of = rows { $rows } of the sheet “{ $sheet }”
+place-stretch = { $start }–{ $end }
+place-member = { $file }

@@ -25,3 +25,11 @@ dialogs-none = Прежних разговоров нет. Этот начат �
 dialogs-choose = С каким разговором продолжить?
 dialog-resumed = Продолжаем разговор «{ $title }». Спрашивайте.
 dialog-gone = Этого разговора больше нет.
+
+answer-still-read = Документ «{ $title }» ещё читается: прочитано { $percent } %.
+
+place-slides = слайд { $slides }
+place-rows = строки { $rows }
+place-rows-of = строки { $rows } листа «{ $sheet }»
+place-stretch = { $start }–{ $end }
+place-member = { $file }

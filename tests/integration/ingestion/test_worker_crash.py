@@ -134,8 +134,8 @@ async def test_what_a_killed_worker_has_read_is_found_until_another_begins(
     await _kill_at(scene, stage)
     found, card = await scene.found(), await scene.card()
     assert (found > 0, card.searchable) == (has_passages, found)
+    (scene.folder / "reached").unlink()
     async with scene.worker(FETCHING) as process:
-        (scene.folder / "reached").unlink()
         await _until((scene.folder / "reached").exists)
         assert (await scene.found(), (await scene.card()).searchable) == (0, 0)
         process.kill()

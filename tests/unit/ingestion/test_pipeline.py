@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Medium, SourceType
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
@@ -118,6 +118,20 @@ async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> N
     await _pipeline(queue, tmp_path).run(claimed(_file("Договор", caption="Черновик договора")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Черновик договора", "Договор"]
+
+
+async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> None:
+    queue, reader = FakeQueue(), PlainReader(SourceError(FailureCode.FILE_WITHOUT_WORDS, name="a.txt"))
+    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Кот на даче")))
+    assert queue.parsed is not None
+    assert [block.text for block in queue.parsed.blocks] == ["Кот на даче"]
+    assert (queue.parsed.medium, queue.parsed.unread) == (Medium.IMAGE, ("file.txt",))
+
+
+async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> None:
+    reader = PlainReader(SourceError(FailureCode.FILE_WITHOUT_WORDS, name="a.txt"))
+    with pytest.raises(SourceError):
+        await _pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_file()))
 
 
 async def test_stages_are_reported_but_for_those_that_another_call_tells(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The listening process for real: decoding, voice detection, features, generation and timestamps are faster-whisper's.
 
-Only the weights are written here (`tests.fakes.speech_model`): what is heard is decided by them, that and when something
-is heard is not. Linux: children are looked for in /proc.
+Only the weights are written here (`tests.fakes.speech_model`): what is heard is decided by them, that and when
+something is heard is not. Linux: children are looked for in /proc.
 """
 
 import asyncio
@@ -89,6 +89,10 @@ def _runs(process: int) -> bool:
     with contextlib.suppress(OSError):
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     return False
+
+
+def _environment(process: int) -> str:
+    return Path(f"/proc/{process}/environ").read_text()
 
 
 async def _until(condition: Callable[[], bool]) -> None:
@@ -286,7 +290,7 @@ async def test_no_secret_reaches_the_process(
     monkeypatch.setenv("BOT_TOKEN", "123456:secret")
     async with WhisperTranscriber(model, limit_s=600, idle_s=60) as transcriber:
         await _hear(transcriber, write_wav(tmp_path / "a.wav", speak(1)))
-        environment = Path(f"/proc/{_children()[0]}/environ").read_text()
+        environment = _environment(_children()[0])
     assert "PATH=" in environment
     assert "secret" not in environment
 

@@ -1,7 +1,7 @@
 """yt-dlp itself, in its process, against a server on loopback: captions, sound, reasons, and nothing left behind.
 
-Only its reader of any page, which is open for hosts of tests alone, can be pointed at loopback; the hosts we know cannot
-be reached from here.
+Only its reader of any page, which is open for hosts of tests alone, can be pointed at loopback; the hosts we know
+cannot be reached from here.
 """
 
 import asyncio
@@ -65,11 +65,12 @@ async def _code(web: WebServer, folder: Path, fetcher: VideoFetcher | None = Non
 
 
 def _children() -> list[int]:
-    found = []
-    for process in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split():
-        if CHILD in Path(f"/proc/{process}/cmdline").read_bytes():
-            found.append(int(process))
-    return found
+    processes = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    return [int(process) for process in processes if CHILD in Path(f"/proc/{process}/cmdline").read_bytes()]
+
+
+def _environment(process: int) -> str:
+    return Path(f"/proc/{process}/environ").read_text()
 
 
 async def _until(condition: Callable[[], bool]) -> None:
@@ -164,7 +165,7 @@ async def test_no_secret_reaches_the_process(host: WebServer, tmp_path: Path, mo
     fetching = asyncio.create_task(_fetch(host, tmp_path))
     await _until(lambda: any(asked.path == "/film.mp4" for asked in host.asked))
     (child,) = _children()
-    environment = Path(f"/proc/{child}/environ").read_text()
+    environment = _environment(child)
     fetching.cancel()
     await asyncio.gather(fetching, return_exceptions=True)
     assert "PATH=" in environment

@@ -8,18 +8,8 @@ import pytest
 from adapters.whisper.sound import CUT_WITHIN_S, RATE, Damaged, Recording, Samples, Soundless, measure
 from tests.fakes.voice import quiet, speak, write_recording, write_silent_film, write_wav
 
-CODECS = {
-    **{
-        "a.mp3": "libmp3lame",
-        "a.flac": "flac",
-        "a.ogg": "libopus",
-        "a.m4a": "aac",
-        "a.aac": "aac",
-        "a.webm": "libopus",
-    },
-    **{"a.mp4": "aac", "a.mkv": "libopus", "a.mov": "aac", "a.avi": "libmp3lame", "a.aiff": "pcm_s16be"},
-}
-FILMS = frozenset({".mp4", ".mkv", ".mov", ".avi"})
+SOUNDS = {"mp3": "libmp3lame", "flac": "flac", "ogg": "libopus", "m4a": "aac", "aac": "aac", "webm": "libopus"}
+FILMS = {"mp4": "aac", "mkv": "libopus", "mov": "aac", "avi": "libmp3lame"}
 PLAYLISTS = {
     "upload": "ffconcat version 1.0\nfile secret.aac\n",
     "a.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nsecret.aac\n#EXT-X-ENDLIST\n",
@@ -36,10 +26,11 @@ def _read(path: Path, piece_s: float = 1000) -> list[Samples]:
     return pieces
 
 
-@pytest.mark.parametrize("name", CODECS)
-def test_containers_are_read_to_their_end(name: str, tmp_path: Path) -> None:
-    film = Path(name).suffix in FILMS
-    path = write_recording(tmp_path / name, CODECS[name], quiet(1), speak(3), film=film)
+@pytest.mark.parametrize("ending", [*SOUNDS, *FILMS])
+def test_containers_are_read_to_their_end(ending: str, tmp_path: Path) -> None:
+    film = ending in FILMS
+    codec = {**SOUNDS, **FILMS}[ending]
+    path = write_recording(tmp_path / f"a.{ending}", codec, quiet(1), speak(3), film=film)
     (samples,) = _read(path)
     assert len(samples) / RATE == pytest.approx(4, abs=0.12)
     assert measure(path) == pytest.approx(4, abs=0.25)  # a film may run a frame longer

@@ -4,7 +4,7 @@ import pytest
 
 from bot.replies.receipts import live_message
 from bot.replies.rich import utf16_length
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode
 from tests.fakes.bot import texts
@@ -128,3 +128,73 @@ def test_a_file_keeps_the_name_that_the_person_gave_it() -> None:
 def test_a_page_is_called_by_its_title() -> None:
     page = ready(source_type=SourceType.LINK, source_identifier="https://a.b/c.html", title="Правила расчётов")
     assert shown(page).startswith("✅ Правила расчётов в базе")
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        (card(ahead=4), "⏳ Договор аренды.pdf · в очереди, перед ним 4"),
+        (
+            card(status=DocumentStatus.LISTENING, progress_done=200, progress_total=720),
+            "⏳ Договор аренды.pdf · слушаю: 3:20 из 12:00",
+        ),
+        (
+            card(status=DocumentStatus.RECOGNISING, progress_done=3, progress_total=9),
+            "⏳ Договор аренды.pdf · распознаю страницы: 3 из 9",
+        ),
+        (
+            card(status=DocumentStatus.EMBEDDING, progress_done=40, progress_total=100, searchable=40),
+            "⏳ Договор аренды.pdf · запоминаю 40 из 100\nСпрашивать уже можно: прочитано 40 %.",
+        ),
+        (card(status=DocumentStatus.CHOOSING), "Договор аренды.pdf уже есть, но содержание новое."),
+        (
+            card(status=DocumentStatus.DUPLICATE, error_code="duplicate", error_params={"unchanged": True}),
+            "Договор аренды.pdf: ничего не изменилось.",
+        ),
+        (card(status=DocumentStatus.CANCELLED, error_code="skipped"), "Пропустил: в базе осталось прежнее."),
+    ],
+    ids=["ahead", "listening", "recognising", "searchable", "choosing", "unchanged", "skipped"],
+)
+def test_every_stage_says_where_it_is(document: DocumentCard, line: str) -> None:
+    assert shown(document) == line
+
+
+def test_a_recordings_receipt_has_its_length() -> None:
+    text = shown(ready(pages=None, duration_s=252.0, medium=Medium.AUDIO))
+    assert text.splitlines()[1] == "4:12 · 131 фрагмент · русский · 9 с"
+
+
+def test_a_new_version_says_what_changed() -> None:
+    document = ready(version=2)
+    words = texts().for_language("ru")
+    message = live_message([document], words, {document.id: "Что изменилось: убран раздел «Цена»."})
+    lines = read_html(message.html)[0].splitlines()
+    assert (lines[0], lines[-1]) == ("✅ Договор аренды.pdf: заменил", "Что изменилось: убран раздел «Цена».")
+
+
+def test_parts_that_could_not_be_read_are_named() -> None:
+    names = tuple(f"файл {number}.bin" for number in range(6))
+    text = shown(ready(pages=None, parts=9, unread=names))
+    assert "9 файлов" in text
+    assert text.endswith("⚠️ Не прочитаны: файл 0.bin, файл 1.bin, файл 2.bin, файл 3.bin и ещё 2")
+
+
+def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:
+    document = card(status=DocumentStatus.CHOOSING)
+    assert buttons(document) == ["Заменить", "Оставить оба", "Пропустить"]
+    assert not live_message([document], texts().for_language("ru")).is_final
+
+
+def test_in_a_list_questions_come_before_cancelling() -> None:
+    asking, working = card(status=DocumentStatus.CHOOSING), card(id=DocumentId("b"))
+    assert buttons(asking, working) == ["Заменить: Договор…", "Оставить оба", "Пропустить"]
+
+
+def test_a_whole_batch_can_be_cancelled() -> None:
+    assert buttons(card(), card(id=DocumentId("b")))[-1] == "Отменить всё"
+
+
+def test_a_page_offers_its_section_and_a_file_does_not() -> None:
+    page = ready(source_type=SourceType.LINK, pages=None, source_identifier="https://example.org/a", title="А")
+    assert buttons(page) == ["Спросить о нём", "Добавить весь раздел"]
+    assert buttons(ready()) == ["Спросить о нём"]

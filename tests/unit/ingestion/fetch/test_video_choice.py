@@ -10,7 +10,7 @@ from ingestion.fetch.video_choice import CODES, Captions, Trouble, choose_captio
 
 VTT = [{"ext": "json3", "url": "x"}, {"ext": "vtt", "url": "x", "name": "x"}]
 UNREADABLE = [{"ext": "json", "url": "x"}]
-TRANSLATED = {key: VTT for key in ("ab", "de", "en", "ru", "zh-Hans")}
+TRANSLATED = dict.fromkeys(("ab", "de", "en", "ru", "zh-Hans"), VTT)
 
 YOUTUBE: dict[str, Any] = {
     "id": "dQw4w9WgXcQ",

@@ -76,6 +76,11 @@ def styled(text: str, style: str) -> str:
     return p(text, f'<w:pStyle w:val="{style}"/>')
 
 
+def _shown_line(line: str, height: int) -> str:
+    size = 20 if line.startswith("# ") else 12
+    return f"/F1 {size} Tf 1 0 0 1 50 {height} Tm ({line.removeprefix('# ')}) Tj "
+
+
 def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | None = None, title: str = "") -> Path:
     """A PDF with the given lines (Latin letters) on each page; one that begins with "# " is set in a larger font."""
     from pypdf import PdfWriter
@@ -88,10 +93,7 @@ def write_pdf(path: Path, pages: Sequence[Sequence[str]], *, password: str | Non
     )
     for lines in pages:
         page = writer.add_blank_page(width=612, height=792)
-        shown = "".join(
-            f"/F1 {20 if line.startswith('# ') else 12} Tf 1 0 0 1 50 {750 - 14 * row} Tm ({line.removeprefix('# ')}) Tj "
-            for row, line in enumerate(lines)
-        )
+        shown = "".join(_shown_line(line, 750 - 14 * row) for row, line in enumerate(lines))
         stream = DecodedStreamObject()
         stream.set_data(f"BT {shown} ET".encode())
         page[NameObject("/Contents")] = writer._add_object(stream)

@@ -39,6 +39,28 @@ def test_line_ends_become_one_kind_and_nul_goes() -> None:
     assert decode_text(b"a\r\nb\rc\0d") == "a\nb\ncd"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "не верят в законность правительства",
+        "использует сокращённую инициализацию полей",
+        "Января 1943 года. Утверждалось",
+        "один — два — три года назад",
+        "Привет, как дела?",
+        "купить: хлеб, молоко",
+        "ДОГОВОР",
+        "СЧЁТ-ФАКТУРА",
+        "Ёлка",
+    ],
+)
+def test_a_short_text_of_windows_keeps_its_letters(text: str) -> None:
+    assert decode_text(text.encode("cp1251")) == text
+
+
+def test_a_word_alone_is_recognised_in_utf16() -> None:
+    assert decode_text("Привет".encode("utf-16-le")) == "Привет"
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_become_text(data: bytes) -> None:
     assert "\0" not in decode_text(data)

@@ -77,7 +77,11 @@ def test_what_is_no_pdf_inside_is_damaged(tmp_path: Path) -> None:
 def test_a_file_cut_short_is_damaged_or_read_in_part(tmp_path: Path, kept: int) -> None:
     path = write_pdf(tmp_path / "f", [["Hello there."]] * 3)
     path.write_bytes(path.read_bytes()[:kept])
+    assert _outcome(path) in ({"Hello there."}, set(), FailureCode.FILE_DAMAGED)
+
+
+def _outcome(path: Path) -> set[str] | FailureCode:
     try:
-        assert {block.text for block in _parse(path).blocks} <= {"Hello there."}
+        return {block.text for block in _parse(path).blocks}
     except SourceError as error:
-        assert error.code is FailureCode.FILE_DAMAGED
+        return error.code

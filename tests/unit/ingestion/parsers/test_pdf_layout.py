@@ -98,7 +98,7 @@ def test_a_word_is_not_divided_before_a_capital_or_a_digit() -> None:
 
 
 def test_dots_that_lead_to_a_page_number_are_one_sign() -> None:
-    assert _texts(["Введение .......................... 4", "Глава 1 . . . . . . . . 9"]) == [
+    assert _texts(["Введение .......................... 4", "", "Глава 1 . . . . . . . . 9"]) == [
         "Введение … 4",
         "Глава 1 … 9",
     ]

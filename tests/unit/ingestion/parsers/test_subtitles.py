@@ -12,12 +12,12 @@ Kind: captions
 Language: ru
 
 00:00:00.160 --> 00:00:02.389 align:start position:0%
- 
+{blank}
 всем<00:00:00.400><c> привет</c><00:00:00.800><c> сегодня</c>
 
 00:00:02.389 --> 00:00:02.399 align:start position:0%
 всем привет сегодня
- 
+{blank}
 
 00:00:02.399 --> 00:00:04.630 align:start position:0%
 всем привет сегодня
@@ -25,12 +25,12 @@ Language: ru
 
 00:00:04.630 --> 00:00:04.640 align:start position:0%
 мы поговорим
- 
+{blank}
 
 00:00:09.000 --> 00:00:11.000 align:start position:0%
 мы поговорим
 о<00:00:09.900><c> базах</c>
-"""
+""".replace("{blank}", " ")
 
 
 def _parse(text: str, folder: Path, name: str = "a.srt", *, media_type: str | None = None) -> Document:

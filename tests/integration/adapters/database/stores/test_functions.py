@@ -22,6 +22,7 @@ from tests.integration.adapters.database.stores.material import (
     find,
     indexed,
     open_base,
+    parsed,
     publish,
 )
 
@@ -54,14 +55,17 @@ def test_no_function_is_long(database_url: str) -> None:
     assert ask(database_url, f"select p.proname {OURS} and {lines} > {LINES_MAX}") == []
 
 
-async def test_the_counts_of_a_base_are_the_sums_of_its_ready_documents(
+async def test_the_counts_of_a_base_are_the_sums_of_what_can_be_found(
     postgres_transport: PostgresTransport, database_url: str
 ) -> None:
     stores = DatabaseStores(postgres_transport)
     mine, other = await open_base(stores), await open_base(stores, UserId(202))
     documents = [await publish(stores, mine, f"слово {number}", "и ещё одно") for number in range(4)]
     await publish(stores, other, "чужое")
-    await stores.work.add_chunks(await claim_new(stores, mine), chunks=[indexed(0, "в работе")])
+    held = await claim_new(stores, mine)
+    await stores.work.store_blocks(held, parsed=parsed("в работе"), chunks=9)
+    for chunk in (indexed(0, "в работе"), indexed(1, "уже видно"), indexed(0, "иначе, и больше слов")):
+        await stores.work.add_chunks(held, chunks=[chunk])
     await stores.library.delete(mine, documents[1])
     assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
     await stores.library.clean_base(mine)

@@ -67,7 +67,7 @@ async def test_nor_for_more_than_one_of_them_when_there_is_room_for_one_only(sto
     anna = await open_base(stores)
     await enqueue(stores, anna, *(f"заметка {number}" for number in range(5)))
     (single,) = await enqueue(stores, await open_base(stores, BORIS), "одна")
-    taken = []
+    taken: list[DocumentId] = []
     for _ in range(2):
         held = await claim(stores)
         await stores.work.publish(held, chunks=1, last=[indexed(0, f"слова {len(taken)}")])

@@ -1,21 +1,28 @@
 """What a base holds: `bot.ports.Library`."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
-from domain.documents import DocumentStatus, Removed
+from domain.documents import DocumentStatus, Medium, Removed
 from domain.ids import ChatId, MessageId
-from ingestion.records import Failure
+from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     Stores,
     batch_of,
+    card_of,
     claim_new,
+    claim_source,
     enqueue,
+    file,
     find,
     hash_of,
     indexed,
     note,
     open_base,
+    parsed,
     publish,
 )
 
@@ -64,6 +71,44 @@ async def test_a_part_of_the_name_finds_the_document(stores: Stores, part: str, 
     await enqueue(stores, base, "Отчёт_за 100%.pdf", "c:\\файл")
     await stores.intake.enqueue(batch_of(base, note("scan.pdf", title="Договор аренды")))
     assert await names(stores, part) == found
+
+
+async def test_documents_are_counted_by_a_part_of_their_name(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "один", "два", name="Отчёт за март")
+    await publish(stores, base, "три", name="Договор")
+    assert await stores.library.count(base, name_contains="отчёт") == Removed(documents=1, chunks=2)
+    assert await stores.library.count(base, name_contains="нет такого") == Removed()
+
+
+async def test_a_card_tells_what_was_read_in_the_document(stores: Stores) -> None:
+    base = await open_base(stores)
+    recording = Document(
+        title="Лекция",
+        blocks=parsed("слова").blocks,
+        medium=Medium.AUDIO,
+        duration_s=61.5,
+        parts=2,
+        unread=("обложка.jpg", "хвост.mp3"),
+        author="Анна",
+        published_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    held = await claim_source(stores, base, replace(file("лекция.zip"), url="https://t.me/news/7"))
+    await stores.work.record_content(held, content_hash="00", size_bytes=7, media_type="application/zip")
+    await stores.work.store_blocks(held, parsed=recording, chunks=1)
+    card = await card_of(stores, base, held.id)
+    assert (card.medium, card.duration_s, card.parts) == (Medium.AUDIO, 61.5, 2)
+    assert (card.unread, card.author) == (recording.unread, "Анна")
+    assert (card.published_at, card.url) == (recording.published_at, "https://t.me/news/7")
+    assert (card.size_bytes, card.media_type, card.status) == (7, "application/zip", DocumentStatus.EMBEDDING)
+
+
+async def test_what_the_sender_said_of_a_type_stays(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_source(stores, base, replace(file("a.bin"), media_type="application/pdf", size_bytes=5))
+    await stores.work.record_content(held, content_hash="00", media_type="application/zip")
+    card = await card_of(stores, base, held.id)
+    assert (card.size_bytes, card.media_type) == (5, "application/pdf")
 
 
 async def test_duplicates_and_cancelled_documents_are_not_listed(stores: Stores) -> None:

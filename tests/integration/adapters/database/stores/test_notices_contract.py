@@ -42,6 +42,12 @@ async def test_a_new_batch_is_due_with_all_its_documents(stores: Stores) -> None
     assert [card.source_identifier for card in notice.documents] == ["первая", "вторая"]
 
 
+async def test_batches_are_due_in_the_order_in_which_they_came(stores: Stores) -> None:
+    for message in range(1, 8):
+        await send(stores, f"заметка {message}", message=message)
+    assert [notice.reply_to for notice in await stores.notices.due(limit=10, hold_s=0)] == list(range(1, 8))
+
+
 async def test_nobody_waits_for_notices_of_the_command_line(stores: Stores) -> None:
     await enqueue(stores, await open_base(stores), "заметка")
     assert await stores.notices.due(limit=10, hold_s=0) == []

@@ -1,0 +1,95 @@
+"""Where in a document something stands, in the person's words.
+
+In: locators. Out: `стр. 7, 12–13`, `слайд 3`, `строки 12–15 листа «Смета»`, `3:20–3:45`, `раздел «Сроки»`, with the
+file of an archive before it; an empty text where nothing is known.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from bot.replies.names import shortened
+from bot.texts import Words
+from domain.locator import Locator
+
+NAME_CHARACTERS = 60  # of a section, a sheet or a file
+Range = tuple[int, int]
+
+
+def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
+    """The most exact thing that is known of all of them.
+
+    A section that is called like the document (`title`) says nothing new and is left out.
+    """
+    known = list(locators)
+    place = exact_place(known, words) or _sections(known, words, title)
+    return ", ".join(filter(None, [_member(known, words), place]))
+
+
+def exact_place(known: Sequence[Locator], words: Words) -> str:
+    """Pages, slides, rows or moments; empty where only sections are known."""
+    return _pages(known, words) or _slides(known, words) or _rows(known, words) or _moments(known, words)
+
+
+def _pages(known: Sequence[Locator], words: Words) -> str:
+    pages = stretches((each.page, each.page_end) for each in known)
+    return words.plain("place-pages", pages=", ".join(pages)) if pages else ""
+
+
+def _slides(known: Sequence[Locator], words: Words) -> str:
+    slides = stretches((each.slide, None) for each in known)
+    return words.plain("place-slides", slides=", ".join(slides)) if slides else ""
+
+
+def _rows(known: Sequence[Locator], words: Words) -> str:
+    """Rows of different sheets are not counted together: then the first sheet's are named."""
+    sheets = dict.fromkeys(each.headings[-1] if each.headings else "" for each in known if each.row is not None)
+    if not sheets:
+        return ""
+    sheet = next(iter(sheets))
+    of_sheet = [each for each in known if (each.headings[-1] if each.headings else "") == sheet]
+    rows = ", ".join(stretches((each.row, each.row_end) for each in of_sheet))
+    if not sheet:
+        return words.plain("place-rows", rows=rows)
+    return words.plain("place-rows-of", rows=rows, sheet=shortened(sheet, NAME_CHARACTERS))
+
+
+def _moments(known: Sequence[Locator], words: Words) -> str:
+    """One stretch with its end; of several the beginning of the first."""
+    timed = [each for each in known if each.start_s is not None]
+    if not timed:
+        return ""
+    start = timedelta(seconds=min(each.start_s or 0.0 for each in timed))
+    end_s = timed[0].end_s
+    if len(timed) == 1 and end_s is not None:
+        return words.plain("place-stretch", start=start, end=timedelta(seconds=end_s))
+    return words.plain("place-moment", start=start)
+
+
+def _sections(known: Sequence[Locator], words: Words, title: str) -> str:
+    sections = dict.fromkeys(section(each, title) for each in known)
+    name = next(iter(sections)) if len(sections) == 1 else ""
+    return words.plain("place-section", section=shortened(name, NAME_CHARACTERS)) if name else ""
+
+
+def _member(known: Sequence[Locator], words: Words) -> str:
+    members = dict.fromkeys(each.member for each in known if each.member)
+    name = next(iter(members)) if len(members) == 1 else ""
+    return words.plain("place-member", file=shortened(name, NAME_CHARACTERS)) if name else ""
+
+
+def section(locator: Locator, title: str) -> str:
+    """The innermost heading; empty when it is the document's own title."""
+    name = locator.headings[-1].strip() if locator.headings else ""
+    return "" if name.casefold() == title.strip().casefold() else name
+
+
+def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:
+    """`3–4`, `7`: in order, and numbers that follow each other as one stretch."""
+    ranges = sorted({(first, last or first) for first, last in numbers if first is not None})
+    joined: list[Range] = []
+    for first, last in ranges:
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return [str(first) if first == last else f"{first}–{last}" for first, last in joined]
