@@ -43,7 +43,7 @@ def export(folder: Path) -> Path:
     return folder
 
 
-class _TokenVectors(torch.nn.Module):
+class _TokenVectors(torch.nn.Module):  # type: ignore[misc]  # torch is not there where types are checked
     """The encoder without its pooler."""
 
     def __init__(self) -> None:

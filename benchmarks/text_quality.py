@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -25,7 +25,7 @@ from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.template_marks import unwrap_template_marks
 
-TEXT_FORMATS = ("docx", "doc", "odt", "rtf", "epub", "html")
+TEXT_FORMATS = ("docx", "doc", "odt", "rtf", "epub")
 SHEET_FORMATS = ("csv", "xlsx", "xls", "ods")
 FILTERS = {"docx": "docx:MS Word 2007 XML", "doc": "doc:MS Word 97", "odt": "odt:writer8", "rtf": "rtf", "epub": "epub"}
 SHEET_ROWS = 2_000
@@ -87,7 +87,7 @@ def made_texts(data: Path, folder: Path) -> Iterator[Sample]:
         page = folder / f"{source.stem}.html"
         page.write_text(f"<html><head><meta charset='utf-8'></head><body>{body}</body></html>")
         for kind in TEXT_FORMATS:
-            made = page if kind == "html" else _convert(page, kind)
+            made = _convert(page, kind)
             if made is not None:
                 yield Sample(kind=f"{kind} (ru)", path=made, gold=gold)
 
@@ -136,7 +136,7 @@ def _unmarked(text: str) -> str:
     return re.sub(r"\]\([^)\s]*\)|<!--.*?-->", " ", text)
 
 
-def print_table(samples: list[Sample], readers: dict[str, Reader]) -> None:
+def print_table(samples: list[Sample], readers: Mapping[str, Reader]) -> None:
     """A line for each format and reader."""
     print(f"{'format':24}{'reader':12}{'files':>6}{'words':>9}{'in order':>10}{'worst':>8}{'extra':>8}{'s':>8}")
     for kind in dict.fromkeys(sample.kind for sample in samples):
@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="../shared/data")
     data: Path = parser.parse_args().data
-    readers = {"ours": read_ours}
+    readers: dict[str, Reader] = {"ours": read_ours}
     if (peer := open_markitdown()) is not None:
         readers["markitdown"] = peer
     with tempfile.TemporaryDirectory() as folder:

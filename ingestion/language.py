@@ -66,7 +66,10 @@ SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
     words = [word.lower() for word in WORD.findall(_sample(text))]
-    scripts = Counter(script for word in words for script in map(_script_of, word) if script)
+    scripts: Counter[str] = Counter()
+    for letter, times in Counter("".join(words)).items():  # each letter once: a text has 33 or 26 of them
+        if script := _script_of(letter):
+            scripts[script] += times
     if scripts.total() < FEWEST_LETTERS:
         return None
     script = scripts.most_common(1)[0][0]

@@ -28,7 +28,7 @@ def _paragraphs(utterances: Iterable[Utterance]) -> Iterator[Sequence[Utterance]
         if paragraph and utterance.start_s - paragraph[-1].end_s > PAUSE_S:
             yield paragraph
             paragraph = []
-        if paragraph and utterance.end_s - paragraph[0].start_s > PARAGRAPH_S:
+        while paragraph and utterance.end_s - paragraph[0].start_s > PARAGRAPH_S:
             kept = _last_sentence_end(paragraph)
             yield paragraph[:kept]
             paragraph = paragraph[kept:]

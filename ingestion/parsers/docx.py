@@ -19,7 +19,7 @@ from ingestion.parsers.docx_flow import flatten, paragraphs_and_tables, table_ro
 from ingestion.parsers.docx_package import open_docx
 from ingestion.parsers.docx_styles import NO_LIST, DocxStyles, Role
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import INDENT, Outline
 from ingestion.parsers.tables import render_table
 from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
@@ -30,7 +30,6 @@ PACKAGE_DAMAGE = (OpcError, LookupError, AttributeError, TypeError)  # parts mis
 """What python-docx raises, met on fuzzed files."""
 
 OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY, of which lxml makes an XMLSyntaxError with this code
-INDENT = "  "
 
 
 def accepts(file: FileInfo) -> bool:
@@ -70,14 +69,11 @@ class _Reader:
     def __init__(self, styles: DocxStyles) -> None:
         self._outline = Outline()
         self._styles = styles
-        self._lines: list[str] = []
-        self._lines_kind = BlockKind.LIST
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
     def read(self, element: CT_P | CT_Tbl) -> None:
         """Add the next child of the body."""
         if isinstance(element, CT_Tbl):
-            self._flush()
             self._outline.add(BlockKind.TABLE, render_table(table_rows(element)))
             return
         text = words(element)
@@ -86,30 +82,17 @@ class _Reader:
 
     def finish(self) -> tuple[Block, ...]:
         """All blocks, after the last element."""
-        self._flush()
-        return tuple(self._outline.blocks)
+        return self._outline.finish()
 
     def _read_paragraph(self, role: Role, text: str) -> None:
         if role.heading_level is not None:
-            self._flush()
             self._outline.add_heading(text, role.heading_level)
         elif role.is_code:
-            self._gather(BlockKind.CODE, text)
+            self._outline.add_line(BlockKind.CODE, text)
         elif role.list_id != NO_LIST:
-            self._gather(BlockKind.LIST, self._bullet(role.list_id, role.depth) + text.strip())
+            self._outline.add_line(BlockKind.LIST, self._bullet(role.list_id, role.depth) + text.strip())
         else:
-            self._flush()
             self._outline.add(BlockKind.PARAGRAPH, text)
-
-    def _gather(self, kind: BlockKind, line: str) -> None:
-        if self._lines and self._lines_kind is not kind:
-            self._flush()
-        self._lines_kind = kind
-        self._lines.append(line)
-
-    def _flush(self) -> None:
-        self._outline.add(self._lines_kind, "\n".join(self._lines))
-        self._lines.clear()
 
     def _bullet(self, list_id: int, depth: int) -> str:
         """Numbers count on through the document for each list, and anew for a deeper level below each item."""

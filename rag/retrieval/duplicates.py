@@ -4,14 +4,12 @@ In: ranked passages, best first. Out: the same without the repetitions. Two vers
 number or a «не» both stay: that difference may be what the question is about.
 """
 
-import re
 from collections.abc import Sequence
 
 from rag.records import RankedPassage
 
 _SHINGLE_WORDS = 3
 _SAME_SHINGLES = 0.9  # share of word triples also found in the better passage; the rest are seams
-_WORD = re.compile(r"\w+")
 
 
 def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -22,7 +20,7 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     kept: list[RankedPassage] = []
     seen: list[tuple[frozenset[str], list[str]]] = []
     for candidate in ranked:
-        words = _WORD.findall(candidate.passage.text.casefold())
+        words = candidate.passage.text.casefold().split()  # with their commas: repetitions repeat those too
         vocabulary = frozenset(words)
         # Hardly any passage holds all words of another; triples are made of those alone.
         if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):

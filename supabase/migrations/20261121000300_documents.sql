@@ -112,31 +112,39 @@ comment on function enqueue_batch is
   'Stores all sources of one message at once. Messages of an album share a batch. The same message again returns what '
   'was stored the first time.';
 
-create function waiting_bases(p_lanes text[])
-returns table (base_id uuid, lane text)
+create function waiting_bases(p_lane text)
+returns setof uuid
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   -- From base to base along the index, however many documents each of them has.
   with recursive walk as (
-    (select d.lane, d.base_id from documents d where d.phase = 'waiting' and d.lane = any (p_lanes)
-     order by d.lane, d.base_id limit 1)
+    select (select d.base_id from documents d where d.phase = 'waiting' and d.lane = p_lane
+            order by d.base_id limit 1) as base_id
     union all
-    select next.lane, next.base_id from walk w cross join lateral (
-      select d.lane, d.base_id from documents d
-      where d.phase = 'waiting' and d.lane = any (p_lanes) and (d.lane, d.base_id) > (w.lane, w.base_id)
-      order by d.lane, d.base_id limit 1) next
+    select (select d.base_id from documents d where d.phase = 'waiting' and d.lane = p_lane and d.base_id > w.base_id
+            order by d.base_id limit 1)
+    from walk w where w.base_id is not null
   )
-  select w.base_id, w.lane
-  from walk w join bases b on b.id = w.base_id
+  select w.base_id from walk w where w.base_id is not null
+$$;
+comment on function waiting_bases is 'Internal: bases that have documents in this queue.';
+
+create function turns(p_lanes text[])
+returns table (base_id uuid, lane text)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select b.id, l.lane
+  from unnest(p_lanes) as l (lane) cross join lateral waiting_bases(l.lane) as w (base_id)
+  join bases b on b.id = w.base_id
   cross join lateral (
     select d.run_after, d.created_at from documents d
-    where d.phase = 'waiting' and d.lane = w.lane and d.base_id = w.base_id and d.run_after <= now()
+    where d.phase = 'waiting' and d.lane = l.lane and d.base_id = b.id and d.run_after <= now()
     order by d.run_after, d.created_at, d.position, d.id limit 1) first
   order by
-    (select count(*) from documents d where d.phase = 'working' and d.base_id = w.base_id and d.lane = w.lane),
+    (select count(*) from documents d where d.phase = 'working' and d.base_id = b.id and d.lane = l.lane),
     greatest(first.run_after, b.served_at), first.created_at
 $$;
-comment on function waiting_bases is
+comment on function turns is
   'Internal: bases with documents whose turn has come, the fairest first: with the fewest in work, then the one that has '
   'waited longest since it sent the document or was served. So nobody waits for all of another''s hundred.';
 
@@ -154,7 +162,7 @@ begin
   if found then
     return its_id;
   end if;
-  for turn in select * from waiting_bases(p_lanes) loop
+  for turn in select * from turns(p_lanes) loop
     select d.id into its_id from documents d
     where d.phase = 'waiting' and d.lane = turn.lane and d.base_id = turn.base_id and d.run_after <= now()
     order by d.run_after, d.created_at, d.position, d.id limit 1 for update skip locked;
@@ -210,9 +218,10 @@ create function touch_batch(p_batch uuid)
 returns void
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
-  update batches set revision = revision + 1 where id = p_batch
+  update batches set revision = revision + 1 where id = p_batch and chat_id is not null
 $$;
-comment on function touch_batch is 'Internal: the live message of this batch has something new to show.';
+comment on function touch_batch is
+  'Internal: the live message of this batch has something new to show. Nobody waits for one of the command line.';
 
 create function held_document(p_document text, p_lease text)
 returns documents

@@ -5,34 +5,26 @@ create function documents_ahead(p_document uuid)
 returns int
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  with recursive mine as (
-    select d.lane, d.base_id, greatest(d.run_after, now()) as due, before.n::int as in_base
-    from documents d cross join lateral (
-      select count(*) as n from documents x
+  with mine as (
+    select d.lane, d.base_id, greatest(d.run_after, now()) as due, (
+      select count(*) from documents x
       where x.phase = 'waiting' and x.lane = d.lane and x.base_id = d.base_id
-        and (x.run_after, x.created_at, x.position, x.id) < (d.run_after, d.created_at, d.position, d.id)) before
+        and (x.run_after, x.created_at, x.position, x.id) < (d.run_after, d.created_at, d.position, d.id)) as in_base
+    from documents d
     where d.id = p_document and d.phase = 'waiting'
-  ), bases_of_lane as (
-    select (select d.base_id from documents d where d.phase = 'waiting' and d.lane = m.lane
-            order by d.base_id limit 1) as base_id
-    from mine m
-    union all
-    select (select d.base_id from documents d, mine m
-            where d.phase = 'waiting' and d.lane = m.lane and d.base_id > b.base_id order by d.base_id limit 1)
-    from bases_of_lane b where b.base_id is not null
   )
-  select m.in_base + coalesce(sum(turns.n), 0)::int
-  from mine m left join bases_of_lane b on b.base_id <> m.base_id
+  select (m.in_base + coalesce(sum(others.turns), 0))::int
+  from mine m left join lateral waiting_bases(m.lane) as b (id) on b.id <> m.base_id
   left join lateral (
-    select count(*) as n from (
+    select count(*) as turns from (
       select from documents d
-      where d.phase = 'waiting' and d.lane = m.lane and d.base_id = b.base_id and d.run_after <= m.due
-      limit m.in_base + 1) as some_of_them) turns on true
+      where d.phase = 'waiting' and d.lane = m.lane and d.base_id = b.id and d.run_after <= m.due
+      limit m.in_base + 1) as some_of_them) others on true
   group by m.in_base
 $$;
 comment on function documents_ahead is
   'Internal: how many documents of its lane are worked before a waiting one: those before it in its base, and of every '
-  'other base as many turns as this one will have had (see waiting_bases).';
+  'other base as many turns as this one will have had (see `turns`).';
 
 create view document_cards with (security_invoker = true) as
 select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as source_identifier, d.title, d.status,

@@ -13,8 +13,8 @@ declare
   counters constant text[] := array['documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics'];
   functions constant text[] := array[
     'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
-    'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'next_document',
-    'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease', 'return_document',
+    'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'turns',
+    'next_document', 'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease', 'return_document',
     'report_progress',
     'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
     'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',

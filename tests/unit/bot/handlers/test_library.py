@@ -1,5 +1,7 @@
 """The list of documents, cards, deleting, cleaning, sources and thumbs."""
 
+from typing import Any
+
 import pytest
 
 from domain.documents import DocumentStatus
@@ -97,7 +99,7 @@ async def test_documents_are_found_by_a_part_of_their_name() -> None:
     await anna.press(anna.last.buttons["🔍"])
     question = max(anna.session.messages)
     asked = anna.session.said[-1]
-    link = {"type": "text_link", "offset": 0, "length": 1, "url": "https://baza.invalid/find/"}
+    link: dict[str, Any] = {"type": "text_link", "offset": 0, "length": 1, "url": "https://baza.invalid/find/"}
     assert link["url"] in asked.html
     await anna.say("мент 1", reply_to_message=anna.session.message(question) | {"entities": [link]})
     assert anna.last.text.splitlines()[0] == "🗂 Документы: 4 · «мент 1»"  # 1, 10, 11, 12
@@ -121,7 +123,7 @@ async def test_a_document_gets_another_name_by_a_reply() -> None:
     await open_first(anna)
     await anna.press(anna.last.buttons["Переименовать"])
     question = max(anna.session.messages)
-    link = {"type": "text_link", "offset": 0, "length": 1, "url": f"https://baza.invalid/name/{first(anna).id}"}
+    link: dict[str, Any] = {"type": "text_link", "offset": 0, "length": 1, "url": f"https://baza.invalid/name/{first(anna).id}"}
     assert link["url"] in anna.last.html
     await anna.say("Аренда офиса", reply_to_message=anna.session.message(question) | {"entities": [link]})
     assert anna.last.text == "Теперь это Аренда офиса."

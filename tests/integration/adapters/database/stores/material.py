@@ -12,7 +12,7 @@ import psycopg
 
 from bot.ports import Library, Notices, PastDialogues, PeopleStore
 from domain.documents import DocumentCard, Lane, SourceType
-from domain.ids import BaseId, ChatId, DocumentId, MessageId, UserId
+from domain.ids import BaseId, ChatId, DocumentId, MessageId, SessionId, UserId
 from domain.locator import Locator
 from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
 from ingestion.records import (
@@ -28,7 +28,7 @@ from ingestion.records import (
     Span,
 )
 from rag.ports import DialogueStore, PassageSearch
-from rag.records import Candidate, SearchQuery
+from rag.records import Candidate, Exchange, SearchQuery
 
 ANNA = UserId(101)
 MODEL = "four-numbers"
@@ -195,3 +195,23 @@ def ask(url: str, query: str) -> list[tuple[object, ...]]:
     """What the database itself answers to its owner."""
     with psycopg.connect(url, autocommit=True) as connection:
         return list(connection.execute(query.encode()))
+
+
+async def keep_exchange(
+    dialogue: DialogueStore, user: UserId, session: SessionId, base: BaseId, exchange: Exchange, *, keep: int = 30
+) -> int:
+    """Its terms are its words. How many messages left the window."""
+    return await dialogue.append(
+        user,
+        session,
+        base=base,
+        exchange=exchange,
+        question_terms=exchange.question.casefold().split(),
+        answer_terms=exchange.answer.casefold().split(),
+        keep=keep,
+    )
+
+
+async def window_of(dialogue: DialogueStore, user: UserId, session: SessionId, *, pairs: int = 15) -> list[Exchange]:
+    """The last exchanges."""
+    return list((await dialogue.recollect(user, session, pairs=pairs, terms=(), recalled=2)).window)

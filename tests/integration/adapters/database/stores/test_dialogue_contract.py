@@ -7,7 +7,14 @@ from adapters.database.stores.people import PeopleStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, ChatId, SessionId, UserId
 from rag.records import Exchange
-from tests.integration.adapters.database.stores.material import ANNA, Dialogue, Stores, open_base
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    Dialogue,
+    Stores,
+    keep_exchange,
+    open_base,
+    window_of,
+)
 
 BORIS = UserId(202)
 SESSION = SessionId("5f0c1c5e-0000-4000-8000-000000000001")
@@ -20,16 +27,7 @@ def said(turn: int) -> Exchange:
 
 
 async def keep(store: Dialogue, base: BaseId, exchange: Exchange, session: SessionId = SESSION) -> int:
-    """Its terms are its words."""
-    return await store.append(
-        ANNA,
-        session,
-        base=base,
-        exchange=exchange,
-        question_terms=exchange.question.casefold().split(),
-        answer_terms=exchange.answer.casefold().split(),
-        keep=KEEP,
-    )
+    return await keep_exchange(store, ANNA, session, base, exchange, keep=KEEP)
 
 
 async def say(stores: Stores, *turns: int, session: SessionId = SESSION) -> None:
@@ -38,10 +36,8 @@ async def say(stores: Stores, *turns: int, session: SessionId = SESSION) -> None
         await keep(stores.dialogue, base, said(turn), session)
 
 
-async def window(
-    store: Dialogue, pairs: int = 15, *, user: UserId = ANNA, session: SessionId = SESSION
-) -> list[Exchange]:
-    return list((await store.recollect(user, session, pairs=pairs, terms=(), recalled=2)).window)
+async def window(store: Dialogue, pairs: int = 15, *, session: SessionId = SESSION) -> list[Exchange]:
+    return await window_of(store, ANNA, session, pairs=pairs)
 
 
 async def test_a_new_dialogue_is_empty(stores: Stores) -> None:

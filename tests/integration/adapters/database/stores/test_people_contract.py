@@ -5,7 +5,7 @@ import asyncio
 from domain.ids import ChatId, ThreadId, UserId
 from domain.people import Mode
 from rag.records import Exchange
-from tests.integration.adapters.database.stores.material import ANNA, Stores, open_base
+from tests.integration.adapters.database.stores.material import ANNA, Stores, keep_exchange, open_base, window_of
 
 GROUP = ChatId(-100500)
 
@@ -86,11 +86,11 @@ async def test_a_new_dialogue_keeps_the_mode_and_the_old_words(stores: Stores) -
     base = await open_base(stores)
     old = await stores.people.set_mode(ANNA, Mode.CHAT)
     said = Exchange(question="Где ключи?", answer="На столе.")
-    await stores.dialogue.append(ANNA, old.session_id, base=base, exchange=said, keep=30)
+    await keep_exchange(stores.dialogue, ANNA, old.session_id, base, said, keep=30)
     new = await stores.people.new_session(ANNA)
     assert (new.mode, new.session_id != old.session_id) == (Mode.CHAT, True)
-    assert await stores.dialogue.window(ANNA, new.session_id, pairs=15) == []
-    assert await stores.dialogue.window(ANNA, old.session_id, pairs=15) == [said]
+    assert await window_of(stores.dialogue, ANNA, new.session_id) == []
+    assert await window_of(stores.dialogue, ANNA, old.session_id) == [said]
 
 
 async def test_a_clean_chat_forgets_window_and_archive_and_begins_anew(stores: Stores) -> None:
@@ -98,11 +98,11 @@ async def test_a_clean_chat_forgets_window_and_archive_and_begins_anew(stores: S
     state = await stores.people.set_mode(ANNA, Mode.CHAT)
     for turn in range(3):
         said = Exchange(question=f"Вопрос {turn}", answer=f"Ответ {turn}")
-        await stores.dialogue.append(ANNA, state.session_id, base=base, exchange=said, keep=4)
+        await keep_exchange(stores.dialogue, ANNA, state.session_id, base, said, keep=4)
     assert (await stores.people.clean_chat(ANNA)).messages == 6
     fresh = await stores.people.state(ANNA, base=base, language="ru")
     assert (fresh.mode, fresh.session_id != state.session_id) == (Mode.CHAT, True)
-    assert await stores.dialogue.window(ANNA, state.session_id, pairs=15) == []
+    assert await window_of(stores.dialogue, ANNA, state.session_id) == []
     assert (await stores.people.clean_chat(ANNA)).messages == 0
 
 
@@ -110,6 +110,6 @@ async def test_a_clean_chat_leaves_the_words_of_others(stores: Stores) -> None:
     boris = UserId(202)
     state = await stores.people.set_mode(boris, Mode.CHAT)
     said = Exchange(question="Где ключи?", answer="На столе.")
-    await stores.dialogue.append(boris, state.session_id, base=state.base_id, exchange=said, keep=30)
+    await keep_exchange(stores.dialogue, boris, state.session_id, state.base_id, said, keep=30)
     await stores.people.clean_chat(ANNA)
-    assert await stores.dialogue.window(boris, state.session_id, pairs=15) == [said]
+    assert await window_of(stores.dialogue, boris, state.session_id) == [said]
