@@ -37,7 +37,7 @@ def _words(text: str) -> frozenset[str]:
 
 FREQUENT_WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "cyrillic": {
-        "ru": _words("и в не на что с по это как к из у за от для так но его если или только при чтобы"),
+        "ru": _words("и в не на что с по это как к из у за от для так но его если или только при чтобы до без под над"),
         "uk": _words("і в не на що з та до це як у за від для але його якщо або тільки при щоб є також"),
         "be": _words("і ў не на што з да гэта як у за ад для але яго калі або толькі пры каб ёсць таксама"),
         "bg": _words("и в не на че с по това как към от за да се са но ако или само при който е ще"),
@@ -104,5 +104,5 @@ def _by_words(words: list[str], script: str) -> str | None:
         + sum(letters[letter] for letter in OWN_LETTERS.get(language, ""))
         for language, frequent in FREQUENT_WORDS[script].items()
     }
-    best = max(scores, key=lambda language: scores[language])
+    best = max(scores, key=lambda language: (scores[language], language == SCRIPT_DEFAULT.get(script)))
     return best if scores[best] >= max(1, len(words) * FEWEST_FREQUENT_SHARE) else None

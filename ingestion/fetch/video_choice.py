@@ -58,17 +58,13 @@ CODES = {
 }
 
 _TROUBLES = (
-    (
-        Trouble.REFUSED,
-        r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict|sign in to confirm",
-    ),
+    (Trouble.REFUSED, r"closed to videos"),  # by `video_guard`
+    (Trouble.REFUSED, r"not a bot|captcha|HTTP Error (403|429)|rate.?limit|your country|geo.?restrict"),
     (Trouble.LIVE, r"live event will begin|premieres? (in|will)|(is|has) not yet (started|begun)|is offline"),
-    (
-        Trouble.GONE,
-        r"private|removed|deleted|members.only|available to this channel|does not exist|no longer available",
-    ),
-    (Trouble.GONE, r"video (is )?(not |un)available|HTTP Error (401|404|410)|account .*terminated|log.?in|password"),
-    (Trouble.AWAY, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|temporary failure"),
+    (Trouble.GONE, r"private|removed|deleted|members.only|available to this channel|does not exist|no longer"),
+    (Trouble.GONE, r"video (is )?(not |un)available|HTTP Error (401|404|410)|account .*terminated"),
+    (Trouble.GONE, r"log.?in|password|sign in to confirm your age"),
+    (Trouble.AWAY, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|TransportError"),
 )
 """Asked in this order; the words are those of yt-dlp's extractors."""
 

@@ -93,14 +93,15 @@ def show_number(value: float, number_format: NumberFormat, *, epoch_1904: bool =
 
 def plain_number(value: float, *, decimals: int = SIGNIFICANT_DIGITS) -> str:
     """Without an exponent where that is readable, and without what binary fractions leave behind."""
-    if value != value or abs(value) >= LARGEST_PLAIN:
+    if not abs(value) < LARGEST_PLAIN:  # nor what is no number at all
         return f"{value:g}"
-    if decimals == SIGNIFICANT_DIGITS and 0 < abs(value) < 10**-4:
-        return f"{value:.{SIGNIFICANT_DIGITS}g}"
-    text = f"{value:.{min(decimals, SIGNIFICANT_DIGITS)}f}"
-    if decimals == SIGNIFICANT_DIGITS:
-        text = f"{value:.{SIGNIFICANT_DIGITS}g}" if abs(value) < 10**SIGNIFICANT_DIGITS else f"{value:.0f}"
-    return "0" if text in ("-0", "") else text
+    if decimals < SIGNIFICANT_DIGITS:
+        text = f"{value:.{decimals}f}"
+    elif value == int(value):
+        text = str(int(value))
+    else:
+        text = f"{value:.{SIGNIFICANT_DIGITS}g}"
+    return "0" if text == "-0" else text
 
 
 def _section_of(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of a sheet as tables that can be read anywhere: each block of rows begins with the names of its columns.
+"""Rows of a sheet as tables: each block of rows begins with the names of its columns.
 
 In: rows with their numbers, a sheet at a time. Out: blocks on an outline, each knowing its first and last row. It finds
 the row of column names by itself: lines of a single cell above it are titles, an empty row ends a table.
@@ -13,8 +13,7 @@ from ingestion.parsers.outline import Outline
 from ingestion.parsers.tables import render_table
 from ingestion.records import BlockKind
 
-BLOCK_CHARACTERS = 600  # of rows below one header: two or three blocks make a passage
-FEWEST_ROWS = 3  # of a block, however long they are
+BLOCK_CHARACTERS = 16_000  # of rows below one header; passages are cut out of a block, and repeat its header
 MOST_COLUMNS = 1_000  # a sheet has 16,384; nobody reads a row of them
 LETTERS = 26
 
@@ -106,7 +105,7 @@ def _add_titles(outline: Outline, rows: Sequence[SheetRow], place: Locator) -> N
 def _in_blocks(header: SheetRow, first: list[SheetRow], rows: Iterator[SheetRow]) -> Iterator[list[SheetRow]]:
     block, characters = list(first), sum(map(_length, first))
     for row in rows:
-        if characters >= BLOCK_CHARACTERS and len(block) >= FEWEST_ROWS:
+        if characters >= BLOCK_CHARACTERS:
             yield block
             block, characters = [], 0
         block.append(row)

@@ -114,7 +114,7 @@ comment on function enqueue_batch is
 
 create function waiting_bases(p_lane text)
 returns setof uuid
-language sql stable security invoker set search_path = public, extensions, pg_temp
+language sql stable rows 20 security invoker set search_path = public, extensions, pg_temp
 as $$
   -- From base to base along the index, however many documents each of them has.
   with recursive walk as (

@@ -5,7 +5,7 @@ create function documents_ahead(p_document uuid)
 returns int
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  with mine as (
+  with mine as materialized (
     select d.lane, d.base_id, greatest(d.run_after, now()) as due, (
       select count(*) from documents x
       where x.phase = 'waiting' and x.lane = d.lane and x.base_id = d.base_id

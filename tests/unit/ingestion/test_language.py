@@ -36,3 +36,8 @@ def test_most_of_the_text_decides() -> None:
 
 def test_a_long_text_is_judged_by_samples_of_it() -> None:
     assert detect_language("Это текст на русском языке, и в нём много слов. " * 20_000) == "ru"
+
+
+def test_a_short_russian_text_is_not_taken_for_ukrainian() -> None:
+    assert detect_language("Офис стоит 100 рублей в месяц, оплата до пятого числа.") == "ru"
+    assert detect_language("Вхід до будинку з двору, за рогом.") == "uk"
