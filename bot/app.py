@@ -25,7 +25,7 @@ from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 from adapters.lexical import RussianEnglishAnalyzer
-from bot.listening import open_recordings, video_fetcher
+from bot.listening import open_transcriber, video_fetcher
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
@@ -34,9 +34,10 @@ from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
-from ingestion.ports import TelegramFiles
+from ingestion.ports import TelegramFiles, Transcriber
 from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader
+from ingestion.reading.recordings import RecordingReader
 from ingestion.worker import Worker
 from prompts.intents import load_intents
 from prompts.loader import load_prompts
@@ -105,6 +106,7 @@ class Parts:
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
+    transcriber: Transcriber | None  # hears documents and questions; one process for both
 
     def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
         """Search as the settings say; `baza eval` asks for more candidates."""
@@ -175,7 +177,7 @@ class Parts:
                         unpacker=UnpackProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb)
                     ),
                     pictures=await open_pictures(self.settings, parser, stack),
-                    recordings=await open_recordings(self.settings, stack),
+                    recordings=RecordingReader(self.transcriber) if self.transcriber else None,
                 ),
                 embedder=self.embedder,
                 analyzer=self.analyzer,
@@ -218,6 +220,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             reranker=search_models.reranker,
             model=await _open_answer_model(settings.model, stack),
             planner_model=await _open_planner_model(settings.model, stack),
+            transcriber=await open_transcriber(settings, stack),
         )
 
 

@@ -12,17 +12,10 @@ from tempfile import TemporaryDirectory
 from bot.settings import Settings
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.ports import Transcriber
-from ingestion.reading.recordings import RecordingReader
 
 MEGABYTE = 2**20
 SAMPLES_A_SECOND = 16_000
 SAMPLE_BYTES = 2
-
-
-async def open_recordings(settings: Settings, stack: AsyncExitStack) -> RecordingReader | None:
-    """None where nothing hears speech."""
-    transcriber = await open_transcriber(settings, stack)
-    return RecordingReader(transcriber) if transcriber else None
 
 
 async def open_transcriber(settings: Settings, stack: AsyncExitStack) -> Transcriber | None:

@@ -4,7 +4,7 @@ In: the composition root's parts. Out: one frozen record, which handlers get und
 It makes nothing itself.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,6 +37,7 @@ class Services:
     text: DocumentText
     texts: Texts
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
+    hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody
     admin_users: frozenset[int] = frozenset()
     messages_per_minute: int = 40

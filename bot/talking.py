@@ -17,6 +17,7 @@ from bot.app import Parts, open_bot
 from bot.cli.troubles import CommandError
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
+from bot.hearing import SpokenQuestions
 from bot.inbox import Inbox
 from bot.localchat.server import serve_local_chat
 from bot.localchat.store.settings import read_token
@@ -76,7 +77,7 @@ async def talk(
         notices.wake()
         wake_worker()
 
-    dispatcher = build_dispatcher(_services(parts, texts, wake))
+    dispatcher = build_dispatcher(_services(parts, texts, place, wake))
     inbox = Inbox(bot, dispatcher, parts.stores.inbox)
     await announce_commands(bot, texts)
     await inbox.replay()
@@ -136,8 +137,11 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
     return compare_versions
 
 
-def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
+def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
     settings, stores = parts.settings, parts.stores
+    spoken = None
+    if parts.transcriber:
+        spoken = SpokenQuestions(place.files, parts.transcriber, scratch=settings.home / "scratch")
     return Services(
         people=stores.people,
         library=stores.library,
@@ -148,6 +152,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> Services:
         text=stores.text,
         texts=texts,
         wake=wake,
+        hear=spoken.hear if spoken else None,
         allowed_users=settings.telegram.allowed_users,
         admin_users=settings.telegram.admin_users,
         messages_per_minute=settings.telegram.messages_per_minute,

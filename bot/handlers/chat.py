@@ -3,7 +3,9 @@
 In: messages of people. Out: a streamed answer with its sources; for links and files a question back.
 """
 
+import structlog
 from aiogram import Bot, Router
+from aiogram.enums import ChatAction
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.answering import Dialogues, answer_question
@@ -13,12 +15,17 @@ from bot.handlers.incoming import original_of, sources_in
 from bot.handlers.modes import switch_mode
 from bot.inbox import Turn
 from bot.keyboards import KEEP, ModeFor, button, mode_offer, rows
+from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send
 from bot.services import Services
 from bot.talk import Talk
 from domain.documents import SourceType
 from domain.ids import MessageId
 from domain.people import Mode
+from ingestion.errors import ServiceError, SourceError
+
+UNDERSTOOD_CHARACTERS = 1000  # of a spoken question, shown before its answer
+log = structlog.get_logger()
 
 _NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
 
@@ -35,7 +42,10 @@ def build_router() -> Router:
 async def ask(
     message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
 ) -> None:
-    """Answer a question; ask back when the message is nothing but links or a file."""
+    """Answer a question, written or spoken; ask back when the message is nothing but links or a file."""
+    if spoken := message.voice or message.video_note:
+        await _ask_spoken(spoken.file_id, message, bot, services, talk, dialogues, turn)
+        return
     sources = sources_in(message, talk.words)
     if sources and all(source.type in _NO_QUESTIONS for source in sources):
         keyboard = rows([button(talk.words.plain("button-keep"), KEEP)])
@@ -49,6 +59,37 @@ async def ask(
     if turn:
         turn.release()  # an answer takes its time; «База» pressed meanwhile must work at once
     await answer_question(message.text, bot, services, talk, dialogues)
+
+
+async def _ask_spoken(
+    file_id: str,
+    message: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None,
+) -> None:
+    """A voice message is understood, shown as understood, and answered."""
+    place = place_at(talk.place, MessageId(message.message_id))
+    if services.hear is None:
+        await send(bot, place, talk.words("voice-not-heard"))
+        return
+    if turn:
+        turn.release()
+    await bot.send_chat_action(talk.place.chat, ChatAction.TYPING, message_thread_id=talk.place.thread)
+    try:
+        question = await services.hear(file_id)
+    except ServiceError as error:
+        log.warning("chat.not_heard", reason=error.code)
+        await send(bot, place, talk.words("voice-away"))
+        return
+    except SourceError as error:
+        log.info("chat.not_understood", reason=error.code)
+        await send(bot, place, talk.words("voice-without-speech"))
+        return
+    await send(bot, place, talk.words("voice-understood", question=shortened(question, UNDERSTOOD_CHARACTERS)))
+    await answer_question(question, bot, services, talk, dialogues)
 
 
 async def offer_modes(message: Message, bot: Bot, talk: Talk) -> None:

@@ -76,6 +76,14 @@ def _progress(
     return tell
 
 
+def _fetching(document: DocumentCard, words: Words) -> str:
+    """Pages of a site are counted; of anything else bytes, which say nothing to people."""
+    if document.source_type is SourceType.SITE or document.progress_total <= 1:
+        return _progress("progress-fetching", "progress-fetching-pages")(document, words)
+    percent = min(100, 100 * document.progress_done // document.progress_total)
+    return words("progress-fetching-percent", title=_title(document), percent=percent)
+
+
 def _searchable(document: DocumentCard, words: Words) -> str:
     """What is read can be asked about before the rest is."""
     if not document.searchable or document.progress_total <= document.searchable:
@@ -145,7 +153,7 @@ def _length(seconds: int) -> Value:
 _TEXTS: Mapping[DocumentStatus, Callable[[DocumentCard, Words], str]] = {
     DocumentStatus.QUEUED: _queued,
     DocumentStatus.CHOOSING: lambda document, words: words("choice-question", title=_title(document)),
-    DocumentStatus.FETCHING: _progress("progress-fetching", "progress-fetching-pages"),
+    DocumentStatus.FETCHING: _fetching,
     DocumentStatus.PARSING: _progress("progress-parsing", "progress-parsing-pages"),
     DocumentStatus.RECOGNISING: _progress("progress-recognising", "progress-recognising-pages"),
     DocumentStatus.LISTENING: _progress("progress-listening", "progress-listening-time", unit=_length),

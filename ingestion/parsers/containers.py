@@ -108,7 +108,7 @@ def _check_open(archive: zipfile.ZipFile) -> None:
 
 
 def ole2_kind(path: Path) -> FileKind:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_UNSUPPORTED."""
+    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_UNSUPPORTED."""
     names = _root_names(path)
     for name, kind in KINDS_BY_STREAM:
         if name not in names:
@@ -127,7 +127,10 @@ def _root_names(path: Path) -> frozenset[str]:
         with olefile.OleFileIO(str(path)) as container:
             return frozenset(entry[0] for entry in container.listdir() if entry)
     except (OSError, ValueError, IndexError, RecursionError):  # what olefile raises on damaged files
-        return _names_by_search(path)
+        names = _names_by_search(path)
+        if not names:
+            raise SourceError(FailureCode.FILE_DAMAGED, detail="OLE2: no directory") from None
+        return names
 
 
 def _names_by_search(path: Path) -> frozenset[str]:

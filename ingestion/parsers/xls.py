@@ -4,7 +4,7 @@ In: an OLE2 or ZIP container with a binary workbook. Out: a `Document` as `xlsx`
 numbers and nothing else of their formats: percents are fractions here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
@@ -36,8 +36,11 @@ def parse(path: Path, info: FileInfo) -> Document:
         for sheet in book.sheets_metadata:
             if sheet.typ is SheetTypeEnum.WorkSheet:
                 outline.add_heading(sheet.name, 1)
-                rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-                add_sheet(outline, _rows(rows))
+                content = book.get_sheet_by_name(sheet.name)
+                first_column = (
+                    content.start[1] if content.start else 0
+                )  # rows begin with 1, columns with the first used
+                add_sheet(outline, _rows(content.iter_rows(), first_column))
     except PasswordError as error:
         raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(error)) from error
     except CalamineError as error:
@@ -47,11 +50,11 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language)
 
 
-def _rows(rows: list[list[Cell]]) -> Iterator[SheetRow]:
+def _rows(rows: Iterable[list[Cell]], first_column: int) -> Iterator[SheetRow]:
     for number, row in enumerate(rows, start=1):
-        cells = {column: text for column, cell in enumerate(row) if (text := _show(cell)).strip()}
+        cells = {column: text for column, cell in enumerate(row, first_column) if (text := _show(cell)).strip()}
         if cells:
-            has_values = any(not isinstance(row[column], str) for column in cells)
+            has_values = any(not isinstance(row[column - first_column], str) for column in cells)
             yield SheetRow(number=number, cells=cells, has_values=has_values)
 
 

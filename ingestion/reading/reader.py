@@ -106,7 +106,10 @@ class FileReader:
         if parsed.pages_without_text and self._pictures is not None:
             parsed = await self._pictures.fill_pages(file, parsed, progress)
         if not parsed.blocks:
-            needs_eyes = parsed.pages_without_text and self._pictures is None
-            code = FailureCode.FILE_NEEDS_RECOGNITION if needs_eyes else FailureCode.FILE_WITHOUT_TEXT
-            raise SourceError(code, name=file.name)
+            raise SourceError(self._why_silent(parsed), name=file.name)
         return parsed
+
+    def _why_silent(self, parsed: Document) -> FailureCode:
+        if not parsed.pages_without_text:
+            return FailureCode.FILE_WITHOUT_TEXT
+        return FailureCode.FILE_NEEDS_RECOGNITION if self._pictures is None else FailureCode.FILE_WITHOUT_WORDS

@@ -72,7 +72,8 @@ comment on function similar_terms is
 
 create function count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
   out own bigint, out around bigint)
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   if (select b.passages from bases b where b.id = p_base) > counted_passages() then
@@ -94,7 +95,8 @@ comment on function count_postings is
 
 create function weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
 returns table (place int, term text, low text, high text, own double precision, wide double precision, many boolean)
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -137,28 +139,25 @@ comment on function weigh_terms is
   'relatives stand. A term that the base does not hold is looked for in other spellings. Terms that are `many` are too '
   'frequent to be read in full.';
 
-create function shortest_passage() returns double precision
-language sql immutable parallel safe as $$ select 16.0::double precision $$;
-comment on function shortest_passage is
-  'Internal: in terms; a passage of fewer is no better an answer than one of so many.';
-
 create function posting_weight(p_frequency int, p_titled int, p_length int, p_average double precision)
 returns double precision
 language sql immutable parallel safe
-as $$ select p_frequency * p_average / greatest(p_length, shortest_passage()) + 0.5 * p_titled $$;
+as $$ select p_frequency * p_average / greatest(p_length, 16) + p_titled * double precision '0.5' $$;
 comment on function posting_weight is
   'Internal: BM25F: occurrences in the text by the length of the passage (b = 1: passages are of one making, and of two '
-  'with the same words the shorter speaks of nothing else), and half as much for title and headings, however long.';
+  'with the same words the shorter speaks of nothing else; but one of under 16 terms is no better than one of 16), and '
+  'half as much for title and headings, however long.';
 
 create function saturated(p_weight double precision) returns double precision
 language sql immutable parallel safe
-as $$ select p_weight * 2.2 / (p_weight + 1.2) $$;
+as $$ select p_weight * double precision '2.2' / (p_weight + double precision '1.2') $$;
 comment on function saturated is 'Internal: the second occurrence says less than the first: BM25 with k1 = 1.2.';
 
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -186,33 +185,10 @@ comment on function score_postings is
   'Internal: the best passages by all postings of some ranges of the index; `p_own` and `p_wide` are what the term itself '
   'and anything in its range are worth.';
 
-create function score_more(p_base uuid, p_terms text[], p_weights double precision[], p_chunks bigint[],
-  p_scores double precision[])
-returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 300 security invoker set search_path = public, extensions, pg_temp set jit = off
-as $$
-#variable_conflict use_column
-declare
-  average constant double precision := (
-    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
-begin
-  return query
-  select f.chunk_id, f.score + coalesce(more.score, 0)
-  from unnest(p_chunks, p_scores) f (chunk_id, score)
-  cross join lateral (
-    select sum(w.weight * saturated(posting_weight(t.frequency, t.titled, t.length, average))) as score
-    from unnest(p_terms, p_weights) w (term, weight)
-    cross join lateral (
-      select * from chunk_terms x
-      where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = f.chunk_id offset 0) t
-  ) more;
-end $$;
-comment on function score_more is
-  'Internal: adds what frequent terms are worth to passages that rarer ones have found, looking each up by its key.';
-
 create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, score double precision, rarities double precision[])
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -221,7 +197,9 @@ declare
     select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
   allowed constant bigint[] := case when p_within is not null then array(
     select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
-  few record; -- and the many, in `many_terms`
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  few record; -- and the many, in `many_terms`: each is looked up by its key for what the few have found
 begin
   if coalesce(cardinality(p_terms), 0) = 0 then
     return;
@@ -239,10 +217,15 @@ begin
     select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, hidden, allowed,
       case when few.many_terms is null then p_limit else looked_through end)
   )
-  select s.chunk_id, s.score, few.rarities
-  from score_more(p_base, few.many_terms, few.weights, array(select f.chunk_id from found f order by f.chunk_id),
-    array(select f.score from found f order by f.chunk_id)) s
-  order by s.score desc, s.chunk_id limit p_limit;
+  select f.chunk_id, f.score + coalesce(more.score, 0) as score, few.rarities
+  from found f cross join lateral (
+    select sum(w.weight * saturated(posting_weight(t.frequency, t.titled, t.length, average))) as score
+    from unnest(few.many_terms, few.weights) w (term, weight)
+    cross join lateral (
+      select * from chunk_terms x
+      where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = f.chunk_id offset 0) t
+  ) more
+  order by score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function search_terms is
   'Internal: passages by BM25 over the postings of the base; a term asked twice counts once. `rarities` says of each term '

@@ -25,7 +25,7 @@ declare
     'save_feedback', 'save_turn',
     'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors',
     'counted_passages', 'count_common_terms', 'is_word', 'similar_terms', 'count_postings', 'weigh_terms',
-    'shortest_passage', 'posting_weight', 'saturated', 'score_postings', 'score_more', 'search_terms',
+    'posting_weight', 'saturated', 'score_postings', 'search_terms',
     'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',

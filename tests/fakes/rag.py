@@ -29,11 +29,11 @@ SESSION = SessionId("session")
 
 
 def make_passage(text: str, *, number: int = 1, document: str = "doc", title: str = "Договор.pdf") -> Passage:
-    """A passage of a file; `number` is its place in the document and its chunk id."""
+    """A passage of a file; `number` is its page and its chunk id. No two are neighbours."""
     return Passage(
         chunk_id=ChunkId(number),
         document_id=DocumentId(document),
-        ordinal=number,
+        ordinal=2 * number,
         title=title,
         source_type=SourceType.FILE,
         source_identifier=title,
@@ -93,10 +93,13 @@ class FixedEmbedder:
 
 
 class LowerWords:
-    """A TermAnalyzer: words in lower case."""
+    """A QuestionAnalyzer: words in lower case, all of them known."""
 
     def terms(self, text: str) -> tuple[str, ...]:
         return tuple(text.casefold().replace("?", " ").replace(".", " ").replace(",", " ").split())
+
+    def unsure(self, text: str) -> frozenset[str]:
+        return frozenset()
 
 
 @dataclass

@@ -123,3 +123,4 @@ changes-paragraphs = { $count ->
     [one] { $count } paragraph changed
    *[other] { $count } paragraphs changed
 }
+progress-fetching-percent = ⏳ <b>{ $title }</b> · loading: { $percent } %

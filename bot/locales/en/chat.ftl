@@ -33,3 +33,8 @@ place-rows = rows { $rows }
 place-rows-of = rows { $rows } of the sheet “{ $sheet }”
 place-stretch = { $start }–{ $end }
 place-member = { $file }
+
+voice-understood = 🎙 { $question }
+voice-not-heard = I do not hear spoken questions here: no speech model is set up. Type the question, please.
+voice-without-speech = I could not make out a question. Say it again, or type it.
+voice-away = I cannot listen right now. Type the question, or try again in a minute.

@@ -130,3 +130,4 @@ changes-paragraphs = { $count ->
     [few] изменены { $count } абзаца
    *[other] изменено { $count } абзацев
 }
+progress-fetching-percent = ⏳ <b>{ $title }</b> · загружаю: { $percent } %

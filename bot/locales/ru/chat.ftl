@@ -33,3 +33,8 @@ place-rows = строки { $rows }
 place-rows-of = строки { $rows } листа «{ $sheet }»
 place-stretch = { $start }–{ $end }
 place-member = { $file }
+
+voice-understood = 🎙 { $question }
+voice-not-heard = Голосовые вопросы здесь не слушаю: не настроена модель речи. Напишите вопрос словами.
+voice-without-speech = Не расслышал вопроса. Скажите ещё раз или напишите словами.
+voice-away = Не получается послушать прямо сейчас. Напишите вопрос словами или повторите через минуту.

@@ -5,15 +5,15 @@ In and out: what `rag.ports.PassageSearch` says.
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from domain.ids import BaseId, ChunkId
 from ingestion.records import IndexedChunk
-from rag.records import Candidate, Passage, SearchQuery
+from rag.records import Candidate, Passage, SearchFilter, SearchQuery
+from tests.fakes.stores.bm25 import rarities, score, weigh
 from tests.fakes.stores.tables import DocumentRow, Tables
 
-K1 = 1.2
-B = 0.75
+Stored = Mapping[ChunkId, tuple[DocumentRow, IndexedChunk]]
 
 
 class MemorySearch:
@@ -24,12 +24,18 @@ class MemorySearch:
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
         stored = self._stored(query.base_id)
+        within = {number for number, (row, _) in stored.items() if _is_let_through(row, query.only)}
         alike = {number: _similarity(indexed, query) for number, (_, indexed) in stored.items()}
-        near = {number: score for number, score in alike.items() if score is not None}
-        worded = bm25({number: indexed for number, (_, indexed) in stored.items()}, query.terms)
-        by_words = _best(worded, query.limit)
+        near = {number: alike[number] for number in within if alike[number] is not None}
+        worded, worth = _worded(stored, query)
+        by_words = _best({number: value for number, value in worded.items() if number in within}, query.limit)
         return [
-            Candidate(passage=_passage(number, *stored[number]), similarity=alike[number], bm25=by_words.get(number))
+            Candidate(
+                passage=_passage(number, *stored[number]),
+                similarity=alike[number],
+                bm25=by_words.get(number),
+                rarities=worth if number in by_words else (),
+            )
             for number in _best(near, query.limit) | by_words
         ]
 
@@ -40,34 +46,45 @@ class MemorySearch:
     async def holds_documents(self, base: BaseId) -> bool:
         return bool(self._stored(base))
 
-    def _stored(self, base: BaseId) -> dict[ChunkId, tuple[DocumentRow, IndexedChunk]]:
+    def _stored(self, base: BaseId) -> Stored:
         visible = [row for row in self._tables.documents_of(base) if row.visible]
         return {number: (row, indexed) for row in visible for number, indexed in row.chunks.values()}
 
 
-def bm25(chunks: Mapping[ChunkId, IndexedChunk], terms: Sequence[str]) -> dict[ChunkId, float]:
-    """BM25 (k1 1.2, b 0.75) of the chunks that hold any of the terms; a term asked twice counts once."""
-    average = sum(indexed.length for indexed in chunks.values()) / max(len(chunks), 1)
-    scores: dict[ChunkId, float] = {}
-    for term in set(terms):
-        holding = {number: indexed for number, indexed in chunks.items() if term in indexed.terms}
-        rarity = math.log(1 + (len(chunks) - len(holding) + 0.5) / (len(holding) + 0.5))
-        for number, indexed in holding.items():
-            often = indexed.terms[term]
-            weight = often * (K1 + 1) / (often + K1 * (1 - B + B * indexed.length / average))
-            scores[number] = scores.get(number, 0.0) + rarity * weight
-    return scores
+def _worded(stored: Stored, query: SearchQuery) -> tuple[dict[ChunkId, float], tuple[float, ...]]:
+    """The score of every chunk that holds anything of the query, and what its terms are worth."""
+    chunks = {number: indexed for number, (_, indexed) in stored.items()}
+    weights = weigh(chunks, query)
+    average = max(sum(indexed.length for indexed in chunks.values()), 1) / max(len(chunks), 1)
+    scores = {number: score(indexed, weights, average) for number, indexed in chunks.items()}
+    return {number: value for number, value in scores.items() if value > 0}, rarities(weights, query)
+
+
+def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
+    if only is None:
+        return True
+    published = (row.parsed.published_at if row.parsed else None) or row.source.published_at or row.created_at
+    author = (row.parsed.author if row.parsed else None) or row.source.author or ""
+    return (
+        (not only.documents or row.id in only.documents)
+        and (not only.types or row.source.type in only.types)
+        and (not only.senders or row.user_id in only.senders)
+        and (only.author is None or only.author.lower() in author.lower())
+        and (only.since is None or published >= only.since)
+        and (only.before is None or published < only.before)
+    )
 
 
 def _similarity(indexed: IndexedChunk, query: SearchQuery) -> float | None:
-    if query.vector is None or indexed.model != query.model:
+    if query.vector is None or indexed.model != query.model or not indexed.vector:
         return None
     sizes = math.hypot(*indexed.vector) * math.hypot(*query.vector)
     return sum(map(operator.mul, indexed.vector, query.vector)) / sizes if sizes else None
 
 
-def _best(scores: Mapping[ChunkId, float], limit: int) -> dict[ChunkId, float]:
-    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+def _best(scores: Mapping[ChunkId, float | None], limit: int) -> dict[ChunkId, float]:
+    known = {number: score for number, score in scores.items() if score is not None}
+    ordered = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     return dict(ordered[:limit])
 
 

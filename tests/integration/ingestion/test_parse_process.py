@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import FailureCode, SourceError
+from domain.documents import DocumentStatus
+from ingestion.errors import FailureCode, LeaseLost, SourceError
+from ingestion.parsers import children
 from ingestion.parsers.process import ParseProcess
-from ingestion.records import BlockKind, Document, FetchedFile
+from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
-from tests.unit.ingestion.parsers.files import p, write_docx
+from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
@@ -37,6 +39,19 @@ def slow_file(tmp_path: Path) -> FetchedFile:
     path = tmp_path / "slow.md"
     path.write_text("- *слово* [ссылка](x)\n" * (LARGE_MARKDOWN_CHARS // 22))
     return _fetched(path)
+
+
+class LostQueue(FakeQueue):
+    """Has given the document to another worker."""
+
+    async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
+        """As the database says it."""
+        raise LeaseLost
+
+
+@pytest.fixture
+def slow_pdf(tmp_path: Path) -> FetchedFile:
+    return _fetched(write_pdf(tmp_path / "slow.pdf", [["A line of text on every page of a long book."] * 40] * 400))
 
 
 def _fetched(path: Path, name: str | None = None) -> FetchedFile:
@@ -184,6 +199,37 @@ async def test_no_secret_of_the_environment_reaches_the_parsers(
     environment = _environment(nursery)
     assert "PATH=" in environment
     assert "secret" not in environment
+
+
+async def test_pages_are_told_while_they_are_read(parser: ParseProcess, slow_pdf: FetchedFile) -> None:
+    queue = FakeQueue()
+    document = await parser.parse(slow_pdf, progress_of(queue))
+    assert document.pages == 400
+    assert queue.reported
+    assert all(status is DocumentStatus.PARSING and 0 < done < total == 400 for status, done, total in queue.reported)
+
+
+async def test_a_lost_lease_ends_the_parsing(parser: ParseProcess, slow_pdf: FetchedFile) -> None:
+    with pytest.raises(LeaseLost):
+        await parser.parse(slow_pdf, progress_of(LostQueue()))
+    await _until(lambda: not _parsing_children())
+
+
+async def test_a_large_document_comes_back_whole(parser: ParseProcess, tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_text("\n\n".join(f"Абзац номер {number} большого документа." for number in range(50_000)))
+    document = await parser.parse(_fetched(path), progress_of(FakeQueue()))
+    assert len(document.blocks) == 50_000
+
+
+async def test_a_nursery_that_says_nothing_is_given_up(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "START_S", 0.3)
+    monkeypatch.setattr(children, "START_NURSERY", "import time; time.sleep(60)")
+    monkeypatch.setattr(children, "CLOSING_S", 0.3)
+    with pytest.raises(children.NurseryDied):
+        await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
 
 
 @needs_data

@@ -1,9 +1,12 @@
 """Mode Чат: questions are answered, other things are not lost."""
 
+import pytest
+
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from domain.people import Mode
+from ingestion.errors import FailureCode, ServiceError, SourceError
 from rag.records import Answered, AnswerKind, Citation
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
 
@@ -127,3 +130,40 @@ async def test_add_to_base_pressed_twice_keeps_it_once() -> None:
     await anna.press("keep", under=question, original=original)
     assert len(anna.stores.tables.documents) == 1
     assert not any("сломалось" in call.text for call in anna.session.said)
+
+
+VOICE = {"voice": {"file_id": "v", "file_unique_id": "v", "duration": 3}}
+
+
+async def test_a_spoken_question_is_shown_as_understood_and_answered() -> None:
+    async def hear(file_id: str) -> str:
+        return f"Какой штраф? ({file_id})"
+
+    anna = await in_chat_mode(changes={"hear": hear})
+    number = await anna.send(**VOICE)
+    understood = anna.session.named("sendMessage")[0]
+    assert (understood.text, understood.reply_to) == ("🎙 Какой штраф? (v)", number)
+    assert anna.conversation.questions[0].text == "Какой штраф? (v)"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SourceError(FailureCode.FILE_WITHOUT_SPEECH), "Не расслышал вопроса."),
+        (ServiceError(FailureCode.SERVICE_AWAY), "Не получается послушать прямо сейчас."),
+    ],
+)
+async def test_what_could_not_be_heard_is_said(error: Exception, said: str) -> None:
+    async def hear(file_id: str) -> str:
+        raise error
+
+    anna = await in_chat_mode(changes={"hear": hear})
+    await anna.send(**VOICE)
+    assert anna.last.text.startswith(said)
+    assert anna.conversation.questions == []
+
+
+async def test_without_a_speech_model_a_spoken_question_is_asked_for_in_words() -> None:
+    anna = await in_chat_mode()
+    await anna.send(**VOICE)
+    assert anna.last.text.startswith("Голосовые вопросы здесь не слушаю")

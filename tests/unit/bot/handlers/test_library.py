@@ -123,7 +123,12 @@ async def test_a_document_gets_another_name_by_a_reply() -> None:
     await open_first(anna)
     await anna.press(anna.last.buttons["Переименовать"])
     question = max(anna.session.messages)
-    link: dict[str, Any] = {"type": "text_link", "offset": 0, "length": 1, "url": f"https://baza.invalid/name/{first(anna).id}"}
+    link: dict[str, Any] = {
+        "type": "text_link",
+        "offset": 0,
+        "length": 1,
+        "url": f"https://baza.invalid/name/{first(anna).id}",
+    }
     assert link["url"] in anna.last.html
     await anna.say("Аренда офиса", reply_to_message=anna.session.message(question) | {"entities": [link]})
     assert anna.last.text == "Теперь это Аренда офиса."

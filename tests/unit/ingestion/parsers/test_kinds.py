@@ -86,7 +86,7 @@ PACKAGES: list[tuple[Callable[[Path], Path], FileKind]] = [
 REFUSED = [
     ("a.txt", b"", FailureCode.FILE_EMPTY),
     ("a.txt", b" \n\t ", FailureCode.FILE_EMPTY),
-    ("a.doc", OLE2, FailureCode.FILE_UNSUPPORTED),
+    ("a.doc", OLE2, FailureCode.FILE_DAMAGED),
     ("a.ppt", compound_file({"PowerPoint Document": b"x"}), FailureCode.FILE_UNSUPPORTED),
     ("a.docx", OLE2 + "EncryptedPackage".encode("utf-16-le"), FailureCode.FILE_ENCRYPTED),
     ("a.docx", compound_file({"EncryptedPackage": b"x"}), FailureCode.FILE_ENCRYPTED),

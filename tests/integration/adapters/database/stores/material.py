@@ -28,7 +28,7 @@ from ingestion.records import (
     Span,
 )
 from rag.ports import DialogueStore, PassageSearch
-from rag.records import Candidate, Exchange, SearchQuery
+from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
 MODEL = "four-numbers"
@@ -181,10 +181,19 @@ async def find(
     vector: list[float] | None = None,
     model: str = MODEL,
     limit: int = 30,
+    spellings: tuple[Spelling, ...] = (),
+    only: SearchFilter | None = None,
 ) -> dict[str, Candidate]:
     """Text -> candidate."""
-    terms = tuple(words.lower().split())
-    query = SearchQuery(base_id=base, vector=vector, model=model if vector else None, terms=terms, limit=limit)
+    query = SearchQuery(
+        base_id=base,
+        vector=vector,
+        model=model if vector else None,
+        terms=tuple(words.lower().split()),
+        limit=limit,
+        spellings=spellings,
+        only=only,
+    )
     candidates = await stores.search.search(query)
     found = {candidate.passage.text: candidate for candidate in candidates}
     assert len(found) == len(candidates), "a passage came twice"

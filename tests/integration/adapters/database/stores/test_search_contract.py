@@ -1,12 +1,17 @@
 """Both legs of search: `rag.ports.PassageSearch`."""
 
 import math
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from domain.documents import SourceType
+from domain.ids import UserId
 from domain.locator import Locator
+from rag.records import SearchFilter, Spelling
 from tests.integration.adapters.database.stores.material import (
+    ANNA,
     EAST,
     NORTH,
     Stores,
@@ -20,6 +25,7 @@ from tests.integration.adapters.database.stores.material import (
 
 NORTH_EAST = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
 HALF_PRECISION = 1e-3
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 async def publish_vectors(stores: Stores, vectors: dict[str, list[float]], *, model: str | None = None) -> None:
@@ -70,15 +76,98 @@ async def test_a_vector_of_zeros_is_like_nothing(stores: Stores) -> None:
 
 async def test_the_lexical_leg_is_bm25(stores: Stores) -> None:
     base = await open_base(stores)
-    await publish(stores, base, "кот кот пёс", "кот рыба рыба рыба рыба", "лиса")
+    long = f"кот {'рыба ' * 31}".strip()
+    await publish(stores, base, "кот кот пёс", long, "лиса")
     found = await find(stores, base, "кот")
-    rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
-    expected = {
-        "кот кот пёс": rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3)),
-        "кот рыба рыба рыба рыба": rarity * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 5 / 3)),
-    }
+    rarity, average = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5)), 36 / 3
+    short, by_length = 2 * average / 16, 1 * average / 32
+    expected = {"кот кот пёс": rarity * short * 2.2 / (short + 1.2), long: rarity * by_length * 2.2 / (by_length + 1.2)}
     assert {text: candidate.bm25 for text, candidate in found.items()} == pytest.approx(expected)
     assert all(candidate.similarity is None for candidate in found.values())
+
+
+async def test_half_of_a_words_worth_is_for_what_begins_alike(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "сервер", "серверная", "сервис", "лиса")
+    found = await find(stores, base, "сервер")
+    assert set(found) == {"сервер", "серверная"}
+    own, wide = (math.log(1 + (4 - held + 0.5) / (held + 0.5)) for held in (1, 2))
+    weight = (1 / 16) * 2.2 / (1 / 16 + 1.2)
+    assert found["сервер"].bm25 == pytest.approx((own / 2 + wide / 2) * weight)
+    assert found["серверная"].bm25 == pytest.approx(wide / 2 * weight)
+
+
+async def test_codes_that_begin_alike_are_not_related(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "user_id", "user_ip", "12345-1", "12345-2")
+    assert set(await find(stores, base, "user_id")) == {"user_id"}
+    assert set(await find(stores, base, "12345-1")) == {"12345-1"}
+
+
+async def test_a_word_of_the_title_counts_half_and_by_no_length(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
+    chunks = [replace(indexed(0, "рыба " * 40), titled={"кот": 1}), indexed(1, "лиса")]
+    await stores.work.add_chunks(held, chunks=chunks)
+    await stores.work.publish(held, chunks=2)
+    (candidate,) = (await find(stores, base, "кот")).values()
+    assert candidate.bm25 == pytest.approx(math.log(1 + (2 - 1 + 0.5) / 1.5) * 0.5 * 2.2 / (0.5 + 1.2))
+
+
+async def test_each_term_says_what_it_is_worth(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот пёс", "кот", "лиса")
+    (rare,) = (await find(stores, base, "кот нет пёс", limit=1)).values()
+    frequent, absent, rarest = rare.rarities
+    assert rarest > frequent > absent == 0
+
+
+async def test_a_word_that_the_base_does_not_hold_is_found_in_another_spelling(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кошка", "мошка")
+    spelling = Spelling(term="кашка", first="к", pattern="^к.шка$")
+    assert set(await find(stores, base, "кашка", spellings=(spelling,))) == {"кошка"}
+
+
+async def test_a_word_that_the_base_holds_has_no_other_spelling(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кошка", "кашка")
+    spelling = Spelling(term="кашка", first="к", pattern="^к.шка$")
+    assert set(await find(stores, base, "кашка", spellings=(spelling,))) == {"кашка"}
+
+
+async def test_a_filter_leaves_other_documents_out_of_both_legs(stores: Stores) -> None:
+    base = await open_base(stores)
+    wanted = await publish(stores, base, "кот первый", name="первая")
+    await publish(stores, base, "кот второй", name="вторая")
+    only = SearchFilter(documents=(wanted,))
+    assert set(await find(stores, base, "кот", vector=NORTH, only=only)) == {"кот первый"}
+
+
+@pytest.mark.parametrize(
+    ("only", "passes"),
+    [
+        pytest.param(SearchFilter(types=(SourceType.NOTE,)), True, id="its type"),
+        pytest.param(SearchFilter(types=(SourceType.LINK, SourceType.FILE)), False, id="other types"),
+        pytest.param(SearchFilter(senders=(ANNA,)), True, id="its sender"),
+        pytest.param(SearchFilter(senders=(UserId(5),)), False, id="another sender"),
+        pytest.param(SearchFilter(since=LONG_AGO), True, id="since long ago"),
+        pytest.param(SearchFilter(before=LONG_AGO), False, id="before long ago"),
+        pytest.param(SearchFilter(author="Иван"), False, id="nobody signed it"),
+        pytest.param(SearchFilter(), True, id="nothing asked"),
+    ],
+)
+async def test_a_filter_knows_type_sender_author_and_date(stores: Stores, only: SearchFilter, *, passes: bool) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "кот")
+    assert bool(await find(stores, base, "кот", only=only)) is passes
+
+
+async def test_a_passage_without_a_vector_is_found_by_its_words(stores: Stores) -> None:
+    base = await open_base(stores)
+    await publish_vectors(stores, {"кот": []})
+    assert await find(stores, base, vector=NORTH) == {}
+    assert (await find(stores, base, "кот", vector=NORTH))["кот"].similarity is None
 
 
 async def test_scores_of_several_words_add_up(stores: Stores) -> None:
