@@ -64,7 +64,7 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
 
 
 class DocumentStatus(StrEnum):
-    """The life of a document; the worker moves it forward, readers see it only in READY."""
+    """The life of a document; the worker moves it forward. Readers see it in READY, and what is stored in EMBEDDING."""
 
     QUEUED = "queued"
     CHOOSING = "choosing"  # the base has this name with other content: the person decides what becomes of both

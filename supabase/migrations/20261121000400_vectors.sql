@@ -56,7 +56,7 @@ begin
   return query
   select c.id, c.embedding <=> p_embedding
   from documents_chunks c
-  where c.base_id = p_base and c.model = p_model
+  where c.base_id = p_base and c.model = p_model and c.embedding is not null
     and c.document_id not in (select h.id from hidden_documents h where h.base_id = p_base)
     and (p_within is null or c.document_id = any (p_within))
   order by (c.embedding <=> p_embedding) + 0, c.id -- "+ 0": the planner must not reach for the HNSW index here
@@ -75,7 +75,7 @@ begin
   return query
   select c.id, c.embedding <=> p_embedding
   from documents_chunks c
-  where c.base_id = p_base and c.model = p_model
+  where c.base_id = p_base and c.model = p_model and c.embedding is not null
     and c.document_id not in (select h.id from hidden_documents h where h.base_id = p_base)
     and (p_within is null or c.document_id = any (p_within))
   order by c.embedding <=> p_embedding limit p_limit;

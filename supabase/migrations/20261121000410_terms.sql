@@ -72,8 +72,8 @@ comment on function similar_terms is
 
 create function count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
   out own bigint, out around bigint)
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_bitmapscan = off
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   if (select b.passages from bases b where b.id = p_base) > counted_passages() then
@@ -95,8 +95,8 @@ comment on function count_postings is
 
 create function weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
 returns table (place int, term text, low text, high text, own double precision, wide double precision, many boolean)
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_bitmapscan = off
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -156,8 +156,8 @@ comment on function saturated is 'Internal: the second occurrence says less than
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_bitmapscan = off
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare

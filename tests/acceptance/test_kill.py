@@ -121,7 +121,7 @@ async def kill_again_and_again(baza: Installation) -> None:
 async def until_settled(baza: Installation) -> None:
     """All documents have come to an end, all of it was shown, and the inbox is empty."""
     waiting = """
-        select (select count(*) from documents where status in ('queued', 'fetching', 'parsing', 'embedding'))
+        select (select count(*) from documents where phase in ('waiting', 'working'))
           + (select count(*) from batches where shown_revision < revision)
           + (select count(*) from inbox where handled_at is null)
     """
