@@ -31,7 +31,8 @@ async def test_a_scan_answers_and_names_its_page(start: Start, tmp_path: Path) -
 
 
 async def test_a_photo_answers(start: Start, tmp_path: Path) -> None:
-    photo = shutil.copy(LEASE, tmp_path / "фото.png")
+    photo = tmp_path / "фото.png"
+    shutil.copy(LEASE, photo)
     async with start() as page_url, Person(page_url) as you:
         await enter(you, "base")
         await you.send_file(photo)
@@ -46,7 +47,8 @@ async def test_a_photo_is_read_by_a_vision_model_where_that_is_chosen(
     start: Start, tmp_path: Path, llm: LlmServer, with_llm: dict[str, str]
 ) -> None:
     llm.script("## Договор\n\nКлюч лежит в комнате 214.")
-    photo = shutil.copy(LEASE, tmp_path / "фото.png")
+    photo = tmp_path / "фото.png"
+    shutil.copy(LEASE, photo)
     async with start(**with_llm, OCR="vision", VISION_MODEL="seer") as page_url, Person(page_url) as you:
         await enter(you, "base")
         await you.send_file(photo)
