@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import lru_cache
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,6 +20,7 @@ Json = dict[str, object]
 
 # json_repair takes quadratic time over open brackets: 0.7 s for 10,000 of them, 67 s for 100,000. A plan has 1,000.
 LONGEST_REPAIR = 10_000  # characters
+SCHEMAS = 32  # types that are asked for; an installation has a handful
 
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a reasoning model's thoughts in the text
 _INSTRUCTION = (
@@ -59,8 +61,12 @@ def re_ask(problems: str) -> ChatMessage:
     return ChatMessage(role="user", content=_RE_ASK.format(problems=problems))
 
 
+@lru_cache(maxsize=SCHEMAS)
 def strict_schema(schema: type[BaseModel]) -> Json:
-    """The schema as strict mode wants it: every object closed, every property required, no defaults."""
+    """The schema as strict mode wants it: every object closed, every property required, no defaults.
+
+    Made once for each type (pydantic takes milliseconds); nobody changes what is returned.
+    """
     closed = _closed(schema.model_json_schema())
     if not isinstance(closed, dict):
         raise TypeError("a model's schema is an object")

@@ -156,5 +156,8 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
     if error is not None or isinstance(outcome, SourceMissing):
         print_problem(f"{source}: {error}")
         return
-    key = "cli-duplicate" if outcome.status is DocumentStatus.DUPLICATE else "cli-added"
-    print_line(words.plain(key, title=outcome.title, passages=outcome.chunks, seconds=round(outcome.seconds or 0.0, 1)))
+    if outcome.status is DocumentStatus.DUPLICATE:
+        print_line(words.plain("cli-duplicate", title=outcome.title))
+        return
+    seconds = round(outcome.seconds or 0.0, 1)
+    print_line(words.plain("cli-added", title=outcome.title, passages=outcome.chunks, seconds=seconds))

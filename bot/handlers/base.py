@@ -23,7 +23,7 @@ from domain.people import Mode
 from ingestion.records import Batch, Source
 
 _MB = 2**20
-NEARLY_FULL_UNITS = 3000
+NEARLY_FULL_UNITS = 2000
 """UTF-16 units: a client cuts a text over 4,096 at an empty line, a line's or a sentence's end some way before that."""
 HOLD_S = 3  # in which the next part arrives
 

@@ -82,9 +82,11 @@ async def show_versions(
 ) -> None:
     """A line for each version, the newest first."""
     versions = await services.library.versions(talk.base_id, DocumentId(callback_data.document))
+    if not versions:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+        return
     await acknowledge(query)
-    if versions:
-        await send(bot, talk.place, versions_html(versions, talk.words))
+    await send(bot, talk.place, versions_html(versions, talk.words))
 
 
 async def _card(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:

@@ -54,7 +54,7 @@ async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, ser
     """«Заменить / Оставить оба / Пропустить»."""
     document = DocumentId(callback_data.document)
     chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
-    await acknowledge(query, None if chosen else talk.words.plain("choice-too-late"))
+    await acknowledge(query, None if chosen else talk.words.plain("choice-too-late"), alert=not chosen)
     services.wake()
 
 

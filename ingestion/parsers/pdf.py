@@ -1,7 +1,7 @@
 """PDF: the text of each page as paragraphs and headings that know their page.
 
 In: a PDF, open or with an empty password. Out: a `Document`; pages that hold no text of their own are listed, and when
-there is no other it has no blocks. PDFium reads (17 times faster than pypdf on the same words, see docs/decisions.md);
+there is no other it has no blocks. PDFium reads (the words of pypdf in a twelfth of its time, see docs/decisions.md);
 what it cannot open or make sense of is tried by pypdf. It does no OCR and reads no tables as tables.
 """
 

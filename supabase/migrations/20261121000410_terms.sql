@@ -43,8 +43,32 @@ begin
 end $$;
 comment on function count_common_terms is 'Internal: counts the frequent terms of a base anew.';
 
+create function refresh_common_terms()
+returns table (base_id uuid, terms bigint)
+language sql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '15min'
+as $$
+  select b.id, count_common_terms(b.id) from bases b
+  where b.passages > counted_passages()
+    and coalesce((select max(c.passages) from common_terms c where c.base_id = b.id), 0)
+      not between b.passages * 0.8 and b.passages * 1.2
+  limit 1
+$$;
+comment on function refresh_common_terms is
+  'Counts the frequent terms of one large base that has grown or shrunk by a fifth since it was last done.';
+
+create function forget_common_terms() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  delete from common_terms c where c.base_id = new.id;
+  return null;
+end $$;
+comment on function forget_common_terms is 'Internal: of a base that was emptied nothing stays.';
+create trigger bases_emptied after update of passages on bases
+  for each row when (new.passages = 0 and old.passages > 0) execute function forget_common_terms();
+
 create function is_word(p_term text) returns boolean
-language sql immutable parallel safe
+language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
 comment on function is_word is
   'Internal: whether terms that begin with the same five letters are taken for relatives of this one: a word of letters, '
@@ -139,20 +163,6 @@ comment on function weigh_terms is
   'relatives stand. A term that the base does not hold is looked for in other spellings. Terms that are `many` are too '
   'frequent to be read in full.';
 
-create function posting_weight(p_frequency int, p_titled int, p_length int, p_average double precision)
-returns double precision
-language sql immutable parallel safe
-as $$ select p_frequency * p_average / greatest(p_length, 16) + p_titled * double precision '0.5' $$;
-comment on function posting_weight is
-  'Internal: BM25F: occurrences in the text by the length of the passage (b = 1: passages are of one making, and of two '
-  'with the same words the shorter speaks of nothing else; but one of under 16 terms is no better than one of 16), and '
-  'half as much for title and headings, however long.';
-
-create function saturated(p_weight double precision) returns double precision
-language sql immutable parallel safe
-as $$ select p_weight * double precision '2.2' / (p_weight + double precision '1.2') $$;
-comment on function saturated is 'Internal: the second occurrence says less than the first: BM25 with k1 = 1.2.';
-
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
@@ -161,22 +171,28 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
+  -- Robertson and Zaragoza's BM25F with b = 1: passages are of one making, and of two with the same words the shorter
+  -- speaks of nothing else. But one of a few words is no better than one of `shortest`, in terms.
+  k1 constant double precision := 1.2;
+  shortest constant double precision := 16;
+  titled_weight constant double precision := 0.5; -- of a word in the title or the headings, however long they are
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
 begin
   return query
   with held as (
-    select w.n, t.chunk_id, sum(posting_weight(t.frequency, t.titled, t.length, average)) as around,
-      sum(posting_weight(t.frequency, t.titled, t.length, average)) filter (where t.term = w.term) as own
+    select w.n, t.chunk_id, sum(t.weight) as around, sum(t.weight) filter (where t.term = w.term) as own
     from unnest(p_terms, p_lows, p_highs) with ordinality w (term, low, high, n)
     cross join lateral (
-      select * from chunk_terms x
+      select x.term, x.chunk_id, x.frequency * average / greatest(x.length, shortest) + x.titled * titled_weight as weight
+      from chunk_terms x
       where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" offset 0) t
     where t.chunk_id not in (select unnest(p_hidden))
       and (p_allowed is null or t.chunk_id in (select unnest(p_allowed)))
     group by w.n, t.chunk_id
   )
-  select h.chunk_id, sum(p_own[h.n] * coalesce(saturated(h.own), 0) + p_wide[h.n] * saturated(h.around)) as score
+  select h.chunk_id, sum(p_own[h.n] * coalesce(h.own * (k1 + 1) / (h.own + k1), 0)
+    + p_wide[h.n] * h.around * (k1 + 1) / (h.around + k1)) as score
   from held h
   group by h.chunk_id
   order by score desc, h.chunk_id limit p_limit;
@@ -219,10 +235,10 @@ begin
   )
   select f.chunk_id, f.score + coalesce(more.score, 0) as score, few.rarities
   from found f cross join lateral (
-    select sum(w.weight * saturated(posting_weight(t.frequency, t.titled, t.length, average))) as score
+    select sum(w.weight * t.weight * 2.2 / (t.weight + 1.2)) as score -- as `score_postings`, for each term by itself
     from unnest(few.many_terms, few.weights) w (term, weight)
     cross join lateral (
-      select * from chunk_terms x
+      select x.frequency * average / greatest(x.length, 16) + x.titled * 0.5 as weight from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C" and x.chunk_id = f.chunk_id offset 0) t
   ) more
   order by score desc, f.chunk_id limit p_limit;

@@ -78,7 +78,9 @@ async def test_documents_are_searched_renamed_and_sent_back(start: Start, tmp_pa
         await you.say("Аренда офиса.md", reply_to=question.message_id)
         await you.wait_for("Теперь это Аренда офиса.md")
         await you.press("Оригинал", card)
-        copy = await you.wait_for(lambda seen: seen.message_id > question.message_id + 2 and seen.file_name == "План.md")
+        copy = await you.wait_for(
+            lambda seen: seen.message_id > question.message_id + 2 and seen.file_name == "План.md"
+        )
     assert copy.message_id != upload.message_id
 
 

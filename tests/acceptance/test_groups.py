@@ -136,26 +136,35 @@ async def test_a_file_is_kept_when_its_caption_mentions_the_bot(start: Start, tm
     assert "Документы: 1" in shelf.text
 
 
-async def test_cleaning_the_groups_base_asks_first_and_leaves_the_private_one(start: Start) -> None:
-    async with start() as page, Person(page, ANNA, GROUP) as anna, Person(page) as mine:
-        await keep(mine, MINE)
+async def test_who_is_no_administrator_of_a_group_cleans_nothing(start: Start) -> None:
+    async with start() as page, Person(page, ANNA, GROUP) as anna:
         await keep(anna, OURS)
         await anna.say("/clean")
-        await anna.press("Базу", await anna.wait_for("Что очистить"))
-        sure = await anna.wait_for("Будет удалён 1 документ")
+        query = await anna.press("Базу", await anna.wait_for("Что очистить"))
+        assert (await anna.wait_for_answer(query)).text == "В группе удалять могут только её администраторы."
         assert "Документы: 1" in (await listed(anna)).text
 
-        await anna.press("Удалить всё", sure)
-        await anna.wait_for(r"База пуста: удалён 1 документ")
+
+async def test_cleaning_the_groups_base_asks_first_and_leaves_the_private_one(start: Start) -> None:
+    async with start() as page, Person(page, YOU, GROUP) as owner, Person(page) as mine:
+        await keep(mine, MINE)
+        await keep(owner, OURS)
+        await owner.say("/clean")
+        await owner.press("Базу", await owner.wait_for("Что очистить"))
+        sure = await owner.wait_for("Будет удалён 1 документ")
+        assert "Документы: 1" in (await listed(owner)).text
+
+        await owner.press("Удалить всё", sure)
+        await owner.wait_for(r"База пуста: удалён 1 документ")
 
         assert "апельсин" in (await ask(mine, "Какой пароль от домашнего сейфа?")).text
 
 
 async def test_a_clean_up_that_is_called_off_removes_nothing(start: Start) -> None:
-    async with start() as page, Person(page, ANNA, GROUP) as anna:
-        await keep(anna, OURS)
-        await anna.say("/clean")
-        await anna.press("Базу", await anna.wait_for("Что очистить"))
-        await anna.press("Отмена", await anna.wait_for("Будет удалён 1 документ"))
-        await anna.wait_for("Ничего не удалено")
-        assert "Документы: 1" in (await listed(anna)).text
+    async with start() as page, Person(page, YOU, GROUP) as owner:
+        await keep(owner, OURS)
+        await owner.say("/clean")
+        await owner.press("Базу", await owner.wait_for("Что очистить"))
+        await owner.press("Отмена", await owner.wait_for("Будет удалён 1 документ"))
+        await owner.wait_for("Ничего не удалено")
+        assert "Документы: 1" in (await listed(owner)).text

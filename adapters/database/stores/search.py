@@ -44,12 +44,13 @@ class SearchStore:
         return any(row["holds"] for row in found)
 
     async def ensure_index(self) -> bool:
-        """Make the index that very large bases need, once one is there; True when it was made now.
+        """Make what very large bases need, once one is there: an index, counts of words; True when any was made now.
 
         It can take minutes and holds up writing meanwhile: for a worker that has nothing to do, not for a turn.
         """
         found = await self._transport.call("ensure_vector_index", timeout_s=INDEX_S)
-        return bool(found[0]["created"])
+        counted = await self._transport.call("refresh_common_terms", timeout_s=INDEX_S)
+        return bool(found[0]["created"]) or bool(counted)
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:
