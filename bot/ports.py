@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
+from rag.metering import TurnMetrics
 from rag.records import PastSession
 
 
@@ -87,9 +88,7 @@ class Library(Protocol):
         self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int
     ) -> None: ...
 
-    async def save_turn(
-        self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
-    ) -> None: ...
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None: ...
 
 
 class PastDialogues(Protocol):

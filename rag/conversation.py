@@ -23,9 +23,9 @@ from rag.dialogue.records import Dialogue
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
 from rag.execution.tools import ToolContext
-from rag.metering import begin_metering
+from rag.metering import Pace, begin_metering
 from rag.normalising import normalise
-from rag.planning.plan import FollowUp, PlannedEntity, QueryPlan
+from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import Planned, Planner, PlanningRequest, default_plan
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import EntityResolver
@@ -65,6 +65,16 @@ class _Known:
     entities: tuple[KnownEntity, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What the answer is written from."""
+
+    planned: Planned
+    execution: Execution
+    known: _Known
+    pace: Pace
+
+
 class Conversation:
     """Answers questions. One object serves everybody at once."""
 
@@ -81,29 +91,35 @@ class Conversation:
         started, usage = time.monotonic(), begin_metering()
         asked = replace(question, text=normalise(question.text))
         yield SearchStarted()
-        planned, execution, known = await self._find(asked)
-        draft, drafts = NOTHING, self._drafts(asked, planned.plan, execution, known)
+        found = await self._find(asked)
+        draft, drafts, first_s = NOTHING, self._drafts(asked, found), None
         try:
             async for draft in drafts:
                 if not draft.done:
+                    first_s = first_s or time.monotonic() - started
                     yield TextGrew(kind=draft.kind, text=draft.text)
         finally:  # also when the person has left and this generator is being closed
             await drafts.aclose()
             stored = self._store(asked, draft)
             await asyncio.wait({stored})
-        answer = _answer(draft, planned, execution)
-        yield Answered(answer=replace(answer, seconds=time.monotonic() - started, usage=usage))
+        pace = replace(found.pace, first_s=first_s)
+        answer = replace(_answer(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
+        yield Answered(answer=answer)
         stored.result()
 
-    async def _find(self, asked: Question) -> tuple[Planned, Execution, _Known]:
+    async def _find(self, asked: Question) -> _Found:
         """Plan and facts. The search on the raw question runs while the model plans; where no model plans, there is
         nothing to run beside."""
+        started = time.monotonic()
         context = ToolContext(base_id=asked.base_id, user_id=asked.user_id, question=asked.text, today=self._today())
         early = self._search_early(context) if self._stages.writer else None
         try:
             known = await self._recollect(asked)
             planned = await self._plan(asked, known)
-            return planned, await self._stages.executor.execute(planned.plan, context, early), known
+            planned_s = time.monotonic() - started
+            execution = await self._stages.executor.execute(planned.plan, context, early)
+            pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
+            return _Found(planned=planned, execution=execution, known=known, pace=pace)
         finally:
             if early:
                 early.task.cancel()  # does nothing to a search that has ended
@@ -137,13 +153,11 @@ class Conversation:
         ids = tuple(each.id for each in known.entities)
         return await self._stages.planner.plan(PlanningRequest(question=asked.text, messages=messages, entity_ids=ids))
 
-    async def _drafts(
-        self, asked: Question, plan: QueryPlan, execution: Execution, known: _Known
-    ) -> AsyncGenerator[Draft, None]:
-        if plan.clarification:
-            yield Draft(kind=AnswerKind.CONVERSATION, text=plan.clarification.question, done=True)
+    async def _drafts(self, asked: Question, found: _Found) -> AsyncGenerator[Draft, None]:
+        if clarification := found.planned.plan.clarification:
+            yield Draft(kind=AnswerKind.CONVERSATION, text=clarification.question, done=True)
             return
-        assignment = _assignment(asked, plan, execution, known)
+        assignment = _assignment(asked, found)
         if self._stages.writer is None:
             yield rendered(assignment)
             return
@@ -164,13 +178,14 @@ class Conversation:
             log.warning("dialogue.not_stored", reason=type(error).__name__)
 
 
-def _assignment(asked: Question, plan: QueryPlan, execution: Execution, known: _Known) -> Assignment:
+def _assignment(asked: Question, found: _Found) -> Assignment:
     """A doubtful follow-up is answered without the dialogue (seed 4, section 5.1: the memory gate)."""
+    plan, known = found.planned.plan, found.known
     return Assignment(
         question=asked.text,
         understood=plan.question,
-        facts=execution.payload,
-        searched=bool(execution.calls),
+        facts=found.execution.payload,
+        searched=bool(found.execution.calls),
         dialogue=Dialogue() if plan.follow_up is FollowUp.DOUBTFUL else known.dialogue,
         style=plan.render_style,
         answer_style=plan.answer_style,
@@ -179,8 +194,9 @@ def _assignment(asked: Question, plan: QueryPlan, execution: Execution, known: _
     )
 
 
-def _answer(draft: Draft, planned: Planned, execution: Execution) -> Answer:
-    plan = planned.plan
+def _answer(draft: Draft, found: _Found) -> Answer:
+    """All but the figures of the turn."""
+    plan, payload = found.planned.plan, found.execution.payload
     return Answer(
         kind=draft.kind,
         text=draft.text,
@@ -189,7 +205,9 @@ def _answer(draft: Draft, planned: Planned, execution: Execution) -> Answer:
         seconds=0.0,
         cut=draft.cut,
         choices=plan.clarification.choices if plan.clarification else (),
-        still_read=still_read(execution.payload, draft.citations),
-        left_out=execution.payload.left_out,
-        trace=trace_of(planned, execution, remarks=draft.remarks),
+        still_read=still_read(payload, draft.citations),
+        left_out=payload.left_out,
+        trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
+        plan=found.planned.origin.value,
+        facts=len(payload.facts),
     )

@@ -1,7 +1,8 @@
-"""What the models of a turn cost.
+"""What a turn takes and costs.
 
-In: a note from the adapter for each call. Out: `Usage` of the turn that the call was made for. The meter travels with
-the task (a context variable): stages and ports need not pass it on.
+In: a note from the adapter for each call of a model, and the stages' times. Out: `Usage` of the turn that the calls
+were made for, and `TurnMetrics`, the row that is kept of it. The meter travels with the task (a context variable):
+stages and ports need not pass it on. No texts.
 """
 
 from contextvars import ContextVar
@@ -16,6 +17,29 @@ class Usage:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     cost: float = 0.0  # in the server's money, as OpenRouter tells it (US dollars)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Where the seconds of a turn went."""
+
+    planned_s: float = 0.0  # until the plan was there
+    found_s: float = 0.0  # from the plan until the facts were
+    first_s: float | None = None  # until the first words could be shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnMetrics:
+    """A row of `turn_metrics`."""
+
+    kind: str
+    model: str | None
+    plan: str | None  # where the plan came from
+    seconds: float
+    pace: Pace
+    facts: int  # found
+    passages: int  # cited
+    usage: Usage
 
 
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
-from rag.metering import Usage
+from rag.metering import Pace, TurnMetrics, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,23 @@ class Answer:
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     left_out: int = 0  # items that were found beyond what the plan's limits let through
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
+    plan: str | None = None  # where the plan came from: PlanOrigin
+    facts: int = 0  # found; the citations are those that were used
+    pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
+
+    def metrics(self) -> TurnMetrics:
+        """What is kept of the turn when its texts are not."""
+        return TurnMetrics(
+            kind=self.kind.value,
+            model=self.model,
+            plan=self.plan,
+            seconds=self.seconds,
+            pace=self.pace,
+            facts=self.facts,
+            passages=len(self.citations),
+            usage=self.usage,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ In: records. Out: text on stdout; errors as one sentence on stderr. The JSON key
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
@@ -75,6 +76,8 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         "model": answer.model,
         "model_calls": answer.usage.calls,
         "tokens": {"prompt": answer.usage.prompt_tokens, "answer": answer.usage.answer_tokens},
+        "cost": answer.usage.cost,
+        "pace": asdict(answer.pace),
         "seconds": round(answer.seconds, 3),
     }
 

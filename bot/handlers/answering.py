@@ -75,14 +75,7 @@ async def _follow(services: Services, question: Question, talk: Talk, shown: Str
 async def _note(services: Services, talk: Talk, answer: Answer) -> None:
     """The person has the answer: a row that cannot be written now is no trouble of theirs."""
     try:
-        await services.library.save_turn(
-            talk.state.user_id,
-            talk.base_id,
-            kind=answer.kind.value,
-            model=answer.model,
-            seconds=answer.seconds,
-            passages=len(answer.citations),
-        )
+        await services.library.save_turn(talk.state.user_id, talk.base_id, answer.metrics())
     except DatabaseAway:
         log.warning("chat.turn_not_saved", user=talk.person)
     log.info("chat.answered", user=talk.person, kind=answer.kind.value, seconds=round(answer.seconds, 2))

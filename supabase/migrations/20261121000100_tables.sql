@@ -234,8 +234,17 @@ create table turn_metrics (
   base_id     uuid references bases on delete cascade,
   kind        text not null,
   model       text,
-  seconds     real not null,
-  passages    int not null default 0,
+  seconds     real not null,               -- until the last word
+  planned_s   real not null default 0,     -- until the plan was there
+  found_s     real not null default 0,     -- from the plan until the facts were
+  first_s     real,                        -- until the person saw the first word; null when there was none
+  plan        text,                        -- where the plan came from: the model, its repair, the default
+  facts       int not null default 0,      -- found
+  passages    int not null default 0,      -- cited
+  calls       int not null default 0,      -- of models
+  prompt_tokens bigint not null default 0,
+  answer_tokens bigint not null default 0,
+  cost        double precision not null default 0, -- US dollars, as far as the server tells
   created_at  timestamptz not null default now()
 );
-comment on table turn_metrics is 'What each turn cost; no texts.';
+comment on table turn_metrics is 'What each turn took and cost; no texts.';

@@ -266,13 +266,16 @@ as $$
 $$;
 comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
 
-create function save_turn(p_user bigint, p_base text, p_kind text, p_model text, p_seconds double precision,
-  p_passages int)
+create function save_turn(p_user bigint, p_base text, p_turn text)
 returns table (id bigint, created_at timestamptz)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
-  insert into turn_metrics as t (user_id, base_id, kind, model, seconds, passages)
-  values (p_user, p_base::uuid, p_kind, p_model, p_seconds, p_passages)
+  insert into turn_metrics as t (user_id, base_id, kind, model, seconds, planned_s, found_s, first_s, plan, facts,
+    passages, calls, prompt_tokens, answer_tokens, cost)
+  select p_user, p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s, x.first_s, x.plan, x.facts,
+    x.passages, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
+  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real, first_s real,
+    plan text, facts int, passages int, calls int, prompt_tokens bigint, answer_tokens bigint, cost double precision)
   returning t.id, t.created_at
 $$;
-comment on function save_turn is 'What a turn cost; no texts.';
+comment on function save_turn is 'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`.';

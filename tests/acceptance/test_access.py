@@ -119,7 +119,8 @@ async def test_what_cannot_be_read_here_is_said(
 async def test_a_voice_message_in_chat_asks_for_words_where_nothing_hears_it(start: Start, tmp_path: Path) -> None:
     (tmp_path / "голос.ogg").write_bytes(b"OggS" + bytes(100))
     async with start() as page, Person(page) as you:
-        await enter(you, "chat")
+        await you.say("/chat")
+        await you.wait_for("В базе пока пусто")
         said = await you.send_file(tmp_path / "голос.ogg")
         await you.wait_for("Голосовые вопросы здесь не слушаю", after=said)
 

@@ -26,6 +26,7 @@ from tests.integration.adapters.database.stores.material import (
     ANNA,
     MODEL,
     NORTH,
+    TURN,
     batch_of,
     card_of,
     file,
@@ -199,7 +200,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         person, session, base=base, exchange=said, question_terms=[word], answer_terms=[word], keep=30
     )
     await stores.library.save_feedback(person, base, ChatId(person), MessageId(MESSAGE), rating=1)
-    await stores.library.save_turn(person, base, kind="quotes", model=None, seconds=1, passages=1)
+    await stores.library.save_turn(person, base, TURN)
     found = await find(stores, base, word)
     return Canary(
         base=base,

@@ -3,11 +3,14 @@
 In: a base. Out: cards of its documents, and what was removed. Documents are reached through their base only.
 """
 
+from dataclasses import asdict
+
 from adapters.database import rows
-from adapters.database.payloads import name_key, storable
+from adapters.database.payloads import json_text, name_key, storable
 from adapters.database.transport import Row, Transport
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
+from rag.metering import TurnMetrics
 
 PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
@@ -90,19 +93,19 @@ class LibraryStore:
             "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
         )
 
-    async def save_turn(
-        self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
-    ) -> None:
-        """What a turn cost."""
-        await self._transport.call(
-            "save_turn",
-            p_user=user,
-            p_base=base,
-            p_kind=kind,
-            p_model=model,
-            p_seconds=seconds,
-            p_passages=passages,
-        )
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None:
+        """What a turn took and cost."""
+        row = {
+            "kind": turn.kind,
+            "model": turn.model,
+            "plan": turn.plan,
+            "seconds": turn.seconds,
+            **asdict(turn.pace),
+            "facts": turn.facts,
+            "passages": turn.passages,
+            **asdict(turn.usage),
+        }
+        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=json_text(row))
 
 
 def _part_of_name(part: str | None) -> str | None:

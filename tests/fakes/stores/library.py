@@ -10,6 +10,7 @@ from domain.documents import Choice, DocumentCard, DocumentStatus, Notice, Remov
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from ingestion.errors import FailureCode
 from ingestion.records import Failure
+from rag.metering import TurnMetrics
 from tests.fakes.stores.tables import BatchRow, DocumentRow, Tables, after, now
 
 
@@ -107,10 +108,8 @@ class MemoryLibrary:
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         self._tables.feedback[user, chat, message] = rating
 
-    async def save_turn(
-        self, user: UserId, base: BaseId, *, kind: str, model: str | None, seconds: float, passages: int
-    ) -> None:
-        self._tables.turns.append(kind)
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None:
+        self._tables.turns.append(turn)
 
     def _listed(self, base: BaseId, name_contains: str | None) -> list[DocumentRow]:
         part = (name_contains or "").lower()

@@ -14,6 +14,7 @@ from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, Me
 from domain.locator import JsonValue
 from domain.people import UserState
 from ingestion.records import Block, Document, Failure, IndexedChunk, Source
+from rag.metering import TurnMetrics
 from rag.records import Exchange
 
 IN_STAGES = frozenset(
@@ -178,7 +179,7 @@ class Tables:
     archived: dict[tuple[UserId, SessionId], list[Exchange]] = field(default_factory=dict)
     summaries: dict[tuple[UserId, SessionId], tuple[str, int]] = field(default_factory=dict)
     feedback: dict[tuple[UserId, ChatId, MessageId], int] = field(default_factory=dict)
-    turns: list[str] = field(default_factory=list)
+    turns: list[TurnMetrics] = field(default_factory=list)
     chunks_made: int = 0
 
     def documents_of(self, base: BaseId) -> list[DocumentRow]:

@@ -27,12 +27,23 @@ from ingestion.records import (
     Source,
     Span,
 )
+from rag.metering import Pace, TurnMetrics, Usage
 from rag.ports import DialogueStore, PassageSearch
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
 MODEL = "four-numbers"
 LEASE_S = 60
+TURN = TurnMetrics(
+    kind="from_base",
+    model="gpt",
+    plan="model",
+    seconds=1.5,
+    pace=Pace(planned_s=0.5, found_s=0.1, first_s=1.0),
+    facts=9,
+    passages=3,
+    usage=Usage(calls=2, prompt_tokens=4_000, answer_tokens=200, cost=0.001),
+)
 NORTH = [1.0, 0.0, 0.0, 0.0]
 EAST = [0.0, 1.0, 0.0, 0.0]
 

@@ -10,6 +10,7 @@ from domain.ids import ChatId, MessageId
 from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
+    TURN,
     Stores,
     batch_of,
     card_of,
@@ -198,4 +199,4 @@ async def test_a_thumb_may_be_changed(stores: Stores) -> None:
 async def test_a_turn_is_recorded_with_and_without_a_model(stores: Stores) -> None:
     base = await open_base(stores)
     for model in ("gpt", None):
-        await stores.library.save_turn(ANNA, base, kind="from_base", model=model, seconds=1.5, passages=3)
+        await stores.library.save_turn(ANNA, base, replace(TURN, model=model))
