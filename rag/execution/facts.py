@@ -5,6 +5,7 @@ asked they cover. `to_json` gives the seed's own shape, for logs and `baza ask -
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from domain.ids import DocumentId
@@ -42,12 +43,59 @@ class FactGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentsRead:
+    """How much of the base was read for an answer, counted by code (issue 6: «Прочитано 17 из 17 документов»)."""
+
+    read: int
+    total: int  # that might have had something to say
+    without_data: int = 0  # of those read: nothing in them answers
+    problems: int = 0  # of those not read: a model failed at them
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRow:
+    """A row of a table, and where it stands."""
+
+    cells: tuple[str, ...]  # one for each column
+    passage: RankedPassage
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactTable:
+    """Rows that were taken out of documents one by one; people can have it as a file."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What one document says."""
+
+    value: str
+    passage: RankedPassage
+    dated: datetime | None  # of the document, where it is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Documents that disagree, the newest first."""
+
+    about: str
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class FactsPayload:
     """The result of one tool, or of all of them together."""
 
     facts: tuple[Fact, ...] = ()
     coverage: float = 0.0  # 0 to 1: how much of what was asked is answered by the facts, as far as code can tell
     left_out: int = 0  # more were found than the limits let through
+    documents: DocumentsRead | None = None  # when documents were read one by one
+    table: FactTable | None = None
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def found(self) -> bool:

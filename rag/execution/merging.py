@@ -22,6 +22,11 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
         facts=tuple(_unique(_in_turns([payload.facts for payload in payloads]))),
         coverage=min(payload.coverage for payload in payloads),
         left_out=sum(payload.left_out for payload in payloads),
+        documents=max(
+            (each.documents for each in payloads if each.documents), key=lambda read: read.read, default=None
+        ),
+        table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
+        conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
     )
 
 

@@ -6,7 +6,7 @@ and one line in the composition root.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from inspect import cleandoc
 from typing import ClassVar, Generic, TypeVar
@@ -14,7 +14,8 @@ from typing import ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from domain.ids import BaseId, UserId
-from rag.execution.facts import FactsPayload
+from rag.execution.facts import Fact, FactsPayload
+from rag.execution.run import Run
 
 
 class ToolArguments(BaseModel):
@@ -38,6 +39,11 @@ class ToolContext:
     user_id: UserId
     question: str  # as it was asked, normalised
     today: date
+    step_id: str = ""  # of the step that is being run, for its progress
+    materials: tuple[Fact, ...] = ()  # what earlier steps found, as far as this one asked for it
+    background: str = ""  # what other steps found, in short
+    dialogue: str = ""  # what was said before, in short
+    run: Run = field(default_factory=Run)
 
 
 class Tool(ABC, Generic[Arguments]):

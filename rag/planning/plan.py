@@ -14,6 +14,7 @@ MAX_GROUPS = 12
 MAX_PARAGRAPHS = 4  # the same section: long descriptive blocks at most 3-4
 MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the rest is asked for
 MAX_CHOICES = 6  # of a question asked back: what fits under a message as buttons
+MAX_STEPS = 8  # of a plan; the engine may add some while it runs, up to MAX_PLAN_STEPS
 MAX_LISTED = 8  # intents, entities or calls that one plan may name; the executor's own limit is lower
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -96,14 +97,43 @@ class Clarification(PlanPart):
     choices: Annotated[tuple[Name, ...], Field(max_length=MAX_CHOICES)] = ()
 
 
+class QueryKind(StrEnum):
+    """How much a question takes (seed 3, "Query Analyzer"); decided in the planner's own call."""
+
+    SIMPLE = "simple"  # one round of calls
+    ANALYTICAL = "analytical"  # overview, then details, then a whole
+    ITERATIVE = "iterative"  # search, look, search again
+    DIAGNOSTIC = "diagnostic"  # guesses and their proofs
+
+
+class Success(PlanPart):
+    """When a step has done what it is for; judged by code."""
+
+    min_facts: Annotated[int, Field(ge=0, le=100)] = 1
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class Step(PlanPart):
+    """A step of a plan of several (seed 3, "Plan Generator"). Its action is a tool."""
+
+    id: Annotated[str, Field(min_length=1, max_length=40)]
+    action: Name
+    params: dict[str, JsonValue] = Field(default_factory=dict)
+    depends_on: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()
+    context_requirements: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()  # ids, or "all_previous"
+    success: Success = Success()
+
+
 class QueryPlan(PlanPart):
-    """What a turn will do. No tool calls: it is answered from the dialogue alone, or asks back."""
+    """What a turn will do. Neither calls nor steps: it is answered from the dialogue alone, or asks back."""
 
     question: Wording = Field(description="the question in full, understandable without the dialogue")
     follow_up: FollowUp = FollowUp.NONE
     intents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_LISTED)]
     entities: Annotated[tuple[PlannedEntity, ...], Field(max_length=MAX_LISTED)] = ()
+    kind: QueryKind = QueryKind.SIMPLE
     tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=MAX_LISTED)] = ()
+    steps: Annotated[tuple[Step, ...], Field(max_length=MAX_STEPS)] = ()
     fallback: Fallback = Fallback()
     limits: Limits = Limits()
     render_style: RenderStyle = RenderStyle.BULLETS
