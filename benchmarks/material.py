@@ -5,7 +5,7 @@ The database is not asked; reading and cutting are the product's.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +39,10 @@ class Questions:
 def read_corpus(folder: Path) -> Corpus:
     """Every row is a note, cut as `CHUNK_TOKENS` and `CHUNK_OVERLAP_TOKENS` have it."""
     limits = Settings.read({}).worker
-    cut = [(row, chunk) for row in _rows(folder / "corpus.jsonl") for chunk in _chunks(row, limits)]
-    passages = tuple(_passage(number, row, chunk) for number, (row, chunk) in enumerate(cut))
+    cut = [piece for row in _rows(folder / "corpus.jsonl") for piece in _pieces(row, limits)]
+    passages = tuple(_passage(number, row, title, chunk) for number, (row, title, chunk) in enumerate(cut))
     written = tuple(Written(text=each.text, above="" if each.title in each.text else each.title) for each in passages)
-    return Corpus(passages=passages, written=written, chunks=tuple(chunk for _, chunk in cut))
+    return Corpus(passages=passages, written=written, chunks=tuple(chunk for _, _, chunk in cut))
 
 
 def read_questions(folder: Path) -> Questions:
@@ -60,17 +60,19 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
         return [json.loads(line) for line in lines]
 
 
-def _chunks(row: Mapping[str, str], limits: WorkerSettings) -> Sequence[Chunk]:
+def _pieces(row: Mapping[str, str], limits: WorkerSettings) -> Iterator[tuple[Mapping[str, str], str, Chunk]]:
+    """The row, the title that the note gets, and a chunk of it."""
     note = read_note(Source(type=SourceType.NOTE, identifier=row["id"], title=row.get("title"), text=row["text"]))
-    return chunk_document(note, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
+    chunks = chunk_document(note, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
+    return ((row, row.get("title") or note.title, chunk) for chunk in chunks)
 
 
-def _passage(number: int, row: Mapping[str, str], chunk: Chunk) -> Passage:
+def _passage(number: int, row: Mapping[str, str], title: str, chunk: Chunk) -> Passage:
     return Passage(
         chunk_id=ChunkId(number),
         document_id=DocumentId(row["id"]),
         ordinal=chunk.ordinal,
-        title=row.get("title") or row["id"],
+        title=title,
         source_type=SourceType.NOTE,
         source_identifier=row["id"],
         text=chunk.text,

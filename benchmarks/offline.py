@@ -16,8 +16,8 @@ import numpy as np
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.offline import OfflineEmbedder
 from benchmarks.lexical import SETS, Bm25, Collection, Scores, measure, read_collection
+from benchmarks.mistyping import mistype
 
-LONG_WORD = 6  # characters; from here on a word of the question gets a typo
 RRF_CONSTANT = 60
 CANDIDATES = 30  # of each leg, as SEARCH_CANDIDATES
 WEIGHTS = (0.2, 0.3, 0.5, 0.75, 1.0, 1.5)  # of the offline leg; BM25 has 1
@@ -54,17 +54,6 @@ def fuse_scores(legs: Legs, weight: float) -> Leg:
 def fuse_ranks(legs: Legs, weight: float) -> Leg:
     """Reciprocal rank fusion with a weight on the vector leg."""
     return lambda text: _reciprocal(legs.lexical(text)) + np.float32(weight) * _reciprocal(legs.vector(text))
-
-
-def mistype(text: str, chance: random.Random) -> str:
-    """Drop, swap or double a letter inside each longer word."""
-    return " ".join(_with_typo(word, chance) if len(word) >= LONG_WORD else word for word in text.split())
-
-
-def _with_typo(word: str, chance: random.Random) -> str:
-    at = chance.randrange(1, len(word) - 2)
-    wrong = chance.choice([word[at + 1], word[at + 1] + word[at], word[at] + word[at] + word[at + 1]])
-    return word[:at] + wrong + word[at + 2 :]
 
 
 def _cut(scores: Scores) -> Scores:

@@ -64,16 +64,30 @@ class Scored:
     rarities: tuple[float, ...] = field(default=())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """The terms of every passage and of the title above it, as often as they occur."""
+
+    bodies: tuple[Counter[str], ...]
+    titles: tuple[Counter[str], ...]
+
+
+def count_terms(passages: Sequence[Written], analyze: Analyze, *, apart: bool) -> Counted:
+    """`apart`: the title is a field of its own; otherwise the passage's first line."""
+    return Counted(
+        bodies=tuple(Counter(analyze(p.text if apart else f"{p.above}\n{p.text}")) for p in passages),
+        titles=tuple(Counter(analyze(p.above) if apart else ()) for p in passages),
+    )
+
+
 class Index:
     """Postings of all passages under one analysis."""
 
-    def __init__(self, passages: Sequence[Written], analyze: Analyze, words: Words) -> None:
-        apart = words.titled is not None
-        bodies = [Counter(analyze(p.text if apart else f"{p.above}\n{p.text}")) for p in passages]
-        titles = [Counter(analyze(p.above) if apart else ()) for p in passages]
+    def __init__(self, counted: Counted, words: Words) -> None:
+        bodies, titles = counted.bodies, counted.titles
         lengths = np.array([body.total() for body in bodies], dtype=np.float32)
         average = max(float(lengths.mean()), 1.0)
-        norms = 1 - words.b + words.b * np.maximum(lengths, words.shortest) / average
+        norms = 1 - words.b + words.b * np.maximum(lengths, max(words.shortest, 1)) / average
         weights: dict[str, list[tuple[int, float]]] = defaultdict(list)
         for number, (body, title) in enumerate(zip(bodies, titles, strict=True)):
             for term in body.keys() | title.keys():
@@ -82,7 +96,7 @@ class Index:
         self.words = words
         self.bodies = bodies
         self.postings = {term: _columns(rows) for term, rows in weights.items()}
-        self.size = len(passages)
+        self.size = len(bodies)
 
     def score(self, terms: Sequence[str], spellings: Iterable[Spelling] = ()) -> Scored:
         """As `search_terms` of the SQL."""

@@ -21,6 +21,7 @@ from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.stores.reading import ReadingStore
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
@@ -76,6 +77,7 @@ class Stores:
     dialogue: DialogueStore
     inbox: InboxStore
     reading: ReadingStore
+    answer_tables: TableStore
 
     @classmethod
     def over(cls, transport: Transport) -> "Stores":
@@ -91,6 +93,7 @@ class Stores:
             dialogue=DialogueStore(transport),
             inbox=InboxStore(transport),
             reading=ReadingStore(transport),
+            answer_tables=TableStore(transport),
         )
 
 
@@ -126,7 +129,7 @@ class Parts:
         """A turn, start to end."""
         answer, stores, prompts, intents = self.settings.answer, self.stores, load_prompts(), load_intents()
         tools: tuple[AnyTool, ...] = (
-            SearchBase(self.retrieval()),
+            SearchBase(self.retrieval(), stores.library),
             ListDocuments(stores.library),
             ReadDocument(stores.library, stores.reading),
         )

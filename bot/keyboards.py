@@ -148,6 +148,15 @@ class ResumeDialogue(CallbackData, prefix="talk"):
     session: str
 
 
+class SendTable(CallbackData, prefix="xlsx"):
+    """A table that stands under an answer, as a file."""
+
+    table: int
+
+
+STOP = "enough"
+"""Answer now from what is known: for a question that takes several steps."""
+
 MORE = "more"
 """The rest of a list that an answer began."""
 

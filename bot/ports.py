@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
+from domain.tables import SourcedTable
 from rag.metering import TurnMetrics
 from rag.records import PastSession
 
@@ -89,6 +90,18 @@ class Library(Protocol):
     ) -> None: ...
 
     async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None: ...
+
+
+class AnswerTables(Protocol):
+    """Tables under answers, until somebody wants them as a file."""
+
+    async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
+        """The number for its button."""
+        ...
+
+    async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
+        """None when this base has no such table (any more)."""
+        ...
 
 
 class PastDialogues(Protocol):

@@ -4,11 +4,12 @@ In: the composition root's parts. Out: one frozen record, which handlers get und
 It makes nothing itself.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.ports import Library, PastDialogues, PeopleStore
+from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue
@@ -19,8 +20,8 @@ from rag.records import Question, TurnEvent
 class Conversation(Protocol):
     """One turn, start to end (`rag.conversation`)."""
 
-    def answer(self, question: Question) -> AsyncIterator[TurnEvent]:
-        """Events of the turn; the last one is `Answered`."""
+    def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncIterator[TurnEvent]:
+        """Events of the turn; the last one is `Answered`. When `stop` is set it answers from what is known."""
         ...
 
 
@@ -35,6 +36,7 @@ class Services:
     dialogues: PastDialogues
     passages: PassageSearch
     text: DocumentText
+    answer_tables: AnswerTables
     texts: Texts
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words

@@ -148,6 +148,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         intake=stores.intake,
         conversation=parts.conversation(),
         dialogues=stores.dialogue,
+        answer_tables=stores.answer_tables,
         passages=stores.search,
         text=stores.text,
         texts=texts,

@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prompts.records import (
+    AnalysisTask,
     AnswerRules,
     Earlier,
     MoreItems,
@@ -91,13 +92,19 @@ class Prompts:
     policies: Mapping[str, str]  # by SEARCH_POLICY
     more: Mapping[str, Template[MoreItems]]  # by language, ru or en
     transcribe: Template[Transcription]
+    analyze: str
+    analyze_task: Template[AnalysisTask]
+    iterative: str
+    iterative_task: str
+    iterative_synthesis: str
+    rows: str
     forms: Mapping[str, str]  # by render style; `{items}` stands for the plan's limit
 
     @property
     def version(self) -> str:
         """A hash over all of them, for logs."""
         parts = (getattr(self, field.name) for field in fields(self))
-        texts = [part.text if isinstance(part, Template) else "\0".join(map(str, part.values())) for part in parts]
+        texts = [_text_of(part) for part in parts]
         return _version("\0".join(texts))
 
 
@@ -123,8 +130,20 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
         more={name: _template(place, f"rules/more_{name}.md", MoreItems) for name in ("ru", "en")},
         transcribe=_template(place, "transcribe.md", Transcription),
+        analyze=_read(place, "analyze.md"),
+        analyze_task=_template(place, "analyze_task.md", AnalysisTask),
+        iterative=_read(place, "iterative.md"),
+        iterative_task=_read(place, "iterative_task.md"),
+        iterative_synthesis=_read(place, "iterative_synthesis.md"),
+        rows=_read(place, "rows.md"),
         forms={name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
     )
+
+
+def _text_of(part: object) -> str:
+    if isinstance(part, Template):
+        return part.text
+    return "\0".join(map(str, part.values())) if isinstance(part, Mapping) else str(part)
 
 
 def _template(place: Traversable, name: str, record: type[Record]) -> Template[Record]:

@@ -104,3 +104,15 @@ class SummaryExchanges:
 @dataclass(frozen=True, kw_only=True)
 class Transcription:
     """`transcribe.md`, the system prompt of a model that reads pictures; nothing is filled in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisTask:
+    """`analyze_task.md`, what a step that thinks is given; the rules are `analyze.md`."""
+
+    fence: str  # a word that stands in no material; every tag carries it
+    materials: str
+    background: str
+    today: str  # ISO date
+    question: str  # of the person
+    task: str  # of the step

@@ -20,8 +20,10 @@ from rag.answering.unfinished import still_read
 from rag.clock import today_utc
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
+from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
+from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, begin_metering
 from rag.normalising import normalise
@@ -37,10 +39,15 @@ from rag.records import (
     KnownEntity,
     Question,
     SearchStarted,
+    StepsChanged,
+    StepShown,
     TextGrew,
     TurnEvent,
 )
 from rag.trace import trace_of
+from rag.watching import Latest
+
+DIALOGUE_CHARS = 600  # of the last answer, for tools
 
 log = structlog.get_logger()
 
@@ -78,20 +85,34 @@ class _Found:
 class Conversation:
     """Answers questions. One object serves everybody at once."""
 
-    def __init__(self, stages: TurnStages, *, today: Callable[[], date] = today_utc) -> None:
+    def __init__(
+        self, stages: TurnStages, *, limits: RunLimits | None = None, today: Callable[[], date] = today_utc
+    ) -> None:
+        """`limits` are those of one turn."""
         self._stages = stages
+        self._limits = limits or RunLimits()
         self._today = today
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
 
-    async def answer(self, question: Question) -> AsyncGenerator[TurnEvent, None]:
+    async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway.
 
-        An exchange that cannot be stored is reported after the answer, so that the person gets the answer.
+        When `stop` is set, the answer is written from what is known by then. An exchange that cannot be stored is
+        reported after the answer, so that the person gets the answer.
         """
         started, usage = time.monotonic(), begin_metering()
         asked = replace(question, text=normalise(question.text))
+        run = Run(limits=self._limits, usage=usage, stop=stop or asyncio.Event())
         yield SearchStarted()
-        found = await self._find(asked)
+        steps = Latest[tuple[StepShown, ...]]()
+        finding = asyncio.create_task(self._find(asked, run, steps.put))
+        try:
+            async for shown in steps.until(finding):
+                yield StepsChanged(steps=shown)
+            found = finding.result()
+        finally:
+            finding.cancel()  # the person has left; does nothing to one that has ended
+            await asyncio.gather(finding, return_exceptions=True)
         draft, drafts, first_s = NOTHING, self._drafts(asked, found), None
         try:
             async for draft in drafts:
@@ -107,17 +128,20 @@ class Conversation:
         yield Answered(answer=answer)
         stored.result()
 
-    async def _find(self, asked: Question) -> _Found:
+    async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:
         """Plan and facts. The search on the raw question runs while the model plans; where no model plans, there is
         nothing to run beside."""
         started = time.monotonic()
-        context = ToolContext(base_id=asked.base_id, user_id=asked.user_id, question=asked.text, today=self._today())
+        context = ToolContext(
+            base_id=asked.base_id, user_id=asked.user_id, question=asked.text, today=self._today(), run=run
+        )
         early = self._search_early(context) if self._stages.writer else None
         try:
             known = await self._recollect(asked)
             planned = await self._plan(asked, known)
             planned_s = time.monotonic() - started
-            execution = await self._stages.executor.execute(planned.plan, context, early)
+            context = replace(context, dialogue=_in_short(known.dialogue))
+            execution = await self._stages.executor.execute(planned.plan, context, early, watch)
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             return _Found(planned=planned, execution=execution, known=known, pace=pace)
         finally:
@@ -210,4 +234,14 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
         facts=len(payload.facts),
+        documents=payload.documents,
+        table=payload.table,
+        steps=found.execution.steps,
+        spent=found.execution.spent.value if found.execution.spent else None,
     )
+
+
+def _in_short(dialogue: Dialogue) -> str:
+    """For tools that read on the person's behalf: the summary, and the last exchange."""
+    last = [f"Person: {each.question}\nBaza: {each.answer[:DIALOGUE_CHARS]}" for each in dialogue.window[-1:]]
+    return "\n\n".join(filter(None, (dialogue.summary, *last)))

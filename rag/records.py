@@ -148,6 +148,73 @@ class StillRead:
     percent: int  # 0 to 99, of its passages
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentsRead:
+    """How much of the base was read for an answer, counted by code (issue 6: «Прочитано 17 из 17 документов»)."""
+
+    read: int
+    total: int  # that might have had something to say
+    without_data: int = 0  # of those read: nothing in them answers
+    problems: int = 0  # of those not read: a model failed at them
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRow:
+    """A row of a table, and where it stands."""
+
+    cells: tuple[str, ...]  # one for each column
+    passage: RankedPassage
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactTable:
+    """Rows that were taken out of documents one by one; people can have it as a file."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What one document says."""
+
+    value: str
+    passage: RankedPassage
+    dated: datetime | None  # of the document, where it is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Documents that disagree, the newest first."""
+
+    about: str
+    claims: tuple[Claim, ...]
+
+
+class StepState(StrEnum):
+    """How far a step of a plan has come."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    SHORT = "short"  # it found less than it was to
+    FAILED = "failed"
+    SKIPPED = "skipped"  # not needed any more, or no time for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepShown:
+    """A step as the person sees it."""
+
+    id: str
+    action: str
+    about: str  # what is looked for, in the plan's words
+    state: StepState
+    done: int = 0  # documents, of a step that reads them
+    total: int = 0
+
+
 class AnswerKind(StrEnum):
     """What the answer stands on."""
 
@@ -174,6 +241,10 @@ class Answer:
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
     plan: str | None = None  # where the plan came from: PlanOrigin
     facts: int = 0  # found; the citations are those that were used
+    documents: DocumentsRead | None = None  # when documents were read one by one
+    table: FactTable | None = None  # that people can have as a file
+    steps: tuple[StepShown, ...] = ()  # of a plan of several
+    spent: str | None = None  # the limit that ended the work early: Spent
     pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
 
@@ -208,6 +279,13 @@ class SearchStarted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepsChanged:
+    """A plan of several steps goes on."""
+
+    steps: tuple[StepShown, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TextGrew:
     """The answer so far (whole, not the difference)."""
 
@@ -222,7 +300,7 @@ class Answered:
     answer: Answer
 
 
-TurnEvent = SearchStarted | TextGrew | Answered
+TurnEvent = SearchStarted | StepsChanged | TextGrew | Answered
 
 
 @dataclass(frozen=True, kw_only=True)

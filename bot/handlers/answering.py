@@ -6,6 +6,8 @@ one dialogue come one after the other, so that each knows the answer before it.
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 import structlog
@@ -13,13 +15,15 @@ from aiogram import Bot
 
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
+from bot.replies.live_steps import LiveSteps, live_steps
 from bot.replies.sending import send
+from bot.replies.sourced_table import sourced_table
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Talk
 from domain.errors import DatabaseAway
 from domain.ids import UserId
-from rag.records import Answer, Answered, AnswerKind, Question, TextGrew
+from rag.records import Answer, Answered, AnswerKind, Question, StepsChanged, TextGrew, TurnEvent
 
 log = structlog.get_logger()
 
@@ -32,6 +36,23 @@ class Dialogues:
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
         self._reminded_at: dict[UserId, float] = {}
+        self._stops: dict[UserId, asyncio.Event] = {}
+
+    @contextmanager
+    def stoppable(self, user: UserId) -> Iterator[asyncio.Event]:
+        """Set by `stop` while the context is open: this person's turn is to end with what is known."""
+        event = self._stops[user] = asyncio.Event()
+        try:
+            yield event
+        finally:
+            del self._stops[user]
+
+    def stop(self, user: UserId) -> bool:
+        """False when no turn of theirs is running."""
+        if user not in self._stops:
+            return False
+        self._stops[user].set()
+        return True
 
     def order(self, user: UserId) -> asyncio.Lock:
         """Held during a turn; whoever asked first is answered first."""
@@ -56,20 +77,38 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         language=talk.words.language,
     )
     async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place) as shown:
-        answer = await _follow(services, question, talk, shown)
-        await shown.finish(finished_answer(answer, talk.words), answer_keyboard(answer, talk.words))
+        with dialogues.stoppable(talk.state.user_id) as stop:
+            async with live_steps(bot, talk.place, talk.words) as steps:
+                answer = await _follow(services.conversation.answer(question, stop=stop), talk, shown, steps)
+        table = await _keep_table(services, talk, answer)
+        await shown.finish(finished_answer(answer, talk.words), answer_keyboard(answer, talk.words, table=table))
     await _note(services, talk, answer)
     if answer.kind is AnswerKind.QUOTES and talk.person in services.admin_users and dialogues.may_remind(talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
 
 
-async def _follow(services: Services, question: Question, talk: Talk, shown: StreamedAnswer) -> Answer:
-    async for event in services.conversation.answer(question):
-        if isinstance(event, TextGrew):
+async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedAnswer, steps: LiveSteps) -> Answer:
+    async for event in events:
+        if isinstance(event, StepsChanged):
+            steps.show(event.steps)
+        elif isinstance(event, TextGrew):
             shown.grow(growing_answer(event, talk.words))
         elif isinstance(event, Answered):
             return event.answer
     raise RuntimeError("the conversation ended without an answer")
+
+
+async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:
+    """The number of the button; without one the answer is as good."""
+    if answer.table is None:
+        return None
+    try:
+        return await services.answer_tables.save_table(
+            talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
+        )
+    except DatabaseAway:
+        log.warning("chat.table_not_kept", user=talk.person)
+        return None
 
 
 async def _note(services: Services, talk: Talk, answer: Answer) -> None:

@@ -3,17 +3,19 @@
 In: buttons under answers, /dialogs. Out: the next turn of the dialogue, or another dialogue.
 """
 
+import asyncio
 import contextlib
 
 from aiogram import Bot, F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
-from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+from aiogram.types import BufferedInputFile, CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
+from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import Dialogues, answer_question
 from bot.handlers.filters import has_message
 from bot.inbox import Turn
-from bot.keyboards import BUTTON_CHARACTERS, MORE, PickChoice, ResumeDialogue, button, rows
+from bot.keyboards import BUTTON_CHARACTERS, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
@@ -30,6 +32,8 @@ def build_router() -> Router:
     router.message.register(list_dialogues, Command("dialogs"))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(show_more, F.data == MORE, has_message)
+    router.callback_query.register(stop_turn, F.data == STOP)
+    router.callback_query.register(send_table, SendTable.filter(), has_message)
     router.callback_query.register(resume_dialogue, ResumeDialogue.filter(), has_message)
     return router
 
@@ -69,6 +73,25 @@ async def show_more(
     if turn:
         turn.release()
     await answer_question(talk.words.plain("ask-more"), bot, services, talk, dialogues)
+
+
+async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:
+    """«Остановить» on a live list: the answer comes from what is known."""
+    stopped = dialogues.stop(talk.state.user_id)
+    await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
+
+
+async def send_table(
+    query: CallbackQuery, callback_data: SendTable, shown: Message, services: Services, talk: Talk
+) -> None:
+    """«Таблица XLSX»: the rows of the answer with their sources, as a file."""
+    table = await services.answer_tables.read_table(talk.base_id, callback_data.table)
+    if table is None:
+        await acknowledge(query, talk.words.plain("table-gone"), alert=True)
+        return
+    await acknowledge(query)
+    content = await asyncio.to_thread(spreadsheet, table)
+    await shown.reply_document(BufferedInputFile(content, file_name(table)))
 
 
 async def list_dialogues(message: Message, bot: Bot, services: Services, talk: Talk) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import BUTTON_CHARACTERS, MORE, PickChoice, Rate, ShowSource, button, in_rows, rows
+from bot.keyboards import BUTTON_CHARACTERS, MORE, PickChoice, Rate, SendTable, ShowSource, button, in_rows, rows
 from bot.replies.citations import source_label
 from bot.texts import Words
 from rag.records import Answer, AnswerKind, Citation
@@ -18,14 +18,18 @@ RATINGS = {1: "👍", -1: "👎"}
 RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
 
 
-def answer_keyboard(answer: Answer, words: Words) -> InlineKeyboardMarkup | None:
-    """The choices of a question asked back; else sources, the rest of a list, and thumbs. Nothing under a greeting."""
+def answer_keyboard(answer: Answer, words: Words, *, table: int | None = None) -> InlineKeyboardMarkup | None:
+    """The choices of a question asked back; else sources, the rest of a list, a table as a file, and thumbs.
+
+    `table` is the number that the table is kept under. There is nothing under a greeting.
+    """
     if answer.choices:
         return rows(*([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices)))
     sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
     thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
     more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
-    return rows(*sources, more, thumbs)
+    as_file = [button(words.plain("button-table"), SendTable(table=table))] if table is not None else []
+    return rows(*sources, more, as_file, thumbs)
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:

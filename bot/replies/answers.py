@@ -8,6 +8,7 @@ from bot.replies.citations import TITLE_CHARACTERS, source_block
 from bot.replies.markdown import render_markdown
 from bot.replies.names import shortened
 from bot.replies.rich import ITALIC, Kind, RichText, join, rich
+from bot.replies.steps import work_done
 from bot.replies.unfinished import close_unfinished
 from bot.texts import Words
 from domain.documents import known_as
@@ -28,7 +29,8 @@ def finished_answer(answer: Answer, words: Words) -> RichText:
         return rich(words.plain("answer-nothing"))
     remark = rich(words.plain("answer-cut"), ITALIC) if answer.cut else RichText()
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
-    return join([text, remark, *unfinished, source_block(answer.citations, words)], "\n\n")
+    done = [rich(line, ITALIC) for line in work_done(answer, words)]
+    return join([text, remark, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
 
 
 def _still_read(document: StillRead, words: Words) -> str:

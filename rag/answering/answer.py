@@ -16,6 +16,7 @@ from prompts.loader import Prompts
 from prompts.records import MoreItems, Stricter
 from rag.answering.assignment import Assignment
 from rag.answering.citations import cite, supports
+from rag.answering.counts import said_to_be_left, without_remainder
 from rag.answering.marks import Reading, read
 from rag.answering.postcheck import Evidence, as_remarks, remarks_on
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
@@ -156,13 +157,14 @@ class AnswerWriter:
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
         """How many items were left out is counted by code, and said if the model did not."""
         left = assignment.facts.left_out
-        if not left or str(left) in text.splitlines()[-1]:
+        if not left or said_to_be_left(text) == {left}:
             return text
         is_english = self._settings.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
         language = "en" if is_english and self._settings.language != "ru" else "ru"
-        listed = sum(fact.kind is not FactKind.PASSAGE for fact in assignment.facts.facts)
+        listed = sum(fact.kind is not FactKind.PASSAGE and bool(fact.title) for fact in assignment.facts.facts)
         total = assignment.limits.skip + listed + left
-        return f"{text}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"
+        own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
+        return f"{own}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """What was shown stays; without a mark so far, the best facts are its sources."""

@@ -81,10 +81,15 @@ def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
         if piece.lastgroup in VERBATIM:
             continue
         kept.append(body[at : piece.start()])
-        at = piece.end()
+        at = piece.end() + _is_second_full_stop(body, piece)
         used.extend(n for n in _numbers(piece[0]) if 1 <= n <= passages and n not in used)
     kept.append(body[at:])
     return "".join(kept).strip(), tuple(used)
+
+
+def _is_second_full_stop(body: str, piece: re.Match[str]) -> bool:
+    """«7 200 руб. [1].»: without the mark two would stand together."""
+    return body[: piece.start()].endswith(".") and re.match(r"\.(?!\.)", body[piece.end() :]) is not None
 
 
 def _numbers(marks: str) -> list[int]:

@@ -1,15 +1,37 @@
 """The numbers in a text, however they are written.
 
-In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать» and
-"12.05.2024" (three numbers). It compares answers with facts; it does not read sums or dates as such.
+In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать»,
+«250 тыс.» and "12.05.2024" (three numbers). It compares answers with facts; it does not read sums or dates as such.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 _DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_SPACES = re.compile(r"[ \u00a0\u202f]")
+_MONTH_AND_YEAR = re.compile(r"\d{1,2}\.\d{4}")  # «до 03.2029»
+_SCALE = re.compile(
+    r"[ \u00a0\u202f]?(тыс|млн|млрд|миллион|миллиард|thousand|million|billion|[KkMк](?!\w))", re.IGNORECASE
+)
+_SCALES: dict[str, int] = {
+    "тыс": 10**3, "thousand": 10**3, "k": 10**3, "к": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6,
+    "m": 10**6, "млрд": 10**9, "миллиард": 10**9, "billion": 10**9,
+}  # fmt: skip
+_MONTHS = (
+    "январ", "феврал", "март", "апрел", "ма[йяею]", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+)  # fmt: skip
+_ENGLISH_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTH = tuple(
+    re.compile(rf"\b(?:{russian}\w{{0,3}}|{english})\b", re.IGNORECASE)
+    for russian, english in zip(_MONTHS, _ENGLISH_MONTHS, strict=True)
+)
 
 # Beginnings that tell the number in any case and as an ordinal («тридцати», «тридцатый»); longer ones first.
 _STEMS: tuple[tuple[str, int], ...] = (
@@ -34,12 +56,40 @@ _WHOLE: dict[str, int] = {
 }  # fmt: skip
 
 
-def numbers(text: str) -> frozenset[Decimal]:
-    """Those written in digits; a dotted date or version gives its parts as well."""
-    found: set[Decimal] = set()
+@dataclass(frozen=True, kw_only=True)
+class WrittenNumber:
+    """A number of a text in digits, and what it may stand for."""
+
+    shown: str
+    readings: tuple[frozenset[Decimal], ...]  # one of them is meant; a date is read as several values at once
+
+    def is_among(self, known: frozenset[Decimal]) -> bool:
+        """Whether one of the readings holds nothing that is not known."""
+        return any(reading <= known for reading in self.readings)
+
+
+def written_numbers(text: str) -> Iterator[WrittenNumber]:
+    """Those written in digits, in order."""
     for match in _DIGITS.finditer(text):
-        found |= _readings(match[0])
-    return frozenset(found)
+        scaled = _scaled(match, text)
+        readings = [*map(frozenset, _readings(match[0])), *([frozenset(scaled)] if scaled else [])]
+        if text[: match.start()].endswith("+"):  # a telephone number: its groups may stand otherwise elsewhere
+            readings.append(frozenset(_groups(match[0])))
+        if readings:
+            yield WrittenNumber(shown=match[0], readings=tuple(readings))
+
+
+def numbers(text: str) -> frozenset[Decimal]:
+    """The values of those written in digits, each in every reading."""
+    return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
+
+
+def known_numbers(text: str) -> frozenset[Decimal]:
+    """All that an answer may say when this text is what it knows: in digits, in words, months by their number."""
+    found = set(numbers(text) | spoken_numbers(text))
+    for match in _DIGITS.finditer(text):
+        found |= _scaled(match, text) | _groups(match[0])
+    return frozenset(found | {Decimal(month) for month, name in enumerate(_MONTH, 1) if name.search(text)})
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
@@ -56,17 +106,38 @@ def spoken_numbers(text: str) -> frozenset[Decimal]:
     return frozenset(found)
 
 
-def _readings(written: str) -> set[Decimal]:
-    """Every value that the digits may stand for: separators differ from country to country."""
-    plain = re.sub(r"[ \u00a0\u202f]", "", written)
-    readings = {plain.replace(",", ".")}
+def _readings(written: str) -> list[set[Decimal]]:
+    """Every reading of the digits: separators differ from country to country."""
+    plain = _SPACES.sub("", written)
+    wholes = [plain.replace(",", ".")]
     if _THOUSANDS.fullmatch(plain):
-        readings.add(re.sub(r"[.,]", "", plain))
+        wholes.append(re.sub(r"[.,]", "", plain))
     if "," in plain and "." in plain:
-        readings.add(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
-    if plain.count(".") > 1 and "," not in plain:
-        readings.update(plain.split("."))
-    return {value for reading in readings if (value := _decimal(reading)) is not None}
+        wholes.append(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
+    readings = [[whole] for whole in dict.fromkeys(wholes)]
+    is_date = plain.count(".") > 1 or _MONTH_AND_YEAR.fullmatch(plain)
+    if is_date and "," not in plain:
+        readings.append(plain.split("."))
+    decimals = [[_decimal(part) for part in reading] for reading in readings]
+    return [{part for part in reading if part is not None} for reading in decimals if None not in reading]
+
+
+def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
+    """«250 тыс.»: 250 000."""
+    scale = _SCALE.match(text, match.end())
+    if scale is None:
+        return set()
+    return {
+        (value * _SCALES[scale[1].casefold()]).normalize()
+        for reading in _readings(match[0])
+        if len(reading) == 1
+        for value in reading
+    }
+
+
+def _groups(written: str) -> set[Decimal]:
+    """«7 843 555»: 7, 843 and 555, for it may be a telephone number."""
+    return {value for part in _SPACES.split(written) if (value := _decimal(part)) is not None}
 
 
 def _decimal(digits: str) -> Decimal | None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from rag.answering.numbers import numbers, spoken_numbers
+from rag.answering.counts import own_counts, without_remainder
+from rag.answering.numbers import known_numbers, written_numbers
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -17,7 +18,7 @@ _REFERENCE = re.compile(r"\[\d+\]\s*[–—-]\s")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _LIST_NUMBER = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\W\d_a-zа-яё]|[«\"(*>-])|\n+")  # not in «2 490 руб. × 12 мес. = …»
 _CALCULATION = re.compile(r"[=≈]")
 _WORDS = re.compile(r"\w+")
 
@@ -36,8 +37,14 @@ _MACHINERY = re.compile(
     r"system prompt|системн\w+ промпт\w*|реранк\w*|reranker)\b",
     re.IGNORECASE,
 )
+_OF_ITSELF = re.compile(
+    r"\b(?:я|мне|меня|мной|мо[йяеюи]\w{0,2}|нахожу|ищу|использую|применяю|храню|baza|i|my|me|mine)\b|«База»",
+    re.IGNORECASE,
+)
+"""PostgreSQL in an answer about the world is no secret; in a sentence of the program about itself it is."""
 
 QUOTED_WORDS = 4  # a shorter quotation is a name or a term
+MANY_NUMBERS = 20  # of more than so many, some two differ by anything
 SAME_CHARS = 80  # a shorter answer («Да.», «30 дней») may well be right twice
 
 
@@ -57,6 +64,8 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
     """What is wrong, a sentence each. Numbers and quotations are held against the facts only when `from_base`."""
     prose = _CODE.sub(" ", answer)
     remarks = [*_artifacts(prose, evidence), *_phrases(prose, evidence), *_repetition(answer, evidence)]
+    if _tells_its_machinery(prose, evidence, from_base=from_base):
+        remarks.append("It speaks of how the program is built. Leave that out.")
     if from_base:
         remarks += [*_strange_numbers(prose, evidence), *_strange_quotations(prose, evidence)]
     return tuple(remarks)
@@ -71,10 +80,16 @@ def _artifacts(prose: str, evidence: Evidence) -> list[str]:
         remarks.append("It shows a confidence. Leave it out.")
     if _REFERENCE.search(prose):
         remarks.append("It lists references such as «[1] – …». A program adds the sources: leave the list out.")
-    machinery = {word.casefold() for word in _MACHINERY.findall(prose)}
-    if any(word not in said.casefold() for word in machinery):
-        remarks.append("It speaks of how the program is built. Leave that out.")
     return remarks
+
+
+def _tells_its_machinery(prose: str, evidence: Evidence, *, from_base: bool) -> bool:
+    said = "\n".join((evidence.question, *evidence.facts)).casefold()
+    return any(
+        word.casefold() not in said and (from_base or _OF_ITSELF.search(line))
+        for line in _SENTENCE_END.split(prose)
+        for word in _MACHINERY.findall(line)
+    )
 
 
 def _phrases(prose: str, evidence: Evidence) -> list[str]:
@@ -95,24 +110,38 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
-    known = _known_numbers(evidence)
+    known = _known_numbers(evidence) | own_counts(prose)
+    lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
+    sums = [line for line in lines if _CALCULATION.search(line)]  # shown, so that the reader can check them
+    shown = known_numbers("\n".join(sums))
+    known |= shown | _differences(shown)
     strange = [
-        number
-        for line in _SENTENCE_END.split(_LIST_NUMBER.sub("", prose))
-        if not _CALCULATION.search(line)  # a sum that is shown can be checked by the reader
-        for number in sorted(numbers(line))
-        if number not in known
+        number.shown
+        for line in lines
+        if line not in sums
+        for number in written_numbers(line)
+        if not number.is_among(known)
     ]
     if not strange:
         return []
-    listed = ", ".join(f"{number:f}" for number in strange[:5])
-    return [f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum."]
+    listed = ", ".join(dict.fromkeys(strange[:5]))
+    return [
+        f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
+    ]
+
+
+def _differences(shown: frozenset[Decimal]) -> frozenset[Decimal]:
+    """Of the numbers of shown sums: «экономия 4 482 руб.» after both prices is plain enough."""
+    if len(shown) > MANY_NUMBERS:
+        return frozenset()
+    return frozenset((more - less).normalize() for more in shown for less in shown if more > less)
 
 
 def _known_numbers(evidence: Evidence) -> frozenset[Decimal]:
-    said = "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
     counted = (Decimal(count) for count in range(len(evidence.facts) + 1))  # «найдены 3 договора»
-    return numbers(said) | spoken_numbers(said) | frozenset(counted)
+    return known_numbers(
+        "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
+    ) | frozenset(counted)
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:

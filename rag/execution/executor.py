@@ -1,7 +1,8 @@
-"""Runs a plan: its tools side by side, then the fallback when they bring nothing or too little.
+"""Runs a plan: its calls side by side, or its steps as they depend on each other, then the fallback when they bring
+nothing or too little.
 
 In: a `QueryPlan`, the turn's context, and perhaps a search that began while the plan was made. Out: `Execution`: the
-facts and what each call brought. It asks no model and writes nothing.
+facts and what each call brought. It asks no model itself and writes nothing.
 """
 
 import asyncio
@@ -11,16 +12,22 @@ from dataclasses import dataclass
 
 import structlog
 
+from rag.execution.engine import Ended, StepEngine, Watch
 from rag.execution.facts import FactsPayload
-from rag.execution.merging import limit, merge
-from rag.execution.tools import ToolContext, ToolMisused
+from rag.execution.merging import ROWS, limit, merge
+from rag.execution.run import Spent
+from rag.execution.token_budget import TokenBudget
+from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.planning.plan import FallbackReason, QueryPlan, ToolCall
 from rag.planning.planner import SEARCH_TOOL
 from rag.planning.wire import AnyTool
+from rag.records import StepShown
 from rag.words import stems
 
 LOW_COVERAGE = 0.5
 """Under half of the question's words in what was found: seed 4 names the case and no number; this is the middle."""
+
+STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 
 log = structlog.get_logger()
 
@@ -51,18 +58,35 @@ class Execution:
 
     payload: FactsPayload
     calls: tuple[CallResult, ...]
+    steps: tuple[StepShown, ...] = ()  # of a plan that has steps
+    adapted: int = 0  # of them added, changed or skipped on the way
+    spent: Spent | None = None  # the limit that ended the work
+
+
+def _unwatched(steps: tuple[StepShown, ...]) -> None:
+    """Where nobody looks."""
 
 
 class Executor:
     """Runs one plan at a time, any number side by side."""
 
-    def __init__(self, tools: Sequence[AnyTool], *, max_calls: int) -> None:
-        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them."""
+    def __init__(self, tools: Sequence[AnyTool], *, max_calls: int, step_tokens: int = STEP_TOKENS) -> None:
+        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` is
+        what the prompt of one step may hold."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
+        self._budget = TokenBudget(total=step_tokens)
 
-    async def execute(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None = None) -> Execution:
+    async def execute(
+        self,
+        plan: QueryPlan,
+        context: ToolContext,
+        early: EarlySearch | None = None,
+        watch: Watch = _unwatched,
+    ) -> Execution:
         """Raises DatabaseAway. An early search that the plan does not want is cancelled."""
+        if plan.steps:
+            return await self._execute_steps(plan, context, early, watch)
         calls = self._distinct(plan)
         used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
         if early and used_early is None:
@@ -74,6 +98,27 @@ class Executor:
             payload = merge([result.payload for result in results if result.payload.found])
         return Execution(
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip), calls=tuple(results)
+        )
+
+    async def _execute_steps(
+        self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None, watch: Watch
+    ) -> Execution:
+        """What steps have concluded comes before what they concluded it from."""
+
+        async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
+            return await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+
+        done = await StepEngine(call, budget=self._budget).run(plan.steps, plan.question, context, watch)
+        results = [_call_result(ended) for ended in done.ended]
+        if not any(result.payload.found for result in results) and not done.spent:
+            results.append(await self._fall_back(plan, context))
+        payload = merge([result.payload for result in reversed(results) if result.payload.found])
+        return Execution(
+            payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
+            calls=tuple(results),
+            steps=done.shown,
+            adapted=done.adapted,
+            spent=done.spent,
         )
 
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
@@ -101,9 +146,9 @@ class Executor:
         problem, payload = "", FactsPayload()
         try:
             payload = await (early.task if early else self._call(call, context))
-        except ToolMisused as error:
+        except (ToolMisused, StepFailed) as error:
             problem = str(error)
-            log.info("executor.tool_misused", tool=call.tool)
+            log.info("executor.tool_failed", tool=call.tool, reason=type(error).__name__)
         return CallResult(
             call=call,
             payload=payload,
@@ -133,6 +178,11 @@ class Executor:
     async def _fall_back(self, plan: QueryPlan, context: ToolContext) -> CallResult:
         call = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
         return await self._run(call, context, is_fallback=True)
+
+
+def _call_result(ended: Ended) -> CallResult:
+    call = ToolCall(tool=ended.step.action, args=ended.step.params)
+    return CallResult(call=call, payload=ended.payload, seconds=ended.seconds, problem=ended.problem)
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:

@@ -5,12 +5,11 @@ asked they cover. `to_json` gives the seed's own shape, for logs and `baza ask -
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from domain.ids import DocumentId
 from domain.locator import JsonValue
-from rag.records import RankedPassage
+from rag.records import Conflict, DocumentsRead, FactTable, RankedPassage
 
 
 class FactKind(StrEnum):
@@ -43,47 +42,11 @@ class FactGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentsRead:
-    """How much of the base was read for an answer, counted by code (issue 6: «Прочитано 17 из 17 документов»)."""
+class Advice:
+    """What a model that looked at the facts would do next (seed 3, "Адаптация плана")."""
 
-    read: int
-    total: int  # that might have had something to say
-    without_data: int = 0  # of those read: nothing in them answers
-    problems: int = 0  # of those not read: a model failed at them
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableRow:
-    """A row of a table, and where it stands."""
-
-    cells: tuple[str, ...]  # one for each column
-    passage: RankedPassage
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactTable:
-    """Rows that were taken out of documents one by one; people can have it as a file."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[TableRow, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """What one document says."""
-
-    value: str
-    passage: RankedPassage
-    dated: datetime | None  # of the document, where it is known
-
-
-@dataclass(frozen=True, kw_only=True)
-class Conflict:
-    """Documents that disagree, the newest first."""
-
-    about: str
-    claims: tuple[Claim, ...]
+    enough: bool = False  # the question can be answered from what there is
+    queries: tuple[str, ...] = ()  # what to search for, else
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +59,7 @@ class FactsPayload:
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None
     conflicts: tuple[Conflict, ...] = ()
+    advice: Advice | None = None  # what to do next, from a step that thought about it
 
     @property
     def found(self) -> bool:

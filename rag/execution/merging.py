@@ -30,16 +30,21 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
     )
 
 
-def limit(payload: FactsPayload, *, items: int, skip: int = 0) -> FactsPayload:
-    """`items` facts after the first `skip`; those that come later are counted in `left_out`.
+LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
+"""What an answer lists. Passages are what it is read from, and the search that found them has a limit of its own."""
+ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
+"""The same after several steps: what these have concluded is what the answer is read from."""
 
-    Passages are not counted: they are what an answer is read from, not the items that it lists, and the search that
-    found them has a limit of its own.
+
+def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
+    """`items` facts of the `counted` kinds after the first `skip`; those that come later are counted in `left_out`.
+
+    A fact without a title is a remark on the others («12 documents fit»): it is no item, and stays.
     """
-    listed = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE]
+    listed = [fact for fact in payload.facts if fact.kind in counted and fact.title]
     kept = listed[skip : skip + items]
     left_out = max(len(listed) - skip - items, 0)
-    facts = tuple(fact for fact in payload.facts if fact.kind is FactKind.PASSAGE or fact in kept)
+    facts = tuple(fact for fact in payload.facts if fact not in listed or fact in kept)
     return replace(payload, facts=facts, left_out=payload.left_out + left_out)
 
 
@@ -51,13 +56,13 @@ def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:
 def _unique(facts: Iterable[Fact]) -> Iterable[Fact]:
     seen: set[Hashable] = set()
     for fact in facts:
-        keys = _keys(fact)
+        keys = fact_keys(fact)
         if seen.isdisjoint(keys):
             yield fact
         seen.update(keys)
 
 
-def _keys(fact: Fact) -> set[Hashable]:
+def fact_keys(fact: Fact) -> set[Hashable]:
     """What makes two facts the same: the passage, or the words."""
     words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
     is_passage = fact.passage is not None and fact.kind is FactKind.PASSAGE

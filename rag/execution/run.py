@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rag.execution.facts import FactsPayload
 from rag.metering import Usage
 
 
@@ -56,6 +57,7 @@ class Run:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     report: Callable[[Progress], None] = _unheard
     started: float = field(default_factory=time.monotonic)
+    kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> what it has so far, if it is cut short
 
     @property
     def spent(self) -> Spent | None:

@@ -1,25 +1,45 @@
 """`rag_db_query`: search in the base, by words and by meaning.
 
-In: a query. Out: the best passages as facts, and how much of the query they cover. The search itself is
-`rag.retrieval`'s.
+In: a query, and which documents it is about when the question says so. Out: the best passages as facts, and how much of
+the query they cover. The search itself is `rag.retrieval`'s.
 """
 
 from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from domain.documents import SourceType
+from domain.ids import BaseId
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.planning.planner import SEARCH_TOOL
-from rag.records import RankedPassage
+from rag.ports import DocumentCatalogue
+from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
 from rag.words import share, stems, union
 
 
+SCANNED = 900  # documents of a like name that one search is narrowed to
+
+SourceKind = Literal["note", "file", "link"]
+_TYPES: dict[SourceKind, tuple[SourceType, ...]] = {
+    "note": (SourceType.NOTE,),
+    "file": (SourceType.FILE, SourceType.PATH),
+    "link": (SourceType.LINK, SourceType.SITE),
+}
+
+
 class SearchArguments(ToolArguments):
-    """What to look for."""
+    """What to look for, and where; what is left open narrows nothing."""
 
     query: str = Field(min_length=1)
+    document: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    source: SourceKind | None = None
+    author: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    since: date | None = None
+    until: date | None = None
 
 
 class SearchBase(Tool[SearchArguments]):
@@ -28,18 +48,41 @@ class SearchBase(Tool[SearchArguments]):
 
     - query: what the passage must be about, worded as the document would word it. Name the document in it when the
       person names one («договор аренды срок оплаты»).
+    - document, source, author, since, until: only when the person limits the search so, otherwise null. document: a
+      part of the name that stands in it letter for letter; source: "note", "file" or "link"; author: a part of the
+      author's or forwarder's name; since and until: days (YYYY-MM-DD) between which the document appeared or came.
     """
 
     name = SEARCH_TOOL
     arguments = SearchArguments
 
-    def __init__(self, retrieval: Retrieval) -> None:
+    def __init__(self, retrieval: Retrieval, catalogue: DocumentCatalogue) -> None:
         self._retrieval = retrieval
+        self._catalogue = catalogue
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway."""
-        found = await self._retrieval.find(context.base_id, arguments.query)
+        only = await self._filter(arguments, context.base_id)
+        found = await self._retrieval.find(context.base_id, arguments.query, only=only)
         return passages_payload(found, asked=arguments.query)
+
+    async def _filter(self, arguments: SearchArguments, base: BaseId) -> SearchFilter | None:
+        """None when nothing is narrowed; a name that no document has narrows nothing: the model may have guessed it."""
+        named = arguments.document
+        cards = await self._catalogue.documents(base, limit=SCANNED, name_contains=named) if named else []
+        only = SearchFilter(
+            documents=tuple(card.id for card in cards),
+            types=_TYPES[arguments.source] if arguments.source else (),
+            author=arguments.author,
+            since=_midnight(arguments.since) if arguments.since else None,
+            before=_midnight(arguments.until + timedelta(days=1)) if arguments.until else None,
+        )
+        return None if only == SearchFilter() else only
+
+
+def _midnight(day: date) -> datetime:
+    """In UTC: the base knows no time zone of its people."""
+    return datetime.combine(day, time.min, tzinfo=UTC)
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:

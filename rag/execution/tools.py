@@ -31,6 +31,10 @@ class ToolMisused(Exception):
     """The arguments do not fit the tool; the message says why, for the planner's second try."""
 
 
+class StepFailed(Exception):
+    """A step could not be done; the message says why, for the log and for the next plan. The turn goes on without."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """What every tool knows of the turn. The base is never an argument: no plan can reach into another's."""

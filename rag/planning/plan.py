@@ -14,7 +14,7 @@ MAX_GROUPS = 12
 MAX_PARAGRAPHS = 4  # the same section: long descriptive blocks at most 3-4
 MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the rest is asked for
 MAX_CHOICES = 6  # of a question asked back: what fits under a message as buttons
-MAX_STEPS = 8  # of a plan; the engine may add some while it runs, up to MAX_PLAN_STEPS
+MAX_STEPS = 8  # of a plan as it is made; while it runs some may be added, up to `RunLimits.steps` in all
 MAX_LISTED = 8  # intents, entities or calls that one plan may name; the executor's own limit is lower
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]

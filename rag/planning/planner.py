@@ -14,6 +14,7 @@ import structlog
 from prompts.intents import GENERAL, Intent
 from rag.errors import ModelError
 from rag.planning.plan import Fallback, Limits, QueryPlan, RenderStyle, ToolCall
+from rag.planning.steps import template
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
 from rag.ports import ChatModel
@@ -87,14 +88,19 @@ class Planner:
         first = from_wire(await model.structured(request.messages, self._schema))
         problems = self._problems(first, request)
         if not problems:
-            return Planned(plan=first, origin=PlanOrigin.MODEL)
+            return Planned(plan=self._complete(first), origin=PlanOrigin.MODEL)
         second = from_wire(await model.structured(_repair(request, first, problems), self._schema))
         remaining = self._problems(second, request)
         if not remaining:
-            return Planned(plan=second, origin=PlanOrigin.REPAIRED, problems=problems)
+            return Planned(plan=self._complete(second), origin=PlanOrigin.REPAIRED, problems=problems)
         log.info("planner.default_plan", model=model.name, problems=len(remaining))
-        plan = default_plan(request.question, style=second.render_style)
-        return Planned(plan=plan, origin=PlanOrigin.DEFAULT, problems=(*problems, *remaining))
+        plan = default_plan(request.question, style=second.render_style).model_copy(update={"kind": second.kind})
+        return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=(*problems, *remaining))
+
+    def _complete(self, plan: QueryPlan) -> QueryPlan:
+        """A plan of several steps has no calls beside them; where the model named a kind alone, its template serves."""
+        steps = plan.steps or (() if plan.clarification else template(plan.kind, plan.question, self._tools))
+        return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
 
     def _problems(self, plan: QueryPlan, request: PlanningRequest) -> tuple[str, ...]:
         return plan_problems(

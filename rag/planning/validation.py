@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from prompts.intents import Intent
 from rag.execution.tools import ToolMisused
 from rag.planning.plan import QueryPlan, ToolCall
+from rag.planning.steps import step_problems
 from rag.planning.wire import AnyTool
 
 
@@ -26,8 +27,11 @@ def plan_problems(
     calls = [problem for call in plan.tool_calls for problem in _call_problems(call, tools)]
     fallback = [] if plan.fallback.tool in tools else [f"unknown fallback tool {plan.fallback.tool}"]
     doubt = [f"confidence {plan.confidence:g} is below {threshold:g}"] if plan.confidence < threshold else []
-    contradiction = ["a plan that asks back calls no tools"] if plan.clarification and plan.tool_calls else []
-    return (*unknown_intents, *unknown_entities, *calls, *fallback, *doubt, *contradiction)
+    contradiction = (
+        ["a plan that asks back calls no tools"] if plan.clarification and (plan.tool_calls or plan.steps) else []
+    )
+    steps = step_problems(plan.steps, tools)
+    return (*unknown_intents, *unknown_entities, *calls, *steps, *fallback, *doubt, *contradiction)
 
 
 def _call_problems(call: ToolCall, tools: Mapping[str, AnyTool]) -> list[str]:

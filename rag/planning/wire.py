@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, create_model
 
 from rag.execution.tools import Tool
-from rag.planning.plan import PlanPart, QueryPlan, ToolCall
+from rag.planning.plan import PlanPart, QueryPlan, Step, ToolCall
 
 AnyTool = Tool[Any]
 """Tools of one set take different arguments; each reads its own."""
@@ -24,7 +24,12 @@ def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseMo
     """`QueryPlan` with `intents` and `tool_calls` narrowed to what there is. At least one tool is needed."""
     names = StrEnum("IntentName", {name: name for name in intents})  # type: ignore[misc]  # names are data
     calls: Any = reduce(or_, (_call_schema(tool) for tool in tools))
-    narrowed: dict[str, Any] = {"intents": (tuple[names, ...], ...), "tool_calls": (tuple[calls, ...], ())}
+    steps: Any = reduce(or_, (_step_schema(tool) for tool in tools))
+    narrowed: dict[str, Any] = {
+        "intents": (tuple[names, ...], ...),
+        "tool_calls": (tuple[calls, ...], ()),
+        "steps": (tuple[steps, ...], ()),
+    }
     return create_model("QueryPlan", __base__=QueryPlan, **narrowed)
 
 
@@ -32,10 +37,22 @@ def from_wire(plan: BaseModel) -> QueryPlan:
     """The same as a plain `QueryPlan`; arguments that were left open are left out."""
     content = plan.model_dump(mode="json")
     for call in content["tool_calls"]:
-        call["args"] = {name: value for name, value in call["args"].items() if value is not None}
+        call["args"] = _given(call["args"])
+    for step in content["steps"]:
+        step["params"] = _given(step["params"])
     return QueryPlan.model_validate(content)
 
 
 def _call_schema(tool: AnyTool) -> type[PlanPart]:
     fields: dict[str, Any] = {"tool": (Literal[tool.name], ...), "args": (tool.arguments, ...)}
     return create_model(f"{ToolCall.__name__}_{tool.name}", __base__=PlanPart, **fields)
+
+
+def _step_schema(tool: AnyTool) -> type[PlanPart]:
+    fields: dict[str, Any] = {"action": (Literal[tool.name], ...), "params": (tool.arguments, ...)}
+    return create_model(f"{Step.__name__}_{tool.name}", __base__=Step, **fields)
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Without those that were left open."""
+    return {name: value for name, value in arguments.items() if value is not None}

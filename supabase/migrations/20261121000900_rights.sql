@@ -8,9 +8,12 @@ declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
     'common_terms',
-    'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'inbox'];
+    'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
+    'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
-  counters constant text[] := array['documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics'];
+  counters constant text[] := array[
+    'documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics', 'answer_tables', 'entities',
+    'graph_facts'];
   functions constant text[] := array[
     'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
     'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'turns',
@@ -22,7 +25,9 @@ declare
     'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'rename_document',
     'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
     'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
-    'save_feedback', 'save_turn',
+    'save_feedback', 'save_turn', 'save_table', 'read_table', 'forget_tables',
+    'lock_entities', 'drop_unmentioned', 'forget_entities', 'await_enrichment', 'claim_enrichment', 'held_enrichment',
+    'renew_enrichment', 'postpone_enrichment', 'store_entities', 'read_spans', 'resolve_names', 'entity_facts',
     'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors',
     'counted_passages', 'count_common_terms', 'refresh_common_terms', 'forget_common_terms', 'is_word',
     'similar_terms', 'count_postings', 'weigh_terms',

@@ -3,6 +3,7 @@
 In: what the person says, sends and presses, as raw updates. Out: what the bot did (`person.session`).
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -44,9 +45,14 @@ class ScriptedConversation:
         ]
         self.error: Exception | None = None
         self.questions: list[Question] = []
+        self.stop: asyncio.Event | None = None  # of the last turn
+        self.pause: asyncio.Event | None = None  # the turn waits for it
 
-    async def answer(self, question: Question) -> AsyncIterator[TurnEvent]:
+    async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncIterator[TurnEvent]:
         self.questions.append(question)
+        self.stop = stop
+        if self.pause:
+            await self.pause.wait()
         if self.error:
             raise self.error
         for event in self.events:
@@ -72,6 +78,7 @@ class Person:
             intake=self.stores.intake,
             conversation=self.conversation,
             dialogues=self.stores.dialogue,
+            answer_tables=self.stores.answer_tables,
             passages=self.stores.search,
             text=self.stores.text,
             texts=texts(),

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from adapters.database.postgres import PostgresTransport
+from adapters.database.stores.library import turn_row
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, UserId
+from domain.tables import SourcedTable
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
@@ -80,6 +82,7 @@ class Canary:
     documents: tuple[DocumentId, ...]
     batch: BatchId
     chunk: int
+    table: int
     content_hash: str
 
     def is_told_by(self, rows: Rows) -> bool:
@@ -126,9 +129,9 @@ GIVEN: Mapping[str, Callable[[Canary], object]] = {
     "p_chat": lambda _: STRANGER,
     "p_message": lambda _: MESSAGE,
     "p_rating": lambda _: -1,
-    "p_kind": lambda _: "quotes",
-    "p_seconds": lambda _: 0.1,
-    "p_passages": lambda _: 0,
+    "p_turn": lambda _: json.dumps(turn_row(TURN)),
+    "p_content": lambda _: json.dumps({"title": "t", "columns": [], "rows": []}),
+    "p_table": lambda canary: canary.table,
     "p_hold_s": lambda _: 0.0,
     "p_keep": lambda _: 30,
     "p_limit": lambda _: 1000,
@@ -201,6 +204,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
     )
     await stores.library.save_feedback(person, base, ChatId(person), MessageId(MESSAGE), rating=1)
     await stores.library.save_turn(person, base, TURN)
+    table = SourcedTable(title=word, columns=(word,), rows=((word,),))
     found = await find(stores, base, word)
     return Canary(
         base=base,
@@ -208,6 +212,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         documents=(ready[0], *(document for document, _ in named), *waiting),
         batch=await batch_id_of(stores, base, waiting[0]),
         chunk=found[texts[0][0]].passage.chunk_id,
+        table=await stores.answer_tables.save_table(person, base, table),
         content_hash=hash_of(*texts[0]),
     )
 

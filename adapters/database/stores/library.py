@@ -10,6 +10,7 @@ from adapters.database.payloads import json_text, name_key, storable
 from adapters.database.transport import Row, Transport
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
+from domain.locator import JsonValue
 from rag.metering import TurnMetrics
 
 PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
@@ -95,18 +96,22 @@ class LibraryStore:
 
     async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None:
         """What a turn took and cost."""
-        row = {
-            "kind": turn.kind,
-            "model": turn.model,
-            "plan": turn.plan,
-            "seconds": turn.seconds,
-            **asdict(turn.pace),
-            "facts": turn.facts,
-            "passages": turn.passages,
-            **asdict(turn.usage),
-        }
-        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=json_text(row))
+        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=json_text(turn_row(turn)))
 
 
 def _part_of_name(part: str | None) -> str | None:
     return None if part is None else storable(part)
+
+
+def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
+    """The columns of `turn_metrics`."""
+    return {
+        "kind": turn.kind,
+        "model": turn.model,
+        "plan": turn.plan,
+        "seconds": turn.seconds,
+        **asdict(turn.pace),
+        "facts": turn.facts,
+        "passages": turn.passages,
+        **asdict(turn.usage),
+    }

@@ -38,3 +38,39 @@ voice-understood = 🎙 { $question }
 voice-not-heard = I do not hear spoken questions here: no speech model is set up. Type the question, please.
 voice-without-speech = I could not make out a question. Say it again, or type it.
 voice-away = I cannot listen right now. Type the question, or try again in a minute.
+
+steps-title = Working it out step by step:
+step-search = Searching “{ $about }”
+step-known = Looking at what is known: { $about }
+step-list = Looking at which documents there are
+step-read-one = Reading “{ $about }”
+step-read = Reading documents
+step-rows = Collecting a table: { $about }
+step-think = Thinking over what was found
+step-other = Doing the next step
+step-progress = { $done } of { $total }
+button-enough = Stop
+enough-heard = All right: answering from what is known so far.
+enough-too-late = The answer is there already.
+answer-documents-read =
+    { $total ->
+        [one] Read { $read } of { $total } document
+       *[other] Read { $read } of { $total } documents
+    }{ $without ->
+        [0] .
+       *[other] ; { $without } of them say nothing of it.
+    }
+answer-documents-failed =
+    { $count ->
+        [one] { $count } document could not be worked through: the service did not answer.
+       *[other] { $count } documents could not be worked through: the service did not answer.
+    }
+answer-steps-failed = This did not work: { $steps }. The answer is incomplete without it.
+answer-spent-stopped = Stopped as you asked: this is what was known by then.
+answer-spent-seconds = The time for one question is over: this is what was known by then. Ask about a part to learn more.
+answer-spent-model-calls = The question is too large for one go: this is what was known by then. Ask about a part.
+answer-spent-tokens = The question is too large for one go: this is what was known by then. Ask about a part.
+answer-spent-cost = The question is too dear for one go: this is what was known by then. Ask about a part.
+button-table = Table as XLSX
+table-gone = This table is gone: documents have changed since. Ask again.
+table-source = Source

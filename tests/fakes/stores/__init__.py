@@ -5,6 +5,7 @@ In: nothing. Out: `MemoryStores`; its `tables` are there for tests to look into.
 
 from dataclasses import dataclass, field
 
+from tests.fakes.stores.answer_tables import MemoryAnswerTables
 from tests.fakes.stores.intake import MemoryIntake
 from tests.fakes.stores.library import MemoryLibrary, MemoryNotices
 from tests.fakes.stores.people import MemoryDialogue, MemoryPeople
@@ -13,6 +14,7 @@ from tests.fakes.stores.search import MemorySearch
 from tests.fakes.stores.tables import Tables
 
 __all__ = [
+    "MemoryAnswerTables",
     "MemoryDialogue",
     "MemoryIntake",
     "MemoryLibrary",
@@ -63,3 +65,7 @@ class MemoryStores:
     @property
     def dialogue(self) -> MemoryDialogue:
         return MemoryDialogue(self.tables)
+
+    @property
+    def answer_tables(self) -> MemoryAnswerTables:
+        return MemoryAnswerTables(self.tables)

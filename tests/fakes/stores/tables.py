@@ -13,6 +13,7 @@ from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
 from domain.people import UserState
+from domain.tables import SourcedTable
 from ingestion.records import Block, Document, Failure, IndexedChunk, Source
 from rag.metering import TurnMetrics
 from rag.records import Exchange
@@ -180,6 +181,7 @@ class Tables:
     summaries: dict[tuple[UserId, SessionId], tuple[str, int]] = field(default_factory=dict)
     feedback: dict[tuple[UserId, ChatId, MessageId], int] = field(default_factory=dict)
     turns: list[TurnMetrics] = field(default_factory=list)
+    answer_tables: dict[int, tuple[BaseId, SourcedTable]] = field(default_factory=dict)
     chunks_made: int = 0
 
     def documents_of(self, base: BaseId) -> list[DocumentRow]:
@@ -234,8 +236,10 @@ class Tables:
         return not (self.ready_twin(row) or self.ready_namesake(row) or self.ready_before(row))
 
     def remove(self, row: DocumentRow) -> None:
-        """With its batch, when it was the last."""
+        """With its batch, when it was the last, and with the tables that may speak of it."""
         del self.documents[row.id]
+        tables, base = self.answer_tables, row.batch.base_id
+        self.answer_tables = {number: table for number, table in tables.items() if table[0] != base}
         if not any(other.batch is row.batch for other in self.documents.values()):
             self.batches.pop(row.batch.id, None)
 

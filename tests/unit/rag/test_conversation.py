@@ -37,6 +37,7 @@ from rag.records import (
     TurnEvent,
 )
 from rag.retrieval.search import Retrieval
+from tests.fakes.catalogue import Catalogue
 from tests.fakes.rag import (
     FixedEmbedder,
     FoundPassages,
@@ -73,7 +74,7 @@ class Turn:
             language="ru", general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=12000
         )
         prompts, intents = load_prompts(), load_intents()
-        tools = (SearchBase(_retrieval(self.search)),)
+        tools = (SearchBase(_retrieval(self.search), Catalogue()),)
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=None,
@@ -356,7 +357,7 @@ async def test_an_answer_with_a_made_up_number_is_withdrawn_and_written_again() 
     answer = await turn.answer()
 
     assert (answer.kind, answer.text) == (AnswerKind.FROM_BASE, "Штраф 0,1 % в день.")
-    assert "0.7" in model.asked[1][-1].content
+    assert "0,7" in model.asked[1][-1].content
     assert turn.dialogue.exchanges[0].answer == answer.text
 
 

@@ -1,8 +1,11 @@
 """Going on in Чат: choices of a question asked back, the rest of a list, earlier dialogues."""
 
+import asyncio
+
 from domain.people import Mode
 from rag.records import Answered, AnswerKind, Exchange
 from tests.fakes.bot import PERSON, Person, plain_answer
+from tests.fakes.tabulated import fact_table
 
 
 async def in_chat_mode() -> Person:
@@ -83,3 +86,42 @@ async def test_the_dialogue_of_another_person_is_not_there() -> None:
     await anna.say("/new")
     await anna.press("talk:5f0c1c5e-0000-4000-8000-000000000001")
     assert anna.popup.text == "Этого разговора больше нет."
+
+
+async def test_a_table_under_an_answer_comes_as_a_file() -> None:
+    anna = await in_chat_mode()
+    table = fact_table(("Аренда", "1 200"), ("Поставка", "300"))
+    anna.conversation.events = [Answered(answer=plain_answer("Два.", kind=AnswerKind.FROM_BASE, table=table))]
+    await anna.say("Какие договоры?")
+    await anna.press(anna.last.buttons["Таблица XLSX"])
+    (sent,) = anna.session.named("sendDocument")
+    assert sent.params["document"]
+
+
+async def test_a_table_goes_with_the_documents_it_was_made_of() -> None:
+    anna = await in_chat_mode()
+    table = fact_table(("Аренда", "1 200"))
+    anna.conversation.events = [Answered(answer=plain_answer("Один.", kind=AnswerKind.FROM_BASE, table=table))]
+    await anna.say("Какие договоры?")
+    anna.stores.tables.answer_tables.clear()
+    await anna.press(anna.last.buttons["Таблица XLSX"])
+    assert anna.popup.params["text"].startswith("Этой таблицы больше нет")
+
+
+async def test_stopping_sets_the_running_turns_signal() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.pause = asyncio.Event()
+    turn = asyncio.create_task(anna.say("Сравни все договоры"))
+    while anna.conversation.stop is None:
+        await asyncio.sleep(0)
+    await anna.press("enough")
+    assert anna.conversation.stop.is_set()
+    assert anna.popup.params["text"].startswith("Хватит так хватит")
+    anna.conversation.pause.set()
+    await turn
+
+
+async def test_stopping_what_has_ended_is_said() -> None:
+    anna = await in_chat_mode()
+    await anna.press("enough")
+    assert anna.popup.params["text"] == "Ответ уже готов."

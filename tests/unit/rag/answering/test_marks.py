@@ -148,3 +148,14 @@ def test_a_row_of_marks_is_read_at_once(raw: str) -> None:
     started = perf_counter()
     read(raw, passages=9, complete=True)
     assert perf_counter() - started < 1  # each further mark used to double the time: thirty took hours
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("[+] Всего 7 200 руб. [1]. Это всё [1].", "Всего 7 200 руб. Это всё."),
+        ("[+] Ждём… [1]... Да [1].", "Ждём…... Да."),
+    ],
+)
+def test_a_mark_between_two_full_stops_takes_one_with_it(raw: str, text: str) -> None:
+    assert read(raw, passages=1, complete=True).text == text

@@ -36,6 +36,12 @@ def remarks(answer: str, *, from_base: bool = True) -> tuple[str, ...]:
         "Сказано: «Штраф за просрочку… не больше 10 %».",
         "Об этом в базе ничего не найдено.",
         "Команда: `curl -m 99 http://x/7`.",
+        "Договор от 12.05.2024.",
+        "- Штраф 0,1 %\n- Не больше 10 %\n\nещё 18 (по запросу могу вывести)",
+        "Всего 20 пунктов:\n\n- Штраф 0,1 %\n- Не больше 10 %\n\nещё 18 из 20 (по запросу могу вывести)",
+        "По договору 3 условия:\n\n- штраф\n- срок\n- дата",
+        "Без скидки 990 × 12 = 11 880 руб., со скидкой 11 880 × 0,85 = 10 098 руб. Экономия — 1 782 руб.",
+        "За год: 990 руб. × 12 мес. × 0,85 = 10 098 руб. Значит, 10 098 руб.",
     ],
 )
 def test_a_faithful_answer_passes(answer: str) -> None:
@@ -45,8 +51,10 @@ def test_a_faithful_answer_passes(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "about"),
     [
-        ("Штраф 0,2 % за день.", "0.2"),
+        ("Штраф 0,2 % за день.", "0,2"),
         ("Срок 45 дней.", "45"),
+        ("Штраф ещё 45 руб. за каждый день", "45"),
+        ("Договор от 13.05.2024.", "13.05.2024"),
         ("Сказано: «Штраф отменяется по соглашению сторон».", "quotation"),
         ("Штраф 0,1 % (confidence: 0.9).", "confidence"),
         ("Штраф 0,1 %.\n[1] – Договор.pdf", "references"),
@@ -65,6 +73,30 @@ def test_what_must_not_be_shown_is_named(answer: str, about: str) -> None:
 
 def test_general_knowledge_may_have_numbers_of_its_own() -> None:
     assert remarks("Земля старше 4,5 млрд лет.", from_base=False) == ()
+
+
+def test_an_answer_about_the_world_may_name_software() -> None:
+    assert remarks("Известные СУБД: PostgreSQL, MySQL и Oracle.", from_base=False) == ()
+
+
+def test_what_the_program_says_of_its_own_software_is_withheld() -> None:
+    assert remarks("Я ищу по pgvector и чанкам.", from_base=False) != ()
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Телефон +7 843 555-01-17.", "Телефон: +7 (843) 555-01-17."),
+        ("Телефон +7 (843) 555-01-17.", "Телефон: +7 843 555-01-17."),
+        ("Бюджет 250 тыс. руб.", "Бюджет 250 000 руб."),
+        ("Бюджет 250 000 руб.", "Бюджет 250 тыс. руб."),
+        ("Паспорт действует до 03.2029.", "До марта 2029 года."),
+        ("Подписан 12 мая 2024 года.", "Подписан 12.05.2024."),
+        ("It costs 6 900 rubles.", "It costs 6,900 rubles."),
+    ],
+)
+def test_a_number_may_be_written_differently(said: str, answer: str) -> None:
+    assert remarks_on(answer, Evidence(question="", facts=(said,)), from_base=True) == ()
 
 
 def test_machinery_that_the_documents_speak_of_is_no_secret() -> None:

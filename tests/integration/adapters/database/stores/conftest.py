@@ -14,6 +14,7 @@ from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
@@ -58,6 +59,10 @@ class DatabaseStores:
     @property
     def dialogue(self) -> DialogueStore:
         return DialogueStore(self.transport)
+
+    @property
+    def answer_tables(self) -> TableStore:
+        return TableStore(self.transport)
 
 
 @pytest.fixture(params=["memory", "postgres", "supabase"])

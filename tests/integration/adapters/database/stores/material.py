@@ -10,7 +10,7 @@ from typing import Protocol
 
 import psycopg
 
-from bot.ports import Library, Notices, PastDialogues, PeopleStore
+from bot.ports import AnswerTables, Library, Notices, PastDialogues, PeopleStore
 from domain.documents import DocumentCard, Lane, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, MessageId, SessionId, UserId
 from domain.locator import Locator
@@ -78,6 +78,8 @@ class Stores(Protocol):
     def notices(self) -> Notices: ...
     @property
     def search(self) -> PassageSearch: ...
+    @property
+    def answer_tables(self) -> AnswerTables: ...
     @property
     def dialogue(self) -> Dialogue: ...
 

@@ -1,0 +1,62 @@
+"""Words of facts that code works out, in the language of the question.
+
+In: `wordings.toml`. Out: `Wordings` by language. It holds words alone; which of them is said is decided elsewhere.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
+
+
+class WordingsError(Exception):
+    """The file of wordings is missing, or a language is not whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wordings:
+    """One language; `{}` are filled by `str.format`."""
+
+    summary: str
+    conflict: str
+    count: str  # what, count
+    sum: str  # column, value
+    min: str
+    max: str
+    avg: str
+    unread: str  # column, count
+    rows: str
+    only_in: str  # document
+    changed: str
+    same: str  # count
+    source: str
+    page: str  # page
+    slide: str  # slide
+    row: str  # row
+    time: str  # time
+
+
+def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:
+    """By language, ru and en. Raises WordingsError."""
+    place = folder if folder is not None else files("prompts")
+    try:
+        languages = tomllib.loads(place.joinpath("wordings.toml").read_text(encoding="utf-8"))
+        return {language: _wordings(languages[language]) for language in ("ru", "en")}
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise WordingsError(f"wordings.toml: {error}") from error
+
+
+def language_of(question: str) -> str:
+    """Whose words go with it: ru when it has a Cyrillic letter."""
+    return "ru" if _CYRILLIC.search(question) else "en"
+
+
+def _wordings(entries: Mapping[str, str]) -> Wordings:
+    names = {field.name for field in fields(Wordings)}
+    if set(entries) != names:
+        raise WordingsError(f"wordings.toml: missing or unknown: {', '.join(sorted(names ^ set(entries)))}")
+    return Wordings(**entries)

@@ -1,0 +1,41 @@
+"""The numbers that an answer gives of itself: how many things it lists, and how many more there are.
+
+In: an answer's text. Out: those counts, and the text without its remainder line («ещё 10 из 20»). Whether what is
+listed is right is not its business: a count of it stands in no material, and is right all the same.
+"""
+
+import re
+from decimal import Decimal
+
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(?![ :|-]+$).*\|[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^(?:\*\*[^*\n]+\*\*:?|#{1,6} .+)$", re.MULTILINE)
+_LISTED_IN_LINE = re.compile(r":([^:\n]+?)(?:[.!?;](?:\s|$)|$)", re.MULTILINE)
+_SEPARATOR = re.compile(r"[,;]\s+(?:и|а также|and)\s+|[,;]\s+|\s+(?:и|and)\s+")
+# «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers
+_REMAINDER = re.compile(
+    r"^\W*(?:и |and )?(?:(?:ещё|еще)\s+(\d{1,4})(?:\s+из\s+(\d{1,4}))?|(\d{1,4}) more(?:\s+of\s+(\d{1,4}))?)"
+    r"\b[^\d\n]{0,60}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def without_remainder(text: str) -> str:
+    """The text without the line that says how many items are left."""
+    return _REMAINDER.sub("", text)
+
+
+def said_to_be_left(text: str) -> frozenset[int]:
+    """How many more items the text says there are."""
+    return frozenset(int(next(filter(None, match.groups()))) for match in _REMAINDER.finditer(text))
+
+
+def own_counts(text: str) -> frozenset[Decimal]:
+    """How many items, table rows and titles there are; how many more are said to be left, and all of them together."""
+    rows = len(_ROW.findall(text))
+    listed = {len(_ITEM.findall(block)) for block in re.split(r"\n\s*\n", text)}
+    listed |= {len(_ITEM.findall(text)), max(rows - 1, 0), len(_TITLE.findall(text))}
+    listed |= {len(_SEPARATOR.split(match[1])) for match in _LISTED_IN_LINE.finditer(text)}
+    left = said_to_be_left(text)
+    counts = {*listed, *left, *(before + more for before in listed for more in left)}
+    return frozenset(Decimal(count).normalize() for count in counts if count)

@@ -1,0 +1,128 @@
+"""`analyze`: a model looks at what earlier steps found, says what follows from it, and what is missing.
+
+In: a task, the materials of the step. Out: statements, each with the passage that it stands on, and advice on how to go
+on: whether that is enough, what to search for. Statements that stand on no material, or hold numbers that stand in
+none, are dropped by code. Without a model, or when the turn has spent what it may, it finds nothing.
+"""
+
+from decimal import Decimal
+from typing import Annotated
+
+import structlog
+from pydantic import BaseModel, ConfigDict, Field
+
+from prompts.loader import Prompts
+from prompts.records import AnalysisTask
+from rag.answering.facts_block import FactsBlock, build_block
+from rag.answering.numbers import numbers, spoken_numbers
+from rag.errors import ModelError
+from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
+from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.ports import ChatModel
+from rag.records import ChatMessage
+from rag.tokens import estimate_tokens
+
+MAX_FINDINGS = 12
+MAX_QUERIES = 3
+
+log = structlog.get_logger()
+
+
+class AnalyzeArguments(ToolArguments):
+    """What to think about."""
+
+    task: str = Field(min_length=1, max_length=2000)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Finding(_Part):
+    """What follows from the materials with these numbers."""
+
+    statement: Annotated[str, Field(min_length=1, max_length=1000)]
+    materials: tuple[int, ...]
+
+
+class Analysis(_Part):
+    """The model's reply."""
+
+    findings: Annotated[tuple[Finding, ...], Field(max_length=MAX_FINDINGS)] = ()
+    missing: tuple[str, ...] = ()
+    queries: Annotated[tuple[str, ...], Field(max_length=MAX_QUERIES)] = ()
+    enough: bool
+
+
+class Analyze(Tool[AnalyzeArguments]):
+    """Thinks about what earlier steps found: compares, names causes, draws what follows, says what is missing. It
+    searches nothing itself. Use it as a step after steps that find something, with context_requirements naming them;
+    the program then searches for what it says is missing. Never a call of a simple plan.
+
+    - task: what to find out from the materials, in full.
+    """
+
+    name = "analyze"
+    arguments = AnalyzeArguments
+
+    def __init__(self, model: ChatModel, prompts: Prompts, *, prompt_tokens: int) -> None:
+        """`prompt_tokens`: what the whole prompt may take."""
+        self._model = model
+        self._prompts = prompts
+        self._prompt_tokens = prompt_tokens
+
+    async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
+        """Raises StepFailed when the model is away."""
+        if not context.materials or context.run.spent:
+            return FactsPayload()
+        block = self._block(arguments, context)
+        messages = (
+            ChatMessage(role="system", content=self._prompts.analyze),
+            ChatMessage(role="user", content=self._prompts.analyze_task.fill(_task(arguments, context, block))),
+        )
+        try:
+            analysis = await self._model.structured(messages, Analysis)
+        except ModelError as error:
+            raise StepFailed(f"the model failed: {type(error).__name__}") from error
+        return _payload(analysis, block, task=messages[-1].content)
+
+    def _block(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsBlock:
+        others = (self._prompts.analyze, self._prompts.analyze_task.text, arguments.task, context.background)
+        left = self._prompt_tokens - sum(map(estimate_tokens, (*others, context.question)))
+        return build_block(context.materials, tokens=left)
+
+
+def _task(arguments: AnalyzeArguments, context: ToolContext, block: FactsBlock) -> AnalysisTask:
+    return AnalysisTask(
+        fence=block.fence,
+        materials=block.text,
+        background=context.background or "Nothing.",
+        today=context.today.isoformat(),
+        question=context.question,
+        task=arguments.task,
+    )
+
+
+def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayload:
+    """A number may come from the materials, the task, or be a count of materials («в двух документах из трёх»)."""
+    known = numbers(task) | spoken_numbers(task) | frozenset(Decimal(count) for count in range(len(block.facts) + 1))
+    facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block, known)))
+    if len(facts) < len(analysis.findings):
+        log.info("analysis.unfounded", dropped=len(analysis.findings) - len(facts))
+    advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries)
+    return FactsPayload(facts=facts, coverage=1.0 if advice.enough else 0.5 if facts else 0.0, advice=advice)
+
+
+def _fact(finding: Finding, block: FactsBlock, known: frozenset[Decimal]) -> Fact | None:
+    """None for a statement that stands on nothing."""
+    stands_on = [block.facts[number - 1] for number in finding.materials if 0 < number <= len(block.facts)]
+    if not stands_on or not numbers(finding.statement) <= known:
+        return None
+    first = stands_on[0]
+    return Fact(
+        kind=FactKind.STATEMENT,
+        text=finding.statement,
+        title=first.title,
+        passage=next((fact.passage for fact in stands_on if fact.passage), None),
+        document=first.document,
+    )

@@ -1,0 +1,181 @@
+"""Where a plan of several steps stands, and how it changes on the way (seed 3, "Execution Engine").
+
+In: the steps, and what each brought when it ended. Out: which may begin next, which are not needed any more, which were
+added. Every rule that ends the work is here: it cannot run in a circle, and it cannot grow without bound. Pure; time,
+money and tools are the engine's.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rag.execution.facts import Advice, FactsPayload
+from rag.execution.merging import fact_keys
+from rag.execution.step_context import Finished
+from rag.planning.plan import Step
+from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, needs
+from rag.records import StepShown, StepState
+
+FRUITLESS = 2  # steps in a row that bring nothing new: then no more are added (issue 6, loop detection)
+ROUNDS = 3  # times that steps are added on a model's advice
+OPEN = (StepState.WAITING, StepState.RUNNING)
+
+
+@dataclass(kw_only=True)
+class Course:
+    """One plan on its way. `question` is what a search that found too little falls back to."""
+
+    question: str
+    limit: int  # steps that may begin in all
+    steps: dict[str, Step]
+    states: dict[str, StepState] = field(default_factory=dict)
+    finished: list[Finished] = field(default_factory=list)  # in the order in which they ended
+    begun: int = 0
+    adapted: int = 0  # steps added, changed or skipped
+    _signatures: set[str] = field(default_factory=set)
+    _known: set[object] = field(default_factory=set)
+    _added: set[str] = field(default_factory=set)
+    _fruitless: int = 0
+    _rounds: int = 0
+
+    @classmethod
+    def of(cls, steps: Sequence[Step], *, question: str, limit: int) -> "Course":
+        """All steps wait; what two of them would do alike is done once."""
+        course = cls(question=question, limit=limit, steps={})
+        for step in steps:
+            course._include(step)
+        return course
+
+    def ready(self) -> list[Step]:
+        """Steps that wait for nothing, in the plan's order."""
+        room = self.limit - self.begun
+        return [step for step in self._waiting() if self._may_begin(step)][: max(room, 0)]
+
+    def upcoming(self) -> list[Step]:
+        """Searches that will be made later, whatever is found before: they may as well begin now."""
+        return [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
+
+    def begin(self, step: Step) -> None:
+        """It runs from now on."""
+        self.begun += 1
+        self.states[step.id] = StepState.RUNNING
+
+    def settle(self, step: Step, payload: FactsPayload, problem: str = "") -> None:
+        """It has ended: judge it, and change the plan where that helps."""
+        fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
+        self._known |= fresh
+        self._fruitless = 0 if fresh else self._fruitless + 1
+        self.finished.append(Finished(step=step, payload=payload, problem=problem))
+        state = StepState.FAILED if problem else judge(step, payload)
+        if state is StepState.SHORT and self._widen(step):
+            return
+        self.states[step.id] = state
+        if payload.advice:
+            self._follow(step, payload.advice)
+        if self._fruitless >= FRUITLESS:
+            self._skip(each for each in self._waiting() if each.id in self._added)
+
+    def close(self) -> None:
+        """No step begins any more."""
+        self._skip(self._waiting())
+
+    def shown(self, progress: dict[str, tuple[int, int]] | None = None) -> tuple[StepShown, ...]:
+        """For the person; `progress`: step id -> done, total."""
+        counts = progress or {}
+        return tuple(
+            StepShown(
+                id=step.id,
+                action=step.action,
+                about=_about(step),
+                state=self.states[step.id],
+                done=counts.get(step.id, (0, 0))[0],
+                total=counts.get(step.id, (0, 0))[1],
+            )
+            for step in self.steps.values()
+        )
+
+    def _waiting(self) -> list[Step]:
+        return [step for step in self.steps.values() if self.states[step.id] is StepState.WAITING]
+
+    def _may_begin(self, step: Step) -> bool:
+        """Also after steps that failed: it makes do with the rest."""
+        before = needs(step)
+        if ALL_PREVIOUS in step.context_requirements:
+            ids = list(self.steps)
+            before |= frozenset(ids[: ids.index(step.id)])
+        return all(self.states.get(each) not in OPEN for each in before)
+
+    def _include(self, step: Step) -> bool:
+        """False for what is done or planned already, by whatever name."""
+        signature = signature_of(step)
+        if signature in self._signatures or step.id in self.steps:
+            return False
+        self._signatures.add(signature)
+        self.steps[step.id] = step
+        self.states[step.id] = StepState.WAITING
+        return True
+
+    def _widen(self, step: Step) -> bool:
+        """A search that found too little is made once more with the plain question; True when it waits again."""
+        wider = step.model_copy(update={"params": {"query": self.question}})
+        if step.action != SEARCH or signature_of(wider) in self._signatures:
+            return False
+        self._signatures.add(signature_of(wider))
+        self.steps[step.id] = wider
+        self.states[step.id] = StepState.WAITING
+        self.adapted += 1
+        return True
+
+    def _follow(self, step: Step, advice: Advice) -> None:
+        if advice.enough:
+            self._skip(self._waiting())
+            return
+        if self._rounds >= ROUNDS or self._fruitless >= FRUITLESS:
+            return
+        searches = [
+            Step(id=f"{step.id}+{place}", action=SEARCH, params={"query": query}, success=ANYTHING)
+            for place, query in enumerate(advice.queries, start=1)
+        ]
+        added = [each.id for each in searches if self._include(each)]
+        if added:
+            self._rounds += 1
+            self._look_again(step, added)
+
+    def _look_again(self, step: Step, added: Sequence[str]) -> None:
+        """The step that asked for more looks at it, with what it knew before."""
+        round_id = f"{step.id.split('*')[0]}*{self._rounds}"
+        again = Step(
+            id=round_id,
+            action=ANALYZE,
+            params=step.params,
+            depends_on=tuple(added),
+            context_requirements=(*added, step.id, *step.context_requirements, *step.depends_on),
+            success=ANYTHING,
+        )
+        self.steps[round_id], self.states[round_id] = again, StepState.WAITING
+        self._added |= {round_id, *added}
+        self.adapted += len(added) + 1
+
+    def _skip(self, steps: Iterator[Step] | Sequence[Step]) -> None:
+        for step in list(steps):
+            self.states[step.id] = StepState.SKIPPED
+            self.adapted += 1
+
+
+def judge(step: Step, payload: FactsPayload) -> StepState:
+    """By the step's own criterion."""
+    success = step.success
+    enough = len(payload.facts) >= success.min_facts and payload.coverage >= success.min_coverage
+    return StepState.DONE if enough else StepState.SHORT
+
+
+def signature_of(step: Step) -> str:
+    """What makes two steps the same: action and parameters. One that thinks does so about what it is given, too."""
+    about = [sorted(needs(step))] if step.action == ANALYZE else []
+    return json.dumps([step.action, step.params, *about], ensure_ascii=False, sort_keys=True)
+
+
+def _about(step: Step) -> str:
+    """The plan's words for it, as the person may read them."""
+    wanted = ("query", "question", "what", "document", "name_contains", "task")
+    return next((str(step.params[name]) for name in wanted if step.params.get(name)), "")

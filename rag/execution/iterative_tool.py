@@ -1,0 +1,131 @@
+"""`read_documents`: reads documents one by one for a question (seed 0).
+
+In: a question, perhaps the documents. Out: facts with the passages that they stand in, what they come to together, and
+how many documents were read. The reading is `rag.iterative`'s; which documents come first is the search's.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import structlog
+from pydantic import Field
+
+from prompts.loader import Prompts
+from prompts.wordings import Wordings, language_of
+from rag.errors import ModelError
+from rag.execution.facts import FactsPayload
+from rag.execution.run import Progress
+from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.iterative.allowance import Allowance
+from rag.iterative.ledger import KnownFact
+from rag.iterative.merging import refine
+from rag.iterative.reading import Inquiry, IterativeReader, Reading
+from rag.iterative.request import RequestBudget, size_of, synthesis_messages
+from rag.iterative.results import facts_of, payload_of
+from rag.iterative.selection import PassageFinder, Selection
+from rag.iterative.wire import SynthesisReply
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+
+MAX_NAMED = 50  # documents that one question names
+REPLY_TOKENS = 1_000  # what a reply is expected to take; the meter counts what it took
+
+log = structlog.get_logger()
+
+DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class ReadAllArguments(ToolArguments):
+    """What is read, and for what."""
+
+    question: str = Field(min_length=1, max_length=1000)
+    documents: tuple[DocumentName, ...] | None = Field(None, max_length=MAX_NAMED)
+    exhaustive: bool = False
+
+
+class ReadDocuments(Tool[ReadAllArguments]):
+    """Reads documents one by one, from beginning to end, and collects facts that answer a question. Use it for
+    analytical questions that a search of a few passages cannot answer: causes and developments over several documents,
+    what they have in common, an overview of a subject, everything that is said of it. It is slow: never for one value.
+
+    - question: what to find out, in full, understandable without the dialogue.
+    - documents: names of the documents, or null for those of the base that may have something to say.
+    - exhaustive: true to read every document to its end («все», «всё», «во всех документах», «сравни»), false to stop
+      when the question can be answered.
+    """
+
+    name = "read_documents"
+    arguments = ReadAllArguments
+
+    def __init__(
+        self,
+        catalogue: DocumentCatalogue,
+        passages: DocumentPassages,
+        finder: PassageFinder,
+        model: ChatModel,
+        prompts: Prompts,
+        wordings: Mapping[str, Wordings],
+        *,
+        prompt_tokens: int,
+    ) -> None:
+        """`prompt_tokens`: what the prompt of one call may take."""
+        self._selection = Selection(catalogue, finder)
+        self._budget = RequestBudget.of(prompt_tokens, prompts)
+        self._reader = IterativeReader(model, passages, prompts, budget=self._budget)
+        self._model = model
+        self._prompts = prompts
+        self._wordings = wordings
+
+    async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
+        """Raises DatabaseAway, and StepFailed when the model failed at every document."""
+        cards = await self._selection.choose(
+            context.base_id, arguments.question, names=arguments.documents, exhaustive=arguments.exhaustive
+        )
+        inquiry = Inquiry(
+            base_id=context.base_id,
+            question=arguments.question,
+            cards=cards,
+            exhaustive=arguments.exhaustive or arguments.documents is not None,
+            dialogue=context.dialogue,
+        )
+        words = self._wordings[language_of(context.question)]
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
+        reading = await self._reader.read(inquiry, allowance, lambda reading: _keep(reading, context, words))
+        if reading.problems and reading.problems == len(cards):
+            raise StepFailed("the model failed at every document")
+        facts, answer = await self._conclude(reading, context)
+        return payload_of(reading, facts, answer=answer, words=words)
+
+    async def _conclude(self, reading: Reading, context: ToolContext) -> tuple[Sequence[KnownFact], str]:
+        """The facts and the answer of one group are whole; those of several are put together by the model."""
+        facts = facts_of(reading)
+        answers = [ledger.answer for ledger in reading.ledgers if ledger.facts]
+        if len(answers) < 2:
+            return facts, next(iter(answers), "")
+        reply = await self._synthesis(facts, answers, reading, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
+        if reply is None:
+            return facts, ""
+        return refine(facts, reply.facts, asked=reading.inquiry.question), reply.answer
+
+    async def _synthesis(
+        self, facts: Sequence[KnownFact], answers: Sequence[str], reading: Reading, allowance: Allowance
+    ) -> SynthesisReply | None:
+        """None when it may not be asked, or fails: the facts speak for themselves."""
+        messages = synthesis_messages(
+            self._prompts, self._budget, facts, question=reading.inquiry.question, answers=answers
+        )
+        tokens = size_of(messages)
+        if not allowance.allows(tokens):
+            return None
+        try:
+            with allowance.calling(tokens):
+                return await self._model.structured(messages, SynthesisReply)
+        except ModelError as error:
+            log.warning("reading.not_synthesised", reason=type(error).__name__)
+            return None
+
+
+def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
+    """The person sees how far it is; what is known so far stays, should the step be cut short."""
+    done = reading.read + reading.problems
+    context.run.report(Progress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
+    context.run.kept[context.step_id] = payload_of(reading, facts_of(reading), answer="", words=words)

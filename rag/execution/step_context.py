@@ -1,0 +1,88 @@
+"""What a step gets to see of the steps before it (seed 3, "Context Manager").
+
+In: finished steps in the order in which they ended, and what the next one asks for. Out: its materials, within a
+budget, and a summary of the rest. The last steps are summed up by what they found, older ones by a line, the oldest by
+a count: the summary of a summary. Pure, and no model: a turn has seconds, not minutes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.merging import merge
+from rag.execution.token_budget import StepBudget
+from rag.planning.plan import Step
+from rag.planning.steps import ALL_PREVIOUS
+from rag.tokens import estimate_tokens
+
+WINDOW = 2  # steps that are told of in full (seed 3, "Sliding Window": "Последние 2")
+SAMPLE_CHARS = 160  # of a fact in a summary
+SAMPLES = 3  # facts that a summary of an older step names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A step that has ended, and what it brought."""
+
+    step: Step
+    payload: FactsPayload
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepContext:
+    """What a step is given."""
+
+    materials: tuple[Fact, ...]
+    background: str
+
+
+def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) -> StepContext:
+    """The facts of the steps that it names (of all, when it names none but waits for some), the rest in short."""
+    wanted = set(step.context_requirements or step.depends_on)
+    named = [each for each in finished if ALL_PREVIOUS in wanted or each.step.id in wanted]
+    others = [each for each in finished if each not in named]
+    facts = merge([each.payload for each in reversed(named)]).facts  # the latest know most
+    return StepContext(materials=_fitting(facts, budget.rag), background=summary(others, tokens=budget.history))
+
+
+def summary(finished: Sequence[Finished], *, tokens: int) -> str:
+    """The latest steps with their facts, older ones with a few, those that do not fit as a number."""
+    lines: list[str] = []
+    left = tokens
+    for age, each in enumerate(reversed(finished)):
+        line = _told(each, samples=len(each.payload.facts) if age < WINDOW else SAMPLES)
+        if estimate_tokens(line) > left:
+            line = _told(each, samples=0)
+        if estimate_tokens(line) > left:
+            lines.append(f"{len(finished) - age} earlier steps are left out here.")
+            break
+        left -= estimate_tokens(line)
+        lines.append(line)
+    while lines and estimate_tokens("\n".join(lines)) > tokens:
+        lines.pop()
+    return "\n".join(reversed(lines))
+
+
+def _told(finished: Finished, *, samples: int) -> str:
+    step, facts = finished.step, finished.payload.facts
+    params = ", ".join(str(value) for value in step.params.values())
+    head = f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(facts)} facts'}."
+    return "\n".join((head, *(f"- {_short(fact.text)}" for fact in facts[:samples])))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SAMPLE_CHARS else f"{line[:SAMPLE_CHARS].rstrip()}…"
+
+
+def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
+    """As many as fit, conclusions before what they were drawn from; one that is too long hides none after it."""
+    kept: list[Fact] = []
+    left = tokens
+    for fact in sorted(facts, key=lambda fact: fact.kind is FactKind.PASSAGE):
+        size = estimate_tokens(fact.text)
+        if size <= left:
+            kept.append(fact)
+            left -= size
+    return tuple(kept)

@@ -1,0 +1,134 @@
+"""The facts that are known so far, and what a model's reply changes in them (seed 0, "Обновление глобального списка").
+
+In: a ledger, a reply, the passages that were read for it. Out: the next ledger, and what was not taken over. New facts
+get their ids here; a fact that stands in no passage is dropped; one that is contradicted goes, and where another
+document said it the disagreement is kept. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from rag.iterative.conflicts import claim
+from rag.iterative.grounding import plain, tie
+from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
+from rag.records import Conflict, Passage, RankedPassage
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownFact:
+    """A fact, and where it stands; the first source is the one that brought it."""
+
+    id: str
+    text: str
+    certainty: Certainty
+    reasoning: str
+    sources: tuple[RankedPassage, ...]
+
+    def wire(self) -> NumberedFact:
+        """As the model is given it."""
+        return NumberedFact(id=self.id, fact=self.text, certainty=self.certainty, reasoning=self.reasoning)
+
+    def also(self, *sources: RankedPassage) -> Self:
+        """The same with more sources, each passage once."""
+        unique = {source.passage.chunk_id: source for source in reversed((*self.sources, *sources))}
+        return replace(self, sources=tuple(reversed(unique.values())))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """What one reading has come to."""
+
+    facts: tuple[KnownFact, ...] = ()
+    answer: str = ""
+    can_answer: bool = False
+    conflicts: tuple[Conflict, ...] = ()
+    numbered: int = 0  # facts that ever got an id; none is given twice
+    dropped: int = 0  # facts that stand in no passage
+    unknown: int = 0  # updates of facts that nobody knows
+    used: int = 0  # new facts and updates that were taken over
+
+
+def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, asked: str) -> Ledger:
+    """The ledger after a reply to `part` of a document. The answer is carried on, unless the reply has none."""
+    for update in reply.updated_facts:
+        ledger = _update(ledger, update, part, asked=asked)
+    for new in reply.new_facts:
+        ledger = _add(ledger, new, part, asked=asked)
+    answer = reply.answer.strip() or ledger.answer
+    return replace(ledger, answer=answer, can_answer=reply.can_answer and bool(ledger.facts))
+
+
+def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -> Ledger:
+    """The same words once more are another source of the same fact."""
+    source = tie(new.fact, new.reasoning, part, asked=asked)
+    if source is None:
+        return replace(ledger, dropped=ledger.dropped + 1)
+    same = next((fact for fact in ledger.facts if plain(fact.text) == plain(new.fact)), None)
+    if same is not None:
+        return _with(ledger, same.also(source))
+    number = ledger.numbered + 1
+    fact = KnownFact(
+        id=f"f{number}", text=new.fact, certainty=new.certainty, reasoning=new.reasoning, sources=(source,)
+    )
+    return replace(ledger, facts=(*ledger.facts, fact), numbered=number, used=ledger.used + 1)
+
+
+def _update(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, asked: str) -> Ledger:
+    known = next((fact for fact in ledger.facts if fact.id == update.id), None)
+    if known is None:
+        return replace(ledger, unknown=ledger.unknown + 1)
+    source = tie(update.fact, update.reasoning, part, asked=asked)
+    if update.certainty == CONTRADICTS:
+        return _without(ledger, known, update, source)
+    sources = _bearing(update, known, part, asked=asked) if source is None else _agreeing(update, known, source, asked)
+    if not sources:
+        return replace(ledger, dropped=ledger.dropped + 1)
+    changed = replace(
+        known,
+        text=update.fact,
+        certainty=Certainty(update.certainty),
+        reasoning=update.reasoning,
+        sources=sources,
+    )
+    return _with(ledger, changed)
+
+
+def _agreeing(update: UpdatedFact, known: KnownFact, source: RankedPassage, asked: str) -> tuple[RankedPassage, ...]:
+    """Where it stands now, and those of its old sources that say so too."""
+    return (
+        source,
+        *(
+            old
+            for old in known.sources
+            if old.passage.chunk_id != source.passage.chunk_id
+            and tie(update.fact, "", [old.passage], asked=asked) is not None
+        ),
+    )
+
+
+def _bearing(
+    update: UpdatedFact, known: KnownFact, part: Sequence[Passage], *, asked: str
+) -> tuple[RankedPassage, ...]:
+    """A wording that joins two passages stands in neither alone: what it was and what is read now may bear it."""
+    before = [source.passage for source in known.sources]
+    together = tie(update.fact, update.reasoning, [*before, *part], asked=asked)
+    return known.also(together).sources if together else ()
+
+
+def _with(ledger: Ledger, changed: KnownFact) -> Ledger:
+    facts = tuple(changed if fact.id == changed.id else fact for fact in ledger.facts)
+    return replace(ledger, facts=facts, used=ledger.used + 1)
+
+
+def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: RankedPassage | None) -> Ledger:
+    """That fact alone goes. Two documents that disagree are remembered; one that corrects itself is not."""
+    facts = tuple(fact for fact in ledger.facts if fact.id != known.id)
+    first = known.sources[0]
+    conflicts = ledger.conflicts
+    if source is not None and source.passage.document_id != first.passage.document_id:
+        conflicts = (
+            *conflicts,
+            Conflict(about=known.text, claims=(claim(update.fact, source), claim(known.text, first))),
+        )
+    return replace(ledger, facts=facts, conflicts=conflicts, used=ledger.used + 1)

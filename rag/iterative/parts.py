@@ -1,0 +1,62 @@
+"""Cuts a document into parts that a prompt can hold.
+
+In: passages in order, a budget in tokens. Out: parts, each passage in one of them and in order; a passage that is too
+long for any is cut into pieces of its own. Nothing is left out. Pure.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rag.iterative.grounding import chunk_name
+from rag.iterative.wire import Chunk
+from rag.records import Passage
+from rag.tokens import estimate_tokens
+
+FEWEST_TOKENS = 50  # a part is never smaller: cutting a text ever finer makes it no better to read
+FRAME_TOKENS = 12  # of a chunk's id and punctuation, ids of ten digits included
+
+
+def chunk_of(passage: Passage) -> Chunk:
+    """As the model is given it."""
+    return Chunk(chunk_id=chunk_name(passage), chunk_text=passage.text)
+
+
+def tokens_of(passage: Passage) -> int:
+    """What it takes of a prompt, as a JSON string."""
+    return estimate_tokens(json.dumps(passage.text, ensure_ascii=False)) + FRAME_TOKENS
+
+
+def parts_of(passages: Sequence[Passage], *, tokens: int) -> Iterator[tuple[Passage, ...]]:
+    """Parts of at most `tokens`, as full as they get."""
+    part: list[Passage] = []
+    left = allowed = max(tokens, FEWEST_TOKENS)
+    for piece in (piece for passage in passages for piece in _pieces(passage, allowed)):
+        size = tokens_of(piece)
+        if part and size > left:
+            yield tuple(part)
+            part, left = [], allowed
+        part.append(piece)
+        left -= size
+    if part:
+        yield tuple(part)
+
+
+def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
+    """The passage, or pieces of its text that fit, cut between words where there are any."""
+    text = passage.text
+    while text and tokens_of(piece := replace(passage, text=text)) > tokens:
+        shorter = _cut(piece, tokens)
+        yield replace(passage, text=shorter)
+        text = text[len(shorter) :]
+    if text or not passage.text:
+        yield replace(passage, text=text)
+
+
+def _cut(passage: Passage, tokens: int) -> str:
+    """The beginning that fits, at least a character."""
+    text = passage.text
+    while len(text) > 1 and (size := tokens_of(replace(passage, text=text))) > tokens:
+        text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]
+    between = text.rfind(" ") + 1
+    return text[:between] if between > len(text) // 2 else text

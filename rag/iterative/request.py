@@ -1,0 +1,95 @@
+"""The messages of one call while documents are read: rules, then seed 0's request as JSON.
+
+In: what is known, the part that is read, a budget. Out: messages within the budget. Texts of documents are JSON strings
+and stay so, whatever they say. Facts that do not fit are not shown to the model; nobody forgets them. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from prompts.loader import Prompts
+from rag.iterative.ledger import KnownFact, Ledger
+from rag.iterative.parts import chunk_of
+from rag.iterative.wire import Certainty, IterationRequest, SynthesisRequest, WirePart
+from rag.records import ChatMessage, Passage
+from rag.tokens import estimate_tokens
+
+QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
+FRAME_TOKENS = 100  # names of the fields, braces
+SHARES = {"document": 0.55, "facts": 0.25, "answer": 0.1, "dialogue": 0.1}  # of what the rules and the question leave
+_SURENESS = {certainty: rank for rank, certainty in enumerate(Certainty)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestBudget:
+    """Tokens of each part of a request."""
+
+    document: int
+    facts: int
+    answer: int
+    dialogue: int
+
+    @classmethod
+    def of(cls, prompt_tokens: int, prompts: Prompts) -> Self:
+        """`prompt_tokens`: what the whole prompt may take."""
+        rules = max(estimate_tokens(prompts.iterative), estimate_tokens(prompts.iterative_synthesis))
+        task = estimate_tokens(prompts.iterative_task)
+        left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
+        return cls(**{part: int(left * share) for part, share in SHARES.items()})
+
+
+def iteration_messages(
+    prompts: Prompts, budget: RequestBudget, ledger: Ledger, part: Sequence[Passage], *, question: str, dialogue: str
+) -> tuple[ChatMessage, ...]:
+    """For one part of a document."""
+    request = IterationRequest(
+        task=prompts.iterative_task,
+        question=question,
+        document_context=tuple(chunk_of(passage) for passage in part),
+        previous_facts=tuple(fact.wire() for fact in fitting(ledger.facts, budget.facts)),
+        previous_answer=cut(ledger.answer, budget.answer),
+        dialog_history=cut(dialogue, budget.dialogue),
+    )
+    return _messages(prompts.iterative, request)
+
+
+def synthesis_messages(
+    prompts: Prompts, budget: RequestBudget, facts: Sequence[KnownFact], *, question: str, answers: Sequence[str]
+) -> tuple[ChatMessage, ...]:
+    """For the whole: what is not needed for a document is left for facts and answers."""
+    said = cut("\n\n".join(filter(None, answers)), budget.answer + budget.dialogue)
+    shown = fitting(facts, budget.document + budget.facts)
+    request = SynthesisRequest(question=question, previous_answer=said, facts=tuple(fact.wire() for fact in shown))
+    return _messages(prompts.iterative_synthesis, request)
+
+
+def size_of(messages: Sequence[ChatMessage]) -> int:
+    """Tokens of all messages."""
+    return sum(estimate_tokens(message.content) for message in messages)
+
+
+def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
+    """The surest, and of equals the latest, as many as fit; in their own order."""
+    places = sorted(range(len(facts)), key=lambda place: (_SURENESS[facts[place].certainty], -place))
+    kept: set[int] = set()
+    for place in places:
+        tokens -= estimate_tokens(facts[place].wire().model_dump_json()) + 1  # a comma
+        if tokens < 0:
+            break
+        kept.add(place)
+    return tuple(fact for place, fact in enumerate(facts) if place in kept)
+
+
+def cut(text: str, tokens: int) -> str:
+    """The end of a text that fits, for the end of an answer or a dialogue is what is known last."""
+    while text and (size := estimate_tokens(text)) > tokens:
+        text = text[-min(len(text) * tokens // size, len(text) - 1) :] if tokens > 0 else ""
+    return text
+
+
+def _messages(rules: str, request: WirePart) -> tuple[ChatMessage, ...]:
+    return (
+        ChatMessage(role="system", content=rules),
+        ChatMessage(role="user", content=request.model_dump_json()),
+    )

@@ -1,0 +1,91 @@
+"""Which documents are read for a question, and in which order.
+
+In: a question, perhaps names, and whether every document counts. Out: cards of documents that are ready: those whose
+passages a search finds first, then the rest, newest first. It reads no texts and asks no model.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+from domain.documents import DocumentCard, DocumentStatus, known_as
+from domain.ids import BaseId, DocumentId
+from rag.ports import DocumentCatalogue
+from rag.records import RankedPassage, SearchFilter
+from rag.words import share, stems
+
+PAGE = 900  # documents a call; both transports refuse 1000 rows
+ENOUGH_OF_NAME = 0.5  # of the words that a document is named by; less is another document
+
+log = structlog.get_logger()
+
+
+class PassageFinder(Protocol):
+    """`rag.retrieval.search.Retrieval` by shape."""
+
+    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
+        """The best passages, best first."""
+        ...
+
+
+class Selection:
+    """Looks into the catalogue and the index of one base at a time."""
+
+    def __init__(self, catalogue: DocumentCatalogue, finder: PassageFinder) -> None:
+        self._catalogue = catalogue
+        self._finder = finder
+
+    async def choose(
+        self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool
+    ) -> tuple[DocumentCard, ...]:
+        """`names`: those alone. Else, when `exhaustive`, all of the base; otherwise those that the search names. Raises
+        DatabaseAway."""
+        cards = await self._ready(base)
+        if names:
+            return named(names, cards)
+        found = await self._finder.find(base, question)
+        order = {document: place for place, document in enumerate(_documents(found))}
+        wanted = [card for card in cards if exhaustive or card.id in order]
+        return tuple(sorted(wanted, key=lambda card: order.get(card.id, len(order))))
+
+    async def _ready(self, base: BaseId) -> list[DocumentCard]:
+        """All of them, newest first."""
+        cards: list[DocumentCard] = []
+        while True:
+            page = await self._catalogue.documents(base, limit=PAGE, offset=len(cards))
+            cards += page
+            if len(page) < PAGE:
+                return [card for card in cards if card.status is DocumentStatus.READY]
+
+
+def named(names: Sequence[str], cards: Sequence[DocumentCard]) -> tuple[DocumentCard, ...]:
+    """For each name the documents that hold all of its words, else the newest that holds most; each document once."""
+    found: dict[DocumentId, DocumentCard] = {}
+    for name in names:
+        best = _best(name, cards)
+        if not best:
+            log.info("selection.no_such_document", known=len(cards))
+        found.update({card.id: card for card in best})
+    return tuple(found.values())
+
+
+def card_name(card: DocumentCard) -> str:
+    """As the person knows it."""
+    return known_as(card.source_type, card.title, card.source_identifier)
+
+
+def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
+    if exact := [card for card in cards if name.casefold() in (card_name(card).casefold(), card.title.casefold())]:
+        return exact
+    asked = stems(name)
+    shares = [share(asked, stems(f"{card_name(card)} {card.title} {card.source_identifier}")) for card in cards]
+    if not shares or max(shares) < ENOUGH_OF_NAME:
+        return []
+    if max(shares) == 1.0:
+        return [card for card, held in zip(cards, shares, strict=True) if held == 1.0]
+    return [cards[shares.index(max(shares))]]
+
+
+def _documents(found: Sequence[RankedPassage]) -> list[DocumentId]:
+    return list(dict.fromkeys(each.passage.document_id for each in found))

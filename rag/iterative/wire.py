@@ -1,0 +1,99 @@
+"""What a model is asked and answers while documents are read one by one: seed 0's JSON, field for field.
+
+In: nothing. Out: pydantic records of the request and the reply ("Формат запроса к LLM", "Формат ответа LLM") and of the
+final synthesis. A field that the seed does not name is an error; `contradicts` can only be said of a known fact.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Said = Annotated[str, Field(min_length=1)]
+
+
+class Certainty(StrEnum):
+    """How sure a document makes us of a fact, best first."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+CONTRADICTS = "contradicts"
+
+
+class WirePart(BaseModel):
+    """Frozen; a field that is not in the seed is an error that the model is shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Chunk(WirePart):
+    """A piece of the document that is being read."""
+
+    chunk_id: str
+    chunk_text: str
+
+
+class NumberedFact(WirePart):
+    """A fact that is known by its id."""
+
+    id: str
+    fact: Said
+    certainty: Certainty
+    reasoning: str
+
+
+class NewFact(WirePart):
+    """A fact that this document adds."""
+
+    fact: Said
+    certainty: Certainty
+    reasoning: str
+
+
+class UpdatedFact(WirePart):
+    """A known fact that this document words better, makes surer or less sure, or contradicts."""
+
+    id: str
+    fact: Said
+    certainty: Literal[Certainty.HIGH, Certainty.MEDIUM, Certainty.LOW, "contradicts"]
+    reasoning: str
+
+
+class IterationRequest(WirePart):
+    """What goes to the model with each part of a document."""
+
+    task: str
+    question: str
+    document_context: tuple[Chunk, ...]
+    previous_facts: tuple[NumberedFact, ...] = ()
+    previous_answer: str = ""
+    dialog_history: str = ""
+
+
+class IterationReply(WirePart):
+    """What comes back."""
+
+    answer: str
+    reasoning: str
+    new_facts: tuple[NewFact, ...]
+    updated_facts: tuple[UpdatedFact, ...]
+    can_answer: bool
+
+
+class SynthesisRequest(WirePart):
+    """What goes to the model when all documents are read ("Финальная агрегация")."""
+
+    question: str
+    previous_answer: str
+    facts: tuple[NumberedFact, ...]
+
+
+class SynthesisReply(WirePart):
+    """The whole answer, and the facts that are left of all."""
+
+    answer: str
+    reasoning: str
+    facts: tuple[NumberedFact, ...]

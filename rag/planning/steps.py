@@ -1,0 +1,103 @@
+"""Plans of several steps: what is wrong with one, and which one serves where the model names a kind and no steps.
+
+In: steps as the planner model gives them, and the tools there are. Out: problems in words that the model can act on, or
+the steps of seed 3's strategies ("Типы сложных запросов"). Pure; it runs nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from rag.execution.tools import ToolMisused
+from rag.planning.plan import QueryKind, Step, Success
+from rag.planning.wire import AnyTool
+
+ALL_PREVIOUS = "all_previous"
+SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
+
+ANYTHING = Success(min_facts=0)
+"""Of a step that may rightly find nothing: what it says of how to go on is worth as much."""
+
+
+def step_problems(steps: Sequence[Step], tools: Mapping[str, AnyTool]) -> list[str]:
+    """Unknown or misused actions, ids that are doubled or unknown, circles."""
+    ids = [step.id for step in steps]
+    doubled = [f"two steps have the id {each}" for each in dict.fromkeys(ids) if ids.count(each) > 1]
+    named = [problem for step in steps for problem in _unknown_ids(step, ids)]
+    actions = [problem for step in steps for problem in _action_problems(step, tools)]
+    circle = [] if doubled or named or in_order(steps) is not None else ["the steps depend on each other in a circle"]
+    return [*doubled, *named, *actions, *circle]
+
+
+def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
+    """The steps so that each comes after those it needs; None when they run in a circle."""
+    ordered: list[Step] = []
+    left = list(steps)
+    while left:
+        settled = {step.id for step in ordered}
+        ready = [step for step in left if needs(step) <= settled]
+        if not ready:
+            return None
+        ordered += ready
+        left = [step for step in left if step not in ready]
+    return tuple(ordered)
+
+
+def needs(step: Step) -> frozenset[str]:
+    """What has to be done before it: a step also waits for those whose results it reads."""
+    return frozenset({*step.depends_on, *step.context_requirements} - {ALL_PREVIOUS})
+
+
+def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tuple[Step, ...]:
+    """The strategy of a kind, of the actions that this installation has; none for a simple question."""
+    steps = [step for step in _TEMPLATES[kind](question) if step.action in tools]
+    held = {step.id for step in steps}
+    return tuple(
+        step.model_copy(update={"depends_on": tuple(each for each in step.depends_on if each in held)})
+        for step in steps
+    )
+
+
+def _analytical(question: str) -> tuple[Step, ...]:
+    """Overview, details of each part; the whole is put together by the answer."""
+    return (
+        Step(id="overview", action=LIST),
+        Step(id="details", action=READ, params={"question": question}),
+    )
+
+
+def _iterative(question: str) -> tuple[Step, ...]:
+    """Search, look at what was found, search again for what is missing (those searches are added then)."""
+    look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=("search",), success=ANYTHING)
+    return (Step(id="search", action=SEARCH, params={"query": question}), look)
+
+
+def _diagnostic(question: str) -> tuple[Step, ...]:
+    """What is known of the trouble, which causes it may have, and what proves or disproves each."""
+    task = f"{question}\nName the likely causes, and what in the documents would prove or disprove each of them."
+    return (
+        Step(id="symptom", action=SEARCH, params={"query": question}),
+        Step(id="causes", action=ANALYZE, params={"task": task}, depends_on=("symptom",), success=ANYTHING),
+    )
+
+
+_TEMPLATES = {
+    QueryKind.SIMPLE: lambda question: (),
+    QueryKind.ANALYTICAL: _analytical,
+    QueryKind.ITERATIVE: _iterative,
+    QueryKind.DIAGNOSTIC: _diagnostic,
+}
+
+
+def _unknown_ids(step: Step, ids: Sequence[str]) -> list[str]:
+    wanted = (*step.depends_on, *step.context_requirements)
+    return [f"step {step.id} needs {each}, which is no step" for each in wanted if each not in (*ids, ALL_PREVIOUS)]
+
+
+def _action_problems(step: Step, tools: Mapping[str, AnyTool]) -> list[str]:
+    tool = tools.get(step.action)
+    if tool is None:
+        return [f"step {step.id}: unknown action {step.action}"]
+    try:
+        tool.read(step.params)
+    except ToolMisused as error:
+        return [f"step {step.id}: {error}"]
+    return []

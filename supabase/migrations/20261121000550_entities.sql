@@ -1,0 +1,331 @@
+-- What documents say of people, projects, organisations, places and technologies (seed 4, sections 5.1 and 7.1).
+-- In: what a worker found in a ready document, under a lease of its own. Out: entities by the keys of their names, and
+-- facts with the passages they stand in. Everything goes with the document that says it.
+-- Locks are taken in one order: the document, its enrichment, `lock_entities`.
+
+set search_path = public, extensions;
+
+create table enrichments (
+  document_id uuid primary key references documents on delete cascade,
+  base_id     uuid not null references bases on delete cascade,
+  turn        timestamptz not null,        -- a base's documents are a second apart, so that bases take turns
+  run_after   timestamptz not null default now(),
+  attempts    int not null default 0,
+  lease       uuid,
+  lease_until timestamptz,
+  reader      text,                        -- which way of reading it went through; null: not yet
+  problem     text,                        -- why it was given up
+  finished_at timestamptz
+);
+create index enrichments_turn on enrichments (turn) where finished_at is null;
+create index enrichments_base on enrichments (base_id, turn);
+comment on table enrichments is 'The queue of ready documents that entities and facts are still to be read from.';
+
+create table entities (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  canonical   text not null,               -- 'project:alor-broker'; plans name it, people never see it
+  type        text not null,
+  name        text not null,
+  unique (base_id, canonical)
+);
+comment on table entities is 'Who and what the documents of a base speak of; each has a mention.';
+
+create table entity_aliases (
+  base_id     uuid not null references bases on delete cascade,
+  key         text collate "C" not null,   -- a normalised form of the name
+  entity_id   bigint not null references entities on delete cascade,
+  document_id uuid not null references documents on delete cascade,
+  form        text not null,               -- as the document writes it
+  weight      real not null check (weight > 0 and weight <= 1), -- how surely the key means this entity
+  as_name     boolean not null,            -- an ordinary word: it counts only where it is written as a name
+  primary key (base_id, key, entity_id, document_id)
+);
+create index entity_aliases_entity on entity_aliases (entity_id);
+create index entity_aliases_document on entity_aliases (document_id);
+comment on table entity_aliases is 'Under which keys an entity is found, and which document says so.';
+
+create table entity_mentions (
+  base_id     uuid not null references bases on delete cascade,
+  entity_id   bigint not null references entities on delete cascade,
+  document_id uuid not null references documents on delete cascade,
+  count       int not null,
+  chunk_id    bigint,                      -- the first passage that names it
+  confidence  real not null,               -- that it is what `type` says
+  primary key (entity_id, document_id)
+);
+create index entity_mentions_document on entity_mentions (document_id);
+create index entity_mentions_base on entity_mentions (base_id);
+comment on table entity_mentions is 'Which documents name an entity; one that none names is removed.';
+
+create table graph_facts (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  entity_id   bigint not null references entities on delete cascade,
+  relation    text not null,               -- a structural intent of prompts/intents.toml
+  text        text not null,
+  object_id   bigint references entities on delete set null,
+  document_id uuid not null references documents on delete cascade,
+  chunk_id    bigint not null,             -- no foreign key: see chunk_terms; one that is gone is not found
+  position    int not null,                -- within the document
+  confidence  real not null
+);
+create index graph_facts_entity on graph_facts (entity_id, relation);
+create index graph_facts_object on graph_facts (object_id) where object_id is not null;
+create index graph_facts_relation on graph_facts (base_id, relation);
+create index graph_facts_document on graph_facts (document_id);
+comment on table graph_facts is 'What documents say of entities, each fact with the passage it stands in.';
+
+create function lock_entities(p_base uuid)
+returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  select pg_advisory_xact_lock(hashtextextended('entities ' || p_base, 0))
+$$;
+comment on function lock_entities is
+  'Internal: one writer of a base''s entities at a time, so that none is removed for want of mentions while another '
+  'document gets one.';
+
+create function drop_unmentioned() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  perform lock_entities(g.base_id) from (select distinct o.base_id from old_rows o order by o.base_id) g;
+  delete from entities e
+  where e.id = any (array(select o.entity_id from old_rows o))
+    and not exists (select from entity_mentions m where m.entity_id = e.id);
+  return null;
+end $$;
+comment on function drop_unmentioned is 'Internal: an entity goes with the last document that names it.';
+create trigger mentions_removed after delete on entity_mentions
+  referencing old table as old_rows for each statement execute function drop_unmentioned();
+
+create function forget_entities(p_document uuid)
+returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  delete from graph_facts f where f.document_id = p_document;
+  delete from entity_aliases a where a.document_id = p_document;
+  delete from entity_mentions m where m.document_id = p_document;
+$$;
+comment on function forget_entities is 'Internal: removes what was read from a document.';
+
+create function await_enrichment() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  if new.status = 'ready' then
+    insert into enrichments (document_id, base_id, turn)
+    values (new.id, new.base_id, greatest(now(), (
+      select max(e.turn) from enrichments e where e.base_id = new.base_id) + interval '1 second'))
+    on conflict do nothing;
+  else
+    delete from enrichments e where e.document_id = new.id;
+    perform forget_entities(new.id);
+  end if;
+  return null;
+end $$;
+comment on function await_enrichment is
+  'Internal: a document that became ready waits to be enriched; of one that is ready no longer all facts go.';
+create trigger documents_enriched after update of status on documents
+  for each row when ((old.status = 'ready') is distinct from (new.status = 'ready'))
+  execute function await_enrichment();
+
+create function claim_enrichment(p_lease_s double precision, p_attempts int, p_only text default null)
+returns table (document_id uuid, base_id uuid, lease uuid, attempts int, title text, language text)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  its_id uuid;
+begin
+  update enrichments e set finished_at = now(), problem = 'no attempt came to an end'
+  where e.finished_at is null and e.attempts >= p_attempts and e.lease_until <= now();
+  select e.document_id into its_id from enrichments e
+  where e.finished_at is null and e.run_after <= now() and (e.lease_until is null or e.lease_until <= now())
+    and (p_only is null or e.base_id = p_only::uuid)
+  order by e.turn limit 1 for update skip locked;
+  return query
+  update enrichments e
+  set lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s), attempts = e.attempts + 1
+  from documents d
+  where e.document_id = its_id and d.id = its_id
+  returning e.document_id, e.base_id, e.lease, e.attempts, d.title, d.language;
+end $$;
+comment on function claim_enrichment is
+  'Gives a worker the next ready document to read entities from, or one whose worker has gone silent; `p_only` asks for '
+  'one base. What was begun so many times without an end is given up.';
+
+create function held_enrichment(p_document text, p_lease text)
+returns enrichments
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  held enrichments;
+begin
+  perform from documents d where d.id = p_document::uuid for key share;
+  select * into held from enrichments e
+  where e.document_id = p_document::uuid and e.lease = p_lease::uuid and e.finished_at is null
+  for update;
+  if not found then
+    raise exception 'the lease of enrichment % is lost', p_document using errcode = 'BZ001';
+  end if;
+  return held;
+end $$;
+comment on function held_enrichment is 'Internal: locks an enrichment for its holder; anybody else is refused with BZ001.';
+
+create function renew_enrichment(p_document text, p_lease text, p_lease_s double precision)
+returns table (document_id uuid)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant enrichments := held_enrichment(p_document, p_lease);
+begin
+  update enrichments e set lease_until = now() + make_interval(secs => p_lease_s)
+  where e.document_id = held.document_id;
+  return query select held.document_id;
+end $$;
+comment on function renew_enrichment is 'Holds an enrichment for that many seconds from now.';
+
+create function postpone_enrichment(p_document text, p_lease text, p_delay_s double precision, p_problem text,
+  p_final boolean)
+returns table (document_id uuid)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant enrichments := held_enrichment(p_document, p_lease);
+begin
+  update enrichments e
+  set run_after = now() + make_interval(secs => p_delay_s), lease = null, lease_until = null, problem = p_problem,
+      finished_at = case when p_final then now() end
+  where e.document_id = held.document_id;
+  return query select held.document_id;
+end $$;
+comment on function postpone_enrichment is 'Gives an enrichment back for a later try, or up.';
+
+create function store_entities(p_document text, p_lease text, p_found text, p_reader text)
+returns table (entities_stored int, facts_stored int)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  held constant enrichments := held_enrichment(p_document, p_lease);
+  its_base constant uuid := held.base_id;
+  its_id constant uuid := held.document_id;
+  content constant jsonb := p_found::jsonb;
+  its_entities bigint[];
+  stored int;
+begin
+  perform lock_entities(its_base);
+  delete from graph_facts f where f.document_id = its_id;
+  delete from entity_aliases a where a.document_id = its_id;
+
+  insert into entities (base_id, canonical, type, name)
+  select its_base, e.canonical, e.type, e.name
+  from jsonb_to_recordset(content -> 'entities') as e (canonical text, type text, name text)
+  on conflict (base_id, canonical) do nothing;
+
+  insert into entity_mentions as m (base_id, entity_id, document_id, count, chunk_id, confidence)
+  select its_base, n.id, its_id, e.count, e.chunk_id, e.confidence
+  from jsonb_to_recordset(content -> 'entities') as e (canonical text, count int, chunk_id bigint, confidence real)
+  join entities n on n.base_id = its_base and n.canonical = e.canonical
+  on conflict (entity_id, document_id) do update
+  set count = excluded.count, chunk_id = excluded.chunk_id, confidence = excluded.confidence;
+  its_entities := array(
+    select n.id from jsonb_array_elements(content -> 'entities') e
+    join entities n on n.base_id = its_base and n.canonical = e ->> 'canonical');
+  delete from entity_mentions m where m.document_id = its_id and m.entity_id <> all (its_entities);
+
+  insert into entity_aliases (base_id, key, entity_id, document_id, form, weight, as_name)
+  select distinct on (a.key, n.id) its_base, a.key, n.id, its_id, a.form, a.weight, a.as_name
+  from jsonb_to_recordset(content -> 'aliases') as a (canonical text, key text, form text, weight real, as_name boolean)
+  join entities n on n.base_id = its_base and n.canonical = a.canonical
+  order by a.key, n.id, a.weight desc, a.as_name;
+
+  insert into graph_facts (base_id, entity_id, relation, text, object_id, document_id, chunk_id, position, confidence)
+  select its_base, n.id, f.relation, f.text, o.id, its_id, f.chunk_id, f.position, f.confidence
+  from jsonb_to_recordset(content -> 'facts') as f (canonical text, relation text, text text, object text,
+    chunk_id bigint, position int, confidence real)
+  join entities n on n.base_id = its_base and n.canonical = f.canonical
+  left join entities o on o.base_id = its_base and o.canonical = f.object
+  order by f.position;
+  get diagnostics stored = row_count;
+
+  update enrichments e
+  set finished_at = now(), reader = p_reader, problem = null, lease = null, lease_until = null
+  where e.document_id = its_id;
+  return query select cardinality(its_entities), stored;
+end $$;
+comment on function store_entities is
+  'Stores what was read from a document in place of any earlier, and ends its enrichment, in one transaction.';
+
+create function read_spans(p_base text, p_document text, p_after int, p_limit int)
+returns table (chunk_id bigint, ordinal int, span_start int, span_end int)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select c.id, c.ordinal, c.span_start, c.span_end from documents_chunks c join documents d on d.id = c.document_id
+  where c.base_id = p_base::uuid and c.document_id = p_document::uuid and d.visible and c.ordinal > p_after
+  order by c.ordinal limit p_limit
+$$;
+comment on function read_spans is 'Which characters of a document each of its passages holds, in reading order.';
+
+create function resolve_names(p_base text, p_keys text[], p_limit int)
+returns table (canonical text, type text, name text, forms text[], key text, weight real, as_name boolean,
+  confidence real, facts bigint)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  with found as (
+    select a.entity_id, a.key, max(a.weight) as weight, bool_and(a.as_name) as as_name
+    from entity_aliases a
+    where a.base_id = p_base::uuid and a.key = any (p_keys)
+    group by a.entity_id, a.key
+    order by max(a.weight) desc, a.entity_id limit p_limit
+  )
+  select e.canonical, e.type, e.name,
+    array(select x.form from entity_aliases x where x.entity_id = e.id and x.weight = 1
+          group by x.form order by count(*) desc, x.form limit 8),
+    f.key, f.weight, f.as_name,
+    (select coalesce(max(m.confidence), 0) from entity_mentions m where m.entity_id = e.id),
+    (select count(*) from graph_facts g where g.entity_id = e.id)
+      + (select count(*) from graph_facts g where g.object_id = e.id)
+  from found f join entities e on e.id = f.entity_id
+  order by f.weight desc, e.canonical
+$$;
+comment on function resolve_names is 'Entities of a base that are found under these keys, the surest first.';
+
+create function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
+returns table (entity_name text, entity_type text, relation text, text text, object_name text, confidence real,
+  passage jsonb)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  with asked as (
+    select e.id, e.type from entities e where e.base_id = p_base::uuid and e.canonical = p_entity
+  ), subjects as ( -- of an organisation also its projects, and whatever else a document ties to it
+    select a.id from asked a
+    union
+    select f.entity_id from asked a join graph_facts f on f.object_id = a.id where p_related
+  ), chosen as (
+    select f.* from subjects s join graph_facts f on f.entity_id = s.id
+    where p_entity is not null and f.base_id = p_base::uuid and f.relation = any (p_relations)
+    union
+    select f.* from asked a join graph_facts f on f.object_id = a.id
+    where p_entity is not null and f.base_id = p_base::uuid and f.relation = any (p_relations)
+    union
+    select f.* from graph_facts f
+    where p_entity is null and f.base_id = p_base::uuid and f.relation = any (p_relations)
+  )
+  select e.name, e.type, c.relation, c.text, o.name, c.confidence, to_jsonb(p)
+  from chosen c
+  join entities e on e.id = c.entity_id
+  left join entities o on o.id = c.object_id
+  join passages p on p.chunk_id = c.chunk_id and p.base_id = p_base::uuid
+  join documents d on d.id = c.document_id
+  order by coalesce(d.published_at, d.created_at) desc, d.id, c.position limit p_limit
+$$;
+comment on function entity_facts is
+  'What is known of an entity, or of everybody (null), in these relations: facts of its own, and those of others that '
+  'name it; with `p_related` all of those others. Only facts whose passage can be found.';
+
+insert into enrichments (document_id, base_id, turn)
+select d.id, d.base_id, d.created_at from documents d where d.status = 'ready';

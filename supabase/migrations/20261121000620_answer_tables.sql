@@ -1,0 +1,44 @@
+-- Tables that were made for answers and can be had as files. In: rows with their sources, as JSON. Out: the same, by the
+-- number on the button. They hold words of documents, and go when any document of their base is deleted.
+
+set search_path = public, extensions;
+
+create table answer_tables (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  user_id     bigint not null,
+  content     jsonb not null,
+  created_at  timestamptz not null default now()
+);
+create index answer_tables_by_base on answer_tables (base_id, created_at);
+comment on table answer_tables is 'Tables under answers, for a month.';
+
+create function save_table(p_user bigint, p_base text, p_content text)
+returns table (id bigint)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  delete from answer_tables t where t.base_id = p_base::uuid and t.created_at < now() - interval '30 days';
+  return query insert into answer_tables as t (base_id, user_id, content) values (p_base::uuid, p_user, p_content::jsonb)
+  returning t.id;
+end $$;
+comment on function save_table is 'Keeps a table for its button; older than a month are forgotten.';
+
+create function read_table(p_base text, p_table bigint)
+returns table (content jsonb)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select t.content from answer_tables t where t.base_id = p_base::uuid and t.id = p_table
+$$;
+comment on function read_table is 'One table of this base, or none.';
+
+create function forget_tables() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  delete from answer_tables t where t.base_id in (select g.base_id from gone g);
+  return null;
+end $$;
+comment on function forget_tables is 'Internal: what a table says of a deleted document goes with the document.';
+create trigger documents_deleted after delete on documents referencing old table as gone
+  for each statement execute function forget_tables();

@@ -1,0 +1,15 @@
+"""Tables and steps made short, for the bot's replies."""
+
+from rag.records import FactTable, StepShown, StepState, TableRow
+from tests.fakes.rag import make_passage, rank
+
+
+def fact_table(*rows: tuple[str, ...], columns: tuple[str, ...] = ("Договор", "Сумма")) -> FactTable:
+    """Each row stands on a page of its own."""
+    passages = rank(*(make_passage(" ".join(cells), number=place) for place, cells in enumerate(rows, start=1)))
+    made = tuple(TableRow(cells=cells, passage=passage) for cells, passage in zip(rows, passages, strict=True))
+    return FactTable(title="Договоры", columns=columns, rows=made)
+
+
+def shown(action: str, state: StepState = StepState.DONE, about: str = "", **counts: int) -> StepShown:
+    return StepShown(id=action, action=action, about=about, state=state, **counts)

@@ -1,0 +1,43 @@
+"""Tables as files, read again by another library."""
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import pytest
+from python_calamine import load_workbook
+
+from adapters.spreadsheet import LONGEST_CELL, file_name, spreadsheet
+from domain.tables import SourcedTable
+
+
+def read(*rows: tuple[str, ...]) -> Sequence[Sequence[object]]:
+    """The rows of the file, without its header."""
+    table = SourcedTable(title="Договоры", columns=tuple("abcdefgh"[: len(rows[0])]), rows=rows)
+    sheet = load_workbook(BytesIO(spreadsheet(table))).get_sheet_by_index(0)
+    return sheet.to_python()[1:]
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+7 900 000-00-00", "@SUM(A1)", "-cmd|' /C calc'!A0", "https://a.example"])
+def test_what_looks_like_a_formula_stays_text(cell: str) -> None:
+    assert read((cell,)) == [[cell]]
+
+
+@pytest.mark.parametrize(("cell", "number"), [("1 200,50", 1200.5), ("17", 17), ("-3.5", -3.5), ("1\u00a0000", 1000)])
+def test_numbers_can_be_counted_with(cell: str, number: float) -> None:
+    assert read((cell,)) == [[number]]
+
+
+@pytest.mark.parametrize("cell", ["007", "12.05.2024", "5 %", "1 200 ₽", "40817810099910004312"])
+def test_codes_dates_and_sums_with_a_sign_stay_as_written(cell: str) -> None:
+    assert read((cell,)) == [[cell]]
+
+
+def test_a_cell_that_is_too_long_is_cut() -> None:
+    assert read(("я" * (LONGEST_CELL + 1),)) == [["я" * LONGEST_CELL]]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Договоры: 2024/25", "Договоры 2024 25.xlsx"), ("../..", "table.xlsx"), ("", "table.xlsx")]
+)
+def test_the_file_is_named_after_its_title(title: str, name: str) -> None:
+    assert file_name(SourcedTable(title=title, columns=(), rows=())) == name

@@ -1,0 +1,57 @@
+"""Steps as the person sees them, and what is said below an answer that took several."""
+
+import pytest
+
+from bot.replies.answers import finished_answer
+from bot.replies.steps import steps_text, work_done
+from rag.execution.run import Spent
+from rag.records import AnswerKind, DocumentsRead, StepState
+from tests.fakes.bot import plain_answer, texts
+from tests.fakes.tabulated import shown
+
+RU, EN = texts().for_language("ru"), texts().for_language("en")
+
+
+def test_the_list_says_what_is_done_and_what_is_going_on() -> None:
+    steps = (
+        shown("rag_db_query", about="срок оплаты"),
+        shown("read_documents", StepState.RUNNING, done=7, total=17),
+        shown("analyze", StepState.WAITING),
+        shown("list_documents", StepState.SKIPPED),
+    )
+    assert steps_text(steps, RU).text.splitlines() == [
+        "Разбираюсь по шагам:",
+        "✅ Ищу «срок оплаты»",
+        "⏳ Читаю документы: 7 из 17",
+        "▫️ Обдумываю найденное",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (DocumentsRead(read=17, total=17, without_data=3), "Прочитано 17 из 17 документов; в 3 данных нет."),
+        (DocumentsRead(read=1, total=1), "Прочитано 1 из 1 документа."),
+        (DocumentsRead(read=20, total=21), "Прочитано 20 из 21 документа."),
+    ],
+)
+def test_how_much_was_read_is_said(read: DocumentsRead, said: str) -> None:
+    assert work_done(plain_answer("x", documents=read), RU) == [said]
+
+
+def test_documents_that_could_not_be_read_are_counted() -> None:
+    lines = work_done(plain_answer("x", documents=DocumentsRead(read=15, total=17, problems=2)), RU)
+    assert lines[1] == "Не удалось разобрать 2 документа: сервис не ответил."
+
+
+@pytest.mark.parametrize("spent", list(Spent))
+@pytest.mark.parametrize("words", [RU, EN])
+def test_every_end_before_time_has_its_sentence(spent: Spent, words: object) -> None:
+    (line,) = work_done(plain_answer("x", spent=spent.value), words)  # type: ignore[arg-type]  # Words
+    assert "{" not in line
+    assert not line.startswith("answer-spent")
+
+
+def test_a_step_that_failed_is_named_in_the_answer() -> None:
+    answer = plain_answer("14 дней.", kind=AnswerKind.FROM_BASE, steps=(shown("analyze", StepState.FAILED),))
+    assert "Не получилось: Обдумываю найденное. Ответ без этого неполный." in finished_answer(answer, RU).text

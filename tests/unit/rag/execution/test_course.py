@@ -1,0 +1,133 @@
+"""How a plan of several steps goes on: what begins when, what is added, changed, skipped, and that it ends."""
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.execution.course import FRUITLESS, ROUNDS, Course
+from rag.execution.facts import Advice, FactsPayload
+from rag.planning.plan import Step
+from rag.records import StepState
+from tests.fakes.steps import ANSWERS, found, odd_plans, step
+
+
+def course(*steps: Step, limit: int = 12) -> Course:
+    return Course.of(steps, question="Вопрос?", limit=limit)
+
+
+def ids(steps: Sequence[Step]) -> list[str]:
+    return [each.id for each in steps]
+
+
+def end(made: Course, step_id: str, payload: FactsPayload, problem: str = "") -> None:
+    one = made.steps[step_id]
+    made.begin(one)
+    made.settle(one, payload, problem)
+
+
+def test_a_step_waits_for_those_it_depends_on_or_reads() -> None:
+    made = course(step("a"), step("b", "a"), step("c", context_requirements=["b"]), step("d"))
+    assert ids(made.ready()) == ["a", "d"]
+    end(made, "a", found("x"))
+    assert ids(made.ready()) == ["b", "d"]
+
+
+def test_a_failed_step_keeps_nobody_waiting() -> None:
+    made = course(step("a"), step("b", "a"))
+    end(made, "a", found(), problem="away")
+    assert made.states["a"] is StepState.FAILED
+    assert ids(made.ready()) == ["b"]
+
+
+def test_the_same_search_under_two_names_is_made_once() -> None:
+    assert list(course(step("a", query="x"), step("b", query="x")).steps) == ["a"]
+
+
+def test_a_search_that_finds_too_little_is_made_once_more_with_the_question() -> None:
+    made = course(step("a", query="редкое слово"))
+    end(made, "a", found())
+    assert made.ready()[0].params == {"query": "Вопрос?"}
+    end(made, "a", found())
+    assert (made.states["a"], made.adapted) == (StepState.SHORT, 1)
+    assert not made.ready()
+
+
+def test_what_was_found_before_a_second_try_is_kept() -> None:
+    made = course(step("a", success={"min_facts": 3}))
+    end(made, "a", found("один"))
+    end(made, "a", found("два", "три"))
+    assert [fact.text for each in made.finished for fact in each.payload.facts] == ["один", "два", "три"]
+
+
+def test_when_the_goal_is_met_the_rest_is_skipped() -> None:
+    made = course(step("think", action="analyze"), step("b"), step("c", "b"))
+    end(made, "think", found("вывод", advice=Advice(enough=True)))
+    assert [made.states[each] for each in ("b", "c")] == [StepState.SKIPPED] * 2
+
+
+def test_what_is_missing_is_searched_for_and_looked_at_again() -> None:
+    made = course(step("a"), step("think", "a", action="analyze"))
+    end(made, "a", found("x"))
+    end(made, "think", found("y", advice=Advice(queries=("штраф", "срок"))))
+    assert [each.params for each in made.ready()] == [{"query": "штраф"}, {"query": "срок"}]
+    for each in made.ready():
+        end(made, each.id, found(each.id))
+    (again,) = made.ready()
+    assert (again.action, "think" in again.context_requirements) == ("analyze", True)
+
+
+def test_advice_is_followed_a_few_times_only() -> None:
+    made = course(step("think", action="analyze"), limit=100)
+    for number in range(20):
+        if not (ready := made.ready()):
+            break
+        queries = (f"запрос {number}",) if ready[0].action == "analyze" else ()
+        end(made, ready[0].id, found(f"факт {number}", advice=Advice(queries=queries)))
+    assert sum(each.action == "analyze" for each in made.steps.values()) == ROUNDS + 1
+
+
+def test_searches_that_bring_nothing_new_end_the_added_steps() -> None:
+    made = course(step("think", action="analyze"))
+    end(made, "think", found("x", advice=Advice(queries=("1", "2", "3"))))
+    for each in made.ready()[:FRUITLESS]:
+        end(made, each.id, found("x"))
+    assert not made.ready()
+
+
+def test_no_more_steps_begin_than_allowed() -> None:
+    made = course(*(step(each) for each in "abcdef"), limit=2)
+    assert ids(made.ready()) == ["a", "b"]
+    for each in made.ready():
+        made.begin(each)
+    assert not made.ready()
+
+
+def test_searches_of_later_steps_are_known_ahead() -> None:
+    made = course(step("a"), step("b", "a"), step("think", "a", action="analyze"))
+    assert ids(made.upcoming()) == ["b"]
+
+
+@settings(max_examples=300)
+@given(odd_plans(), st.lists(ANSWERS, min_size=1, max_size=30), st.integers(0, 12))
+def test_every_plan_ends_within_its_limit_and_loses_no_fact(
+    steps: Sequence[Step], answers: Sequence[FactsPayload | Exception], limit: int
+) -> None:
+    made = Course.of(steps, question="Вопрос?", limit=limit)
+    given_out: list[str] = []
+    turn = 0
+    while ready := made.ready():
+        one, answer = ready[0], answers[turn % len(answers)]
+        turn += 1
+        made.begin(one)
+        payload = answer if isinstance(answer, FactsPayload) else FactsPayload()
+        given_out += [fact.text for fact in payload.facts]
+        made.settle(one, payload, "" if isinstance(answer, FactsPayload) else str(answer))
+    made.close()
+    assert turn == made.begun <= limit
+    assert [fact.text for each in made.finished for fact in each.payload.facts] == given_out
+    assert not {StepState.WAITING, StepState.RUNNING} & set(_states(made).values())
+
+
+def _states(made: Course) -> Mapping[str, StepState]:
+    return {each.id: each.state for each in made.shown()}

@@ -1,0 +1,148 @@
+"""Steps side by side, in their order, within limits, and with what is known when it has to end early."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from domain.errors import DatabaseAway
+from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
+from rag.execution.facts import FactsPayload
+from rag.execution.run import Progress, Run, RunLimits, Spent
+from rag.execution.token_budget import TokenBudget
+from rag.execution.tools import StepFailed, ToolContext
+from rag.metering import Usage
+from rag.planning.plan import Step
+from rag.records import StepShown, StepState
+from tests.fakes.planning import CONTEXT
+from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step
+
+
+def context(**changes: object) -> ToolContext:
+    return replace(CONTEXT, run=Run(**changes))  # type: ignore[arg-type]  # fields of Run by name
+
+
+async def run(
+    tools: ScriptedTools, *steps: Step, seen: list[tuple[StepShown, ...]] | None = None, turn: ToolContext | None = None
+) -> StepsDone:
+    watch = seen.append if seen is not None else lambda shown: None
+    engine = StepEngine(tools, budget=TokenBudget(total=4_000))
+    return await engine.run(steps, "Вопрос?", turn or context(), watch)
+
+
+def states(done: StepsDone) -> dict[str, StepState]:
+    return {each.id: each.state for each in done.shown}
+
+
+async def test_independent_steps_run_side_by_side_and_never_too_many() -> None:
+    tools = ScriptedTools()
+    await run(tools, *(step(each) for each in "abcdefgh"))
+    assert tools.most == AT_ONCE
+
+
+async def test_a_step_sees_what_it_waited_for() -> None:
+    tools = ScriptedTools({"a": found("срок 14 дней")})
+    await run(tools, step("a"), step("think", "a", action="analyze"))
+    assert [fact.text for fact in tools.contexts["think"].materials] == ["срок 14 дней"]
+
+
+async def test_a_search_that_comes_later_is_begun_while_there_is_room() -> None:
+    tools = ScriptedTools(slow=frozenset({"a"}))
+    turn = context(limits=RunLimits(seconds=0.05))
+    await run(tools, step("a"), step("b", "a"), turn=turn)
+    assert tools.asked == ["a", "b"]
+
+
+async def test_what_was_fetched_ahead_is_not_fetched_again() -> None:
+    tools = ScriptedTools()
+    done = await run(tools, step("a"), step("b", "a"))
+    assert (tools.asked, len(done.ended)) == (["a", "b"], 2)
+
+
+async def test_a_failed_step_is_named_and_the_others_go_on() -> None:
+    tools = ScriptedTools({"a": StepFailed("the model failed: ModelAway")})
+    done = await run(tools, step("a"), step("b", "a"))
+    assert states(done) == {"a": StepState.FAILED, "b": StepState.DONE}
+
+
+async def test_a_database_that_is_away_ends_the_turn() -> None:
+    with pytest.raises(DatabaseAway):
+        await run(ScriptedTools({"a": DatabaseAway("gone")}), step("a"), step("b"))
+
+
+async def test_the_person_sees_the_steps_as_they_run() -> None:
+    seen: list[tuple[StepShown, ...]] = []
+    await run(ScriptedTools(), step("a"), step("b", "a"), seen=seen)
+    assert [each.state for each in seen[0]] == [StepState.RUNNING, StepState.WAITING]
+    assert [each.state for each in seen[-1]] == [StepState.DONE, StepState.DONE]
+
+
+async def test_progress_inside_a_step_is_seen() -> None:
+    seen: list[tuple[StepShown, ...]] = []
+    turn = context()
+
+    async def read(call: object, given: ToolContext) -> FactsPayload:
+        given.run.report(Progress(step_id=given.step_id, done=3, total=17))
+        return found("x")
+
+    await StepEngine(read, budget=TokenBudget(total=4_000)).run([step("a")], "Вопрос?", turn, seen.append)
+    assert any((each.done, each.total) == (3, 17) for shown in seen for each in shown)
+
+
+async def test_stopped_by_the_person_it_hands_over_what_is_known() -> None:
+    tools = ScriptedTools(slow=frozenset({"b"}))
+    turn = context()
+    turn.run.kept["b"] = found("прочитано наполовину")
+    asyncio.get_running_loop().call_later(0.02, turn.run.stop.set)
+    done = await run(tools, step("a"), step("b"), step("c", "b", action="analyze"), turn=turn)
+    assert done.spent is Spent.STOPPED
+    assert [fact.text for each in done.ended for fact in each.payload.facts] == ["a", "прочитано наполовину"]
+    assert states(done)["c"] is StepState.SKIPPED
+
+
+async def test_time_ends_it() -> None:
+    done = await run(ScriptedTools(slow=frozenset({"a"})), step("a"), turn=context(limits=RunLimits(seconds=0.05)))
+    assert (done.spent, states(done)) == (Spent.SECONDS, {"a": StepState.FAILED})
+
+
+@pytest.mark.parametrize(
+    ("usage", "spent"),
+    [
+        (Usage(calls=3), Spent.MODEL_CALLS),
+        (Usage(prompt_tokens=60, answer_tokens=60), Spent.TOKENS),
+        (Usage(cost=0.2), Spent.COST),
+    ],
+)
+async def test_a_turn_that_has_spent_its_due_begins_nothing(usage: Usage, spent: Spent) -> None:
+    tools = ScriptedTools()
+    limits = RunLimits(model_calls=3, tokens=100, cost=0.1)
+    done = await run(tools, step("a"), turn=context(limits=limits, usage=usage))
+    assert (done.spent, tools.asked, states(done)) == (spent, [], {"a": StepState.SKIPPED})
+
+
+async def test_each_step_is_logged_as_the_seed_names_it() -> None:
+    with capture_logs() as logs:
+        await run(ScriptedTools(), step("a"))
+    (event,) = [each for each in logs if each["event"] == "complex_query.step_completed"]
+    assert {"step_id", "step_number", "total_steps", "tokens_used", "rag_items_retrieved", "execution_time_ms"} <= set(
+        event
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(odd_plans(), st.dictionaries(st.sampled_from(["x", "y", *"abcdefgh", "q1", "q2"]), ANSWERS))
+def test_no_plan_however_odd_runs_on_or_loses_a_fact(
+    steps: Sequence[Step], answers: dict[str, FactsPayload | Exception]
+) -> None:
+    tools = ScriptedTools(answers)
+    turn = context(limits=RunLimits(steps=10))
+    done = asyncio.run(run(tools, *steps, turn=turn))
+    assert len(done.ended) <= 10
+    kept = {fact.text for each in done.ended for fact in each.payload.facts}
+    used = [answers.get(str(next(iter(each.step.params.values()), "")), found("")) for each in done.ended]
+    assert {fact.text for each in used if isinstance(each, FactsPayload) for fact in each.facts} - {""} <= kept
+    assert not tools.running

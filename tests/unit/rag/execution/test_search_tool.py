@@ -1,0 +1,77 @@
+"""`rag_db_query`: what a plan may narrow a search to."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import JsonValue
+
+from domain.documents import SourceType
+from domain.ids import DocumentId
+from rag.execution.search_tool import SearchBase
+from rag.execution.tools import ToolMisused
+from rag.records import SearchFilter
+from rag.retrieval.search import Retrieval
+from tests.fakes.cards import ready
+from tests.fakes.catalogue import Catalogue
+from tests.fakes.planning import CONTEXT
+from tests.fakes.rag import FixedEmbedder, FoundPassages, LowerWords, make_candidate
+
+RENT, ESTIMATE = DocumentId("rent"), DocumentId("estimate")
+CARDS = (ready(id=RENT, title="Договор аренды.pdf"), ready(id=ESTIMATE, title="Смета.xlsx"))
+
+
+async def narrowed(**args: JsonValue) -> SearchFilter | None:
+    """The filter that reaches the database."""
+    search = FoundPassages((make_candidate("срок оплаты", bm25=1.0),))
+    retrieval = Retrieval(
+        search,
+        FixedEmbedder(),
+        LowerWords(),
+        None,
+        candidates=30,
+        passages=10,
+        lexical_weight=1.0,
+        vector_weight=0.0,
+    )
+    tool = SearchBase(retrieval, Catalogue(CARDS))
+    assert (await tool.run(tool.read({"query": "срок оплаты", **args}), CONTEXT)).facts
+    return search.queries[0].only
+
+
+async def test_a_query_alone_searches_everything() -> None:
+    assert await narrowed() is None
+
+
+async def test_a_name_becomes_the_documents_that_have_it() -> None:
+    assert await narrowed(document="аренд") == SearchFilter(documents=(RENT,))
+
+
+async def test_a_name_that_no_document_has_narrows_nothing() -> None:
+    assert await narrowed(document="устав") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "types"),
+    [
+        ("note", (SourceType.NOTE,)),
+        ("file", (SourceType.FILE, SourceType.PATH)),
+        ("link", (SourceType.LINK, SourceType.SITE)),
+    ],
+)
+async def test_a_source_is_all_ways_that_it_comes(source: str, types: tuple[SourceType, ...]) -> None:
+    assert await narrowed(source=source) == SearchFilter(types=types)
+
+
+async def test_the_last_day_counts_to_its_end() -> None:
+    wanted = SearchFilter(since=datetime(2026, 5, 1, tzinfo=UTC), before=datetime(2026, 6, 1, tzinfo=UTC))
+
+    assert await narrowed(since="2026-05-01", until="2026-05-31") == wanted
+
+
+async def test_the_author_goes_on_as_named() -> None:
+    assert await narrowed(author="Иван") == SearchFilter(author="Иван")
+
+
+async def test_a_day_that_is_none_is_sent_back_to_the_planner() -> None:
+    with pytest.raises(ToolMisused, match="since"):
+        await narrowed(since="вчера")

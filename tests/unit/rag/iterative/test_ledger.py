@@ -1,0 +1,104 @@
+"""What replies change in the list of facts."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.ids import DocumentId
+from rag.iterative.ledger import Ledger, take
+from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, UpdatedFact
+from tests.fakes.rag import make_passage
+
+PART = [make_passage("Договор № 7: цена 100 000 ₽. Срок поставки 30 дней.", number=1)]
+LETTER = [replace(make_passage("Цена договора № 7 теперь 120 000 ₽.", number=2), document_id=DocumentId("letter"))]
+
+
+def new(text: str, certainty: Certainty = Certainty.HIGH) -> NewFact:
+    return NewFact(fact=text, certainty=certainty, reasoning="")
+
+
+def reply(
+    *facts: NewFact, updates: tuple[UpdatedFact, ...] = (), answer: str = "", can: bool = False
+) -> IterationReply:
+    return IterationReply(answer=answer, reasoning="", new_facts=facts, updated_facts=updates, can_answer=can)
+
+
+def update(number: str, text: str, certainty: str) -> UpdatedFact:
+    return UpdatedFact.model_validate({"id": number, "fact": text, "certainty": certainty, "reasoning": ""})
+
+
+KNOWN = take(Ledger(), reply(new("Цена договора № 7 100 000 ₽"), new("Срок поставки 30 дней")), PART, asked="")
+
+
+def test_new_facts_get_ids_and_their_place() -> None:
+    assert [(fact.id, fact.sources[0].passage.chunk_id) for fact in KNOWN.facts] == [("f1", 1), ("f2", 1)]
+
+
+def test_a_fact_whose_number_stands_nowhere_is_dropped_and_counted() -> None:
+    after = take(KNOWN, reply(new("Срок поставки 45 дней")), PART, asked="")
+    assert after.facts == KNOWN.facts
+    assert after.dropped == 1
+
+
+def test_the_same_words_from_another_document_are_another_source_of_one_fact() -> None:
+    elsewhere = [replace(PART[0], chunk_id=make_passage("", number=9).chunk_id)]
+    after = take(KNOWN, reply(new("срок поставки — 30 дней.")), elsewhere, asked="")
+    assert [source.passage.chunk_id for source in after.facts[1].sources] == [1, 9]
+    assert len(after.facts) == 2
+
+
+def test_an_update_changes_words_and_certainty_of_that_fact_alone() -> None:
+    after = take(KNOWN, reply(updates=(update("f2", "Срок поставки 30 дней по договору № 7", "low"),)), PART, asked="")
+    assert after.facts[0] == KNOWN.facts[0]
+    assert (after.facts[1].text, after.facts[1].certainty) == ("Срок поставки 30 дней по договору № 7", Certainty.LOW)
+
+
+def test_an_update_of_an_unknown_id_is_ignored_and_counted() -> None:
+    after = take(KNOWN, reply(updates=(update("f9", "Срок поставки 30 дней", "low"),)), PART, asked="")
+    assert (after.facts, after.unknown) == (KNOWN.facts, 1)
+
+
+def test_a_wording_that_no_source_bears_is_not_taken_over() -> None:
+    after = take(KNOWN, reply(updates=(update("f2", "Срок поставки 31 день", "high"),)), PART, asked="")
+    assert (after.facts, after.dropped) == (KNOWN.facts, 1)
+
+
+def test_a_contradiction_by_another_document_drops_the_fact_and_keeps_both_sides() -> None:
+    said = update("f1", "Цена договора № 7 теперь 120 000 ₽", CONTRADICTS)
+    after = take(KNOWN, reply(updates=(said,)), LETTER, asked="")
+    assert [fact.id for fact in after.facts] == ["f2"]
+    assert [claim.passage.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
+
+
+def test_a_document_that_corrects_itself_is_no_conflict() -> None:
+    after = take(KNOWN, reply(updates=(update("f1", "Цена договора № 7 100 000 ₽", CONTRADICTS),)), PART, asked="")
+    assert [fact.id for fact in after.facts] == ["f2"]
+    assert after.conflicts == ()
+
+
+def test_an_id_is_never_given_twice() -> None:
+    without = take(KNOWN, reply(updates=(update("f2", "Срок поставки 30 дней", CONTRADICTS),)), PART, asked="")
+    after = take(without, reply(new("Срок поставки 30 дней")), PART, asked="")
+    assert [fact.id for fact in after.facts] == ["f1", "f3"]
+
+
+def test_the_answer_is_carried_on_until_there_is_another() -> None:
+    first = take(Ledger(), reply(new("Срок поставки 30 дней"), answer="30 дней", can=True), PART, asked="")
+    assert take(first, reply(), PART, asked="").answer == "30 дней"
+    assert take(first, reply(answer="30 дней с оплаты"), PART, asked="").answer == "30 дней с оплаты"
+
+
+def test_nothing_can_be_answered_without_a_fact() -> None:
+    assert not take(Ledger(), reply(answer="Да", can=True), PART, asked="").can_answer
+
+
+@given(contradicted=st.sets(st.integers(0, 9)), repeated=st.integers(1, 3))
+def test_contradictions_remove_exactly_the_facts_that_they_name(contradicted: set[int], repeated: int) -> None:
+    text = " ".join(f"Пункт {number} устанавливает срок {number} дней." for number in range(10))
+    part = [make_passage(text)]
+    facts = [new(f"Пункт {number} устанавливает срок {number} дней") for number in range(10)]
+    known = take(Ledger(), reply(*facts), part, asked="")
+    updates = tuple(update(f"f{number + 1}", "Срок отменён", CONTRADICTS) for number in sorted(contradicted))
+    after = take(known, reply(updates=updates * repeated), part, asked="")
+    assert {fact.id for fact in after.facts} == {f"f{number + 1}" for number in range(10) if number not in contradicted}
