@@ -2,20 +2,27 @@
 
 In: a folder with corpus.jsonl and queries.jsonl (`python -m benchmarks.turns ../shared/data/vkcloud/ru`), and how many
 passages the base is to hold. Out: for each kind of question p50 and p95 in ms until the first visible text and until
-the end, and how many models were asked. The chat server is on loopback, so its HTTP is in the figures.
+the end, and how many models were asked. The chat server is a process of its own on loopback: its HTTP is in the
+figures, its work is not.
 """
 
 import argparse
 import asyncio
 import json
+import logging
+import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median, quantiles
 from uuid import uuid4
+
+import structlog
 
 from benchmarks.search import PASSAGES_A_DOCUMENT, _texts, add_document
 from bot.app import Parts, open_parts
@@ -23,10 +30,11 @@ from bot.settings import Settings
 from domain.ids import BaseId, SessionId, UserId
 from rag.conversation import Conversation
 from rag.records import Answered, Question, TextGrew
-from tests.servers.llm import ChatRequest, LlmServer, plan_search, serve_llm
+from tests.servers.llm import ChatRequest, plan_search, serve_llm
 
 LIMIT_MS = 40.0  # issue 5: p95 at 100,000 passages on the PostgreSQL transport
 TURNS = 60
+WARMING = 5  # turns
 USER = UserId(1)
 
 
@@ -67,22 +75,25 @@ KINDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Milliseconds."""
+    """Milliseconds, and model calls."""
 
     first_text: float
     whole: float
+    calls: int
 
 
 async def take_turn(conversation: Conversation, base: BaseId, text: str) -> Turn:
     """One question of a dialogue of its own."""
     question = Question(text=text, user_id=USER, session_id=SessionId(str(uuid4())), base_id=base)
     began = time.perf_counter()
-    first = None
+    first, calls = None, 0
     async for event in conversation.answer(question):
         if isinstance(event, TextGrew | Answered) and first is None:
             first = time.perf_counter() - began
+        if isinstance(event, Answered):
+            calls = event.answer.usage.calls
     whole = time.perf_counter() - began
-    return Turn(first_text=1000 * (first or whole), whole=1000 * whole)
+    return Turn(first_text=1000 * (first or whole), whole=1000 * whole, calls=calls)
 
 
 async def fill(parts: Parts, base: BaseId, texts: Sequence[str], passages: int) -> None:
@@ -98,33 +109,56 @@ def batched_texts(texts: Sequence[str], passages: int) -> list[tuple[str, ...]]:
     return [tuple(islice(endless, size)) for size in [PASSAGES_A_DOCUMENT] * whole + [rest] * bool(rest)]
 
 
-async def measure(server: LlmServer, parts: Parts, base: BaseId, questions: Sequence[str]) -> None:
-    """Print a line for each kind."""
+async def measure(kind: Kind, parts: Parts, base: BaseId, questions: Sequence[str]) -> None:
+    """Print a line."""
     conversation = parts.conversation()
-    await take_turn(conversation, base, questions[0])  # connections and dictionaries are opened by the first
-    for kind in KINDS:
-        server.planner = kind.planner
-        asked = len(server.requests) + len(server.plans)
-        turns = [await take_turn(conversation, base, text) for text in islice(cycle(questions), TURNS)]
-        calls = (len(server.requests) + len(server.plans) - asked) / TURNS
-        first, whole = [turn.first_text for turn in turns], [turn.whole for turn in turns]
-        print(
-            f"{kind.name}: first text p50 {median(first):.1f} p95 {quantiles(first, n=20)[-1]:.1f} ms; "
-            f"whole p50 {median(whole):.1f} p95 {quantiles(whole, n=20)[-1]:.1f} ms (limit {LIMIT_MS:.0f}); "
-            f"{calls:.1f} model calls, one after the other"
-        )
+    for text in questions[:WARMING]:  # connections and dictionaries are opened by the first
+        await take_turn(conversation, base, text)
+    turns = [await take_turn(conversation, base, text) for text in islice(cycle(questions), TURNS)]
+    first, whole = [turn.first_text for turn in turns], [turn.whole for turn in turns]
+    print(
+        f"{kind.name}: first text p50 {median(first):.1f} p95 {quantiles(first, n=20)[-1]:.1f} ms; "
+        f"whole p50 {median(whole):.1f} p95 {quantiles(whole, n=20)[-1]:.1f} ms (limit {LIMIT_MS:.0f}); "
+        f"{turns[-1].calls} model calls, one after the other"
+    )
+
+
+@contextmanager
+def serving(kind: Kind) -> Iterator[str]:
+    """The address of a chat server in a process of its own."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(KINDS.index(kind), there), daemon=True)
+    process.start()
+    try:
+        yield here.recv()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _serve(kind: int, told: Connection) -> None:
+    async def serve() -> None:
+        async with serve_llm(reply=lambda _: "[+] Ответ из базы [1].") as server:
+            server.planner = KINDS[kind].planner
+            told.send(server.url)
+            await asyncio.Event().wait()
+
+    asyncio.run(serve())
 
 
 async def run(folder: Path, passages: int) -> None:
-    """Build the base and measure."""
+    """Build the base once, and measure each kind."""
     with tempfile.TemporaryDirectory(prefix="baza-turns-") as home:
-        async with serve_llm(reply=lambda _: "[+] Ответ из базы [1].") as server:
-            settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": server.url, "ANSWER_MODEL": "test-model"})
-            async with open_parts(settings) as parts:
-                base = await parts.stores.people.open_named_base("turns")
-                await fill(parts, base, _texts(folder, "corpus.jsonl"), passages)
-                print(f"{passages} passages, {TURNS} turns of each kind:")
-                await measure(server, parts, base, _texts(folder, "queries.jsonl"))
+        async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
+            base = await parts.stores.people.open_named_base("turns")
+            await fill(parts, base, _texts(folder, "corpus.jsonl"), passages)
+            await parts.stores.search.ensure_index()
+        print(f"{passages} passages, {TURNS} turns of each kind:")
+        for kind in KINDS:
+            with serving(kind) as url:
+                settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
+                async with open_parts(settings) as parts:
+                    await measure(kind, parts, base, _texts(folder, "queries.jsonl"))
 
 
 if __name__ == "__main__":
@@ -132,4 +166,5 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--passages", type=int, default=10_000)
     arguments = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     asyncio.run(run(arguments.folder, arguments.passages))

@@ -1,8 +1,8 @@
 """Windows of a document -> chunks with vectors and terms, stored batch by batch.
 
 In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small
-enough to be stored together with its publication. What an earlier attempt stored with the same words and the same model
-is left alone. It publishes nothing.
+enough to be stored together with its publication. What an earlier attempt stored of a large one, with the same words
+and the same model, is left alone. It publishes nothing.
 """
 
 import hashlib
@@ -29,24 +29,24 @@ class Indexer:
         self._analyzer = analyzer
         self._queue = queue
 
+    async def index_whole(self, windows: Sequence[Window], *, title: str) -> Sequence[IndexedChunk]:
+        """Every chunk of the windows, to be stored by the caller. Raises ServiceError."""
+        return [chunk for group in _groups(windows) for chunk in await self._index(group, title)]
+
     async def index(
         self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str, stored: int
-    ) -> Sequence[IndexedChunk]:
+    ) -> None:
         """Store every chunk of the windows; each can be found by the document's `title` too.
 
-        `stored` is how many chunks earlier attempts have left. Those that come back are not stored yet: the whole of a
-        document that is one batch. Raises ServiceError, LeaseLost, DatabaseAway.
+        `stored` is how many chunks earlier attempts have left. Raises ServiceError, LeaseLost, DatabaseAway.
         """
         chunks = [chunk for window in windows for chunk in window.own]
         kept = await self._keep(document, chunks) if stored else ()
         missing = [window for window in windows if not all(chunk.ordinal in kept for chunk in window.own)]
-        if len(chunks) <= CHUNKS_A_BATCH and not kept:
-            return [chunk for group in _groups(missing) for chunk in await self._index(group, title)]
         done = len(chunks) - sum(len(window.own) for window in missing)
         for group in _groups(missing):
             done += await self._store(document, await self._index(group, title))
             await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
-        return ()
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
         """Ordinals of chunks that need not be embedded again."""

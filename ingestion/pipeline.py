@@ -17,7 +17,7 @@ from ingestion.chunking.windows import split_into_windows
 from ingestion.computing import compute
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.media import HTML_TYPE
-from ingestion.indexing import Indexer
+from ingestion.indexing import CHUNKS_A_BATCH, Indexer
 from ingestion.note import hash_note, read_note
 from ingestion.page_hash import hash_page
 from ingestion.parsers.titles import choose_title
@@ -99,14 +99,25 @@ class IngestionPipeline:
     async def run(self, document: ClaimedDocument) -> None:
         """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway."""
         progress = Progress(self._queue, document)
-        parsed = await self._read(document, progress)
-        if parsed is None:
-            return
+        try:
+            parsed = await self._read(document, progress)
+            if parsed is not None:
+                await self._store(document, parsed, progress)
+        finally:
+            await progress.close()
+
+    async def _store(self, document: ClaimedDocument, parsed: Document, progress: Progress) -> None:
+        """Cut, index and publish. What is one batch is stored in one call, with its publication."""
         chunks, windows = await self._chunk(document, parsed)
+        if len(chunks) <= CHUNKS_A_BATCH:
+            progress.begin(DocumentStatus.EMBEDDING, total=len(chunks))
+            whole = await self._indexer.index_whole(windows, title=parsed.title)
+            await self._queue.publish(document, chunks=len(chunks), last=whole, parsed=parsed)
+            return
         stored = await self._queue.store_blocks(document, parsed=parsed, chunks=len(chunks))
         progress.entered(DocumentStatus.EMBEDDING)
-        last = await self._indexer.index(document, windows, progress, title=parsed.title, stored=stored)
-        await self._queue.publish(document, chunks=len(chunks), last=last)
+        await self._indexer.index(document, windows, progress, title=parsed.title, stored=stored)
+        await self._queue.publish(document, chunks=len(chunks))
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """What the source says; None when the work stops here, the base holding the content or the name already."""
@@ -123,7 +134,7 @@ class IngestionPipeline:
             file = await self._fetchers.fetch(document, folder, progress)
             if not _is_page(file) and await self._is_known(document, file.sha256, file):
                 return None
-            await progress.report(DocumentStatus.PARSING)
+            progress.begin(DocumentStatus.PARSING)
             parsed = await self._parse_or_caption(document.source, file, progress)
         if _is_page(file) and await self._is_known(document, hash_page(parsed), file):
             return None

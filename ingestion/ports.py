@@ -190,10 +190,16 @@ class WorkQueue(Protocol):
         ...
 
     async def publish(
-        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+        self,
+        document: ClaimedDocument,
+        *,
+        chunks: int,
+        last: Sequence[IndexedChunk] = (),
+        parsed: Document | None = None,
     ) -> PublishedDocument:
         """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction.
 
+        With `parsed`, which is what `store_blocks` takes, a document that is one batch needs no call before this one.
         Any others are dropped; an earlier version leaves search at the same moment. It may end as a DUPLICATE or
         CHOOSING as in `record_content`, when another document became ready meanwhile.
         """

@@ -1,9 +1,11 @@
 """How far a document is, told to the queue about once a second.
 
 In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. Progress is for people's eyes: when the
-database does not answer it is dropped, and the work goes on; a lost lease stops the work.
+database does not answer it is dropped, and the work goes on; a lost lease stops the work. What is over within a second
+is not told at all.
 """
 
+import asyncio
 from collections.abc import Callable
 from time import monotonic
 
@@ -11,6 +13,7 @@ import structlog
 
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
+from ingestion.errors import LeaseLost
 from ingestion.ports import WorkQueue
 from ingestion.records import ClaimedDocument
 
@@ -27,6 +30,8 @@ class Progress:
         self._status = DocumentStatus.FETCHING  # where `claim` puts a document
         self._reported_at = clock()
         self._is_muted = False
+        self._later: asyncio.TimerHandle | None = None
+        self._telling: asyncio.Task[None] | None = None
 
     def muted(self) -> "Progress":
         """One for a part of the document, such as a file of an archive: the whole tells how far it is."""
@@ -37,6 +42,20 @@ class Progress:
     def entered(self, status: DocumentStatus) -> None:
         """The queue knows of this stage by another call."""
         self._status, self._reported_at = status, self._clock()
+        self._forget_later()
+
+    def begin(self, status: DocumentStatus, *, total: int = 0) -> None:
+        """A stage that is told when it has lasted for a second: most of a short document's have not."""
+        if self._is_muted:
+            return
+        self.entered(status)
+        self._later = asyncio.get_running_loop().call_later(REPORT_EVERY_S, self._tell_later, status, total)
+
+    async def close(self) -> None:
+        """Nothing is told from now on."""
+        self._forget_later()
+        if self._telling is not None:
+            await asyncio.gather(self._telling, return_exceptions=True)
 
     async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
         """Tell a new stage at once, and progress in it once a second. Raises LeaseLost."""
@@ -46,6 +65,24 @@ class Progress:
         if status is self._status and now - self._reported_at < REPORT_EVERY_S:
             return
         self._status, self._reported_at = status, now
+        self._forget_later()
+        await self._tell(status, done=done, total=total)
+
+    def _forget_later(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+
+    def _tell_later(self, status: DocumentStatus, total: int) -> None:
+        self._telling = asyncio.ensure_future(self._tell_quietly(status, total))
+
+    async def _tell_quietly(self, status: DocumentStatus, total: int) -> None:
+        try:
+            await self._tell(status, done=0, total=total)
+        except LeaseLost:  # the work itself meets it at its next call, or has ended meanwhile
+            return
+
+    async def _tell(self, status: DocumentStatus, *, done: int, total: int) -> None:
         try:
             await self._queue.report(self._document, status=status, done=done, total=total)
         except DatabaseAway as error:

@@ -29,7 +29,9 @@ class Wordings:
     max: str
     avg: str
     unread: str  # column, count
+    partial: str  # read, total
     rows: str
+    column: str
     only_in: str  # document
     changed: str
     same: str  # count

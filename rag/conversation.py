@@ -146,7 +146,8 @@ class Conversation:
             return _Found(planned=planned, execution=execution, known=known, pace=pace)
         finally:
             if early:
-                early.task.cancel()  # does nothing to a search that has ended
+                if not early.task.cancelling():  # a second time would break off psycopg's own clean end of a query
+                    early.task.cancel()
                 await asyncio.gather(early.task, return_exceptions=True)
 
     def _search_early(self, context: ToolContext) -> EarlySearch:

@@ -164,6 +164,7 @@ class TableRow:
 
     cells: tuple[str, ...]  # one for each column
     passage: RankedPassage
+    also: tuple[RankedPassage, ...] = ()  # where else the same row stands
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
-_MIN_LETTERS = 3  # shorter words are mostly prepositions; numbers count at any length
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+# Words under three letters are mostly prepositions; numbers count at any length.
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 _LINE = re.compile(r"[^\n]+")
 
 
@@ -24,9 +24,8 @@ class Span:
 
 def stems(text: str) -> frozenset[str]:
     """Words of three letters or more cut to five, and numbers whole; case and ё do not matter."""
-    folded = text.casefold().replace("ё", "е")
-    words = (match[0] for match in _WORD.finditer(folded))
-    return frozenset(word[:STEM_LETTERS] if word.isalpha() else word for word in words if _counts(word))
+    words = _WORD.findall(text.casefold().replace("ё", "е"))
+    return frozenset(word if word[0].isdigit() else word[:STEM_LETTERS] for word in words)
 
 
 def sentences(text: str) -> tuple[Span, ...]:
@@ -42,10 +41,6 @@ def share(part: frozenset[str], whole: frozenset[str]) -> float:
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     """All words of all sets."""
     return frozenset().union(*sets)
-
-
-def _counts(word: str) -> bool:
-    return len(word) >= _MIN_LETTERS or not word.isalpha()
 
 
 def _sentences_of_line(line: str, offset: int) -> list[Span]:

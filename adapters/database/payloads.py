@@ -6,6 +6,7 @@ documents come with anything in them.
 
 import json
 import re
+import struct
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -31,9 +32,22 @@ def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]
 
 
 def vector_text(vector: Sequence[float]) -> str:
-    """The vector as pgvector reads it, padded; five digits are more than a half-precision number keeps."""
-    numbers = ",".join(["%.5g"] * len(vector)) % tuple(vector)  # one formatting of all takes half the time of 1,024
-    return "[" + numbers + ",0" * (DIMENSIONS - len(vector)) + "]"
+    """The vector as pgvector reads it, padded, in the half precision in which it is stored."""
+    halves = struct.unpack(f"<{len(vector)}H", struct.pack(f"<{len(vector)}e", *vector))
+    return "[" + ",".join(map(_HALF_TEXT.__getitem__, halves)) + ",0" * (DIMENSIONS - len(vector)) + "]"
+
+
+class _HalfTexts(dict[int, str]):
+    """The number of each half-precision bit pattern, written as it is first met: formatting 1,024 numbers anew for each
+    passage took a third of the time that a passage took. Five digits tell any two of them apart."""
+
+    def __missing__(self, bits: int) -> str:
+        (number,) = struct.unpack("<e", struct.pack("<H", bits))
+        text = self[bits] = f"{number:.5g}"
+        return text
+
+
+_HALF_TEXT = _HalfTexts()
 
 
 def name_key(name: str) -> str:

@@ -5,8 +5,11 @@ are made into JSON by the database, and arguments travel as text for the functio
 """
 
 import asyncio
+import select
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
+from time import monotonic
 
 import psycopg
 from psycopg import AsyncConnection, sql
@@ -19,6 +22,9 @@ from adapters.database.transport import Argument, Row
 _RECONNECT_S = 10
 """The pool waits ever longer between its tries to connect; after this long it begins anew at the next call."""
 
+_SURE_S = 20.0
+"""A connection that has answered since then is asked nothing before it is lent, unless its server has hung up."""
+
 _SESSION: Mapping[str, object] = {
     "autocommit": True,
     "prepare_threshold": None,  # Supabase's pooler in transaction mode knows no prepared statements
@@ -26,10 +32,16 @@ _SESSION: Mapping[str, object] = {
 }
 
 
+class _Connection(AsyncConnection):
+    """Knows when it has last answered."""
+
+    answered_at = 0.0
+
+
 class PostgresTransport:
     """Calls SQL functions over a pool of connections. Make it with `open_postgres`."""
 
-    def __init__(self, pool: "AsyncConnectionPool[AsyncConnection]", *, timeout_s: float) -> None:
+    def __init__(self, pool: "AsyncConnectionPool[_Connection]", *, timeout_s: float) -> None:
         self._pool = pool
         self._timeout_s = timeout_s
 
@@ -39,8 +51,9 @@ class PostgresTransport:
         values = {name: _literal(value) for name, value in arguments.items()}
         try:
             async with asyncio.timeout(patience_s), self._pool.connection() as connection:
-                cursor = await connection.execute(_statement(function, arguments), values)
+                cursor = await connection.execute(_statement(function, tuple(arguments)), values)
                 rows: list[Row] = [row for (row,) in await cursor.fetchall()]
+                connection.answered_at = monotonic()
         except (TimeoutError, PoolTimeout, PoolClosed) as exc:
             raise DatabaseAway(f"{function}: no answer in {patience_s:g} s") from exc
         except psycopg.Error as exc:
@@ -54,22 +67,34 @@ class PostgresTransport:
 async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncIterator[PostgresTransport]:
     """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
 
-    Each connection is tried before it is lent, so one that died with a restarted database is replaced before a
+    Each connection is looked at before it is lent, so one that died with a restarted database is replaced before a
     statement is sent; a statement that may have been sent is never sent twice.
     """
     await _try(url, timeout_s=timeout_s)
-    pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
+    pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
         url,
+        connection_class=_Connection,
         kwargs=dict(_SESSION),
         min_size=1,
         max_size=pool_size,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         open=False,
     )
     async with pool:
         yield PostgresTransport(pool, timeout_s=timeout_s)
+
+
+async def _check(connection: _Connection) -> None:
+    """Raises psycopg.Error when the connection is of no use. To ask the server each time would double the statements.
+
+    A server that ends closes its sockets, which shows here at once; only a network that is gone says nothing.
+    """
+    hung_up = select.poll()
+    hung_up.register(connection.fileno(), select.POLLIN)
+    if monotonic() - connection.answered_at > _SURE_S or hung_up.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _try(url: str, *, timeout_s: float) -> None:
@@ -83,13 +108,14 @@ async def _try(url: str, *, timeout_s: float) -> None:
         raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
 
 
-def _statement(function: str, arguments: Mapping[str, Argument]) -> sql.Composed:
+@lru_cache(maxsize=512)  # a few for each of the public functions
+def _statement(function: str, arguments: tuple[str, ...]) -> bytes:
     """`row_to_json` over a subquery: PostgREST's own form, and one-column tables keep their column's name."""
     given = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in arguments
     )
     name = sql.Identifier("public", function)
-    return sql.SQL("select row_to_json(r) from (select * from {}({})) as r").format(name, given)
+    return sql.SQL("select row_to_json(r) from (select * from {}({})) as r").format(name, given).as_bytes(None)
 
 
 def _literal(value: Argument) -> str | None:

@@ -115,10 +115,10 @@ class OpenAIChatModel:
         raise ModelNonsense(f"no {schema.__name__} in {ANSWERS} answers")
 
     def _schema_fields(self, rung: Rung, schema: type[Schema]) -> Mapping[str, Any]:
+        """As extra fields of the body: what is a parameter of the SDK it walks through, which takes milliseconds."""
         wanted = response_format(rung, schema)
-        fields: dict[str, Any] = {} if wanted is None else {"response_format": wanted}
         extra = extra_schema_fields(str(self._sdk.base_url)) if rung is Rung.JSON_SCHEMA else {}
-        return {**fields, "extra_body": extra} if extra else fields
+        return {} if wanted is None else {"extra_body": {"response_format": wanted, **extra}}
 
     async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, Any]) -> str:
         started = time.monotonic()

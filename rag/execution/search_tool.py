@@ -20,7 +20,6 @@ from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
 from rag.words import share, stems, union
 
-
 SCANNED = 900  # documents of a like name that one search is narrowed to
 
 SourceKind = Literal["note", "file", "link"]
@@ -39,7 +38,7 @@ class SearchArguments(ToolArguments):
     source: SourceKind | None = None
     author: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     since: date | None = None
-    until: date | None = None
+    until: Annotated[date, Field(lt=date.max)] | None = None  # the day after it must exist
 
 
 class SearchBase(Tool[SearchArguments]):

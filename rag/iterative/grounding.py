@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from rag.answering.numbers import WrittenNumber, known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
@@ -16,6 +17,8 @@ from rag.words import share, stems
 
 ENOUGH_WORDS = 0.3  # of a statement's words in one passage; a passage about something else rarely holds a third
 QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may stand anywhere
+
+REMEMBERED = 1024  # texts whose words and numbers are known: the statements of one part all look at the same ones
 
 _CHUNK_ID = re.compile(r"\bc\d+\b")
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"]+)\"|'([^']+)'")
@@ -46,8 +49,10 @@ def chunk_name(passage: Passage) -> str:
 def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str = "") -> RankedPassage | None:
     """The passage that bears the statement best. Numbers of the question (`asked`) need not stand anywhere."""
     said = tuple(written_numbers(statement))
-    held = [known_numbers(passage_words(passage)) for passage in passages]
-    everything = known_numbers(asked).union(*held)
+    held = (
+        [numbers_in(passage_words(passage)) for passage in passages] if said else [frozenset[Decimal]()] * len(passages)
+    )
+    everything = numbers_in(asked).union(*held)
     if not passages or not all(number.is_among(everything) for number in said):
         return None
     supports = [
@@ -66,6 +71,13 @@ def stands_in(quotation: str, text: str) -> bool:
     return bool(wanted) and f" {wanted} " in f" {plain(text)} "
 
 
+@lru_cache(maxsize=REMEMBERED)
+def numbers_in(text: str) -> frozenset[Decimal]:
+    """All numbers that a text knows, in digits and in words."""
+    return known_numbers(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def plain(text: str) -> str:
     """Words alone."""
     return " ".join(_WORD.findall(text.casefold().replace("ё", "е")))
@@ -84,7 +96,7 @@ def _support(
         quoted=sum(stands_in(quotation, passage.text) for quotation in _quotations(reason)),
         numbers=sum(number.is_among(held) for number in said),
         named=chunk_name(passage) in _CHUNK_ID.findall(reason),
-        words=share(stems(statement), stems(passage_words(passage))),
+        words=share(_stems(statement), _stems(passage_words(passage))),
     )
 
 
@@ -95,6 +107,9 @@ def _bears(support: _Support, statement: str, passage: Passage) -> bool:
         return True
     is_foreign = _is_cyrillic(statement) != _is_cyrillic(passage.text)
     return is_foreign and (support.named or support.numbers > 0)
+
+
+_stems = lru_cache(maxsize=REMEMBERED)(stems)
 
 
 def _quotations(text: str) -> list[str]:

@@ -27,12 +27,12 @@ def tokens_of(passage: Passage) -> int:
     return estimate_tokens(json.dumps(passage.text, ensure_ascii=False)) + FRAME_TOKENS
 
 
-def parts_of(passages: Sequence[Passage], *, tokens: int) -> Iterator[tuple[Passage, ...]]:
-    """Parts of at most `tokens`, as full as they get."""
+def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
+    """Parts of at most `tokens`, as full as they get; `each` are taken by what else is said of a passage."""
     part: list[Passage] = []
-    left = allowed = max(tokens, FEWEST_TOKENS)
-    for piece in (piece for passage in passages for piece in _pieces(passage, allowed)):
-        size = tokens_of(piece)
+    left = allowed = max(tokens, FEWEST_TOKENS + each)
+    for piece in (piece for passage in passages for piece in _pieces(passage, allowed - each)):
+        size = tokens_of(piece) + each
         if part and size > left:
             yield tuple(part)
             part, left = [], allowed

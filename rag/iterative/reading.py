@@ -5,7 +5,7 @@ every call it looks at the turn's limits; a model that fails at one document cos
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -16,6 +16,7 @@ from prompts.loader import Prompts
 from rag.errors import ModelError
 from rag.iterative.allowance import Allowance
 from rag.iterative.ledger import Ledger, take
+from rag.iterative.pages import pages_of
 from rag.iterative.parts import parts_of
 from rag.iterative.request import RequestBudget, iteration_messages, size_of
 from rag.iterative.wire import Certainty, IterationReply
@@ -24,7 +25,6 @@ from rag.records import ChatMessage, DocumentsRead, Passage
 
 GROUPS = 4  # documents that are read side by side
 PER_GROUP = 3  # fewer are not worth a group of their own: what one knows, the others do not
-PAGE = 400  # passages a call; both transports refuse 1000 rows
 
 log = structlog.get_logger()
 
@@ -129,12 +129,13 @@ class IterativeReader:
     async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> bool:
         """False when the limits ended it."""
         reading = ongoing.reading
-        async for part in self._parts(reading.inquiry.base_id, card):
-            ledger = reading.ledgers[number]
-            reply = await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
-            if reply is None:
-                return False
-            reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
+        async for page in pages_of(self._passages, reading.inquiry.base_id, card.id):
+            for part in parts_of(page, tokens=self._budget.document):
+                ledger = reading.ledgers[number]
+                reply = await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
+                if reply is None:
+                    return False
+                reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
         return True
 
     def _messages(self, inquiry: Inquiry, ledger: Ledger, part: Sequence[Passage]) -> tuple[ChatMessage, ...]:
@@ -149,16 +150,6 @@ class IterativeReader:
             return None
         with allowance.calling(tokens):
             return await self._model.structured(messages, IterationReply)
-
-    async def _parts(self, base: BaseId, card: DocumentCard) -> AsyncIterator[tuple[Passage, ...]]:
-        """The document's passages, page by page, in parts."""
-        after = -1
-        while page := await self._passages.read(base, card.id, after=after, limit=PAGE):
-            for part in parts_of(page, tokens=self._budget.document):
-                yield part
-            if len(page) < PAGE:
-                return
-            after = page[-1].ordinal
 
 
 def dealt(cards: Sequence[DocumentCard]) -> list[Sequence[DocumentCard]]:

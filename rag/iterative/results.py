@@ -5,12 +5,14 @@ disagreements, and each fact with its passages. Pure.
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
-from rag.answering.numbers import known_numbers, written_numbers
+from rag.answering.numbers import written_numbers
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.iterative.conflicts import conflict_facts, dated, document_name
+from rag.iterative.grounding import numbers_in
 from rag.iterative.ledger import KnownFact
 from rag.iterative.merging import merge_conflicts, merge_facts
 from rag.iterative.reading import Reading
@@ -57,8 +59,10 @@ def _answer(
     """A guide for the model that writes: without a source, so that it cannot be cited, and only when every number in it
     stands in a fact. It has no title: nobody is shown it as it is."""
     sides = [claim.value for conflict in conflicts for claim in conflict.claims]
-    said = "\n".join((question, *(fact.text for fact in facts), *sides))
-    if not facts or not answer or not all(each.is_among(known_numbers(said)) for each in written_numbers(answer)):
+    if not facts or not answer:
+        return ()
+    known = frozenset[Decimal]().union(*map(numbers_in, (question, *(fact.text for fact in facts), *sides)))
+    if not all(number.is_among(known) for number in written_numbers(answer)):
         return ()
     return (Fact(kind=FactKind.VALUE, text=f"{heading}: {answer}"),)
 

@@ -23,7 +23,9 @@ def plan_problems(
 ) -> tuple[str, ...]:
     """`entity_ids` are those that the question was resolved to; `threshold` is PLAN_CONFIDENCE_THRESHOLD."""
     unknown_intents = [f"unknown intent {name}" for name in plan.intents if name not in intents]
-    unknown_entities = [f"unknown entity {entity.id}" for entity in plan.entities if entity.id not in entity_ids]
+    unknown_entities = [
+        f"unknown entity {entity.id}: leave it out" for entity in plan.entities if entity.id not in entity_ids
+    ]
     calls = [problem for call in plan.tool_calls for problem in _call_problems(call, tools)]
     fallback = [] if plan.fallback.tool in tools else [f"unknown fallback tool {plan.fallback.tool}"]
     doubt = [f"confidence {plan.confidence:g} is below {threshold:g}"] if plan.confidence < threshold else []

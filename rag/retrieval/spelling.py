@@ -5,7 +5,7 @@ a term that it does not hold. Pure; it knows no dictionary and no base.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from rag.records import Spelling
 
@@ -33,7 +33,9 @@ _TO_CYRILLIC = {
     "r": "р", "s": "[сзш]", "t": "т", "u": "[уюа]", "v": "в", "w": "(?:в|у)", "x": "(?:кс|х)", "y": "[йиы]?",
     "z": "[зц]", "ch": "[чхк]", "sh": "ш", "ph": "ф", "th": "[тз]", "oo": "у", "ee": "и", "ya": "я",
 }  # fmt: skip
-_ENDING = {True: "(?:s|e|es)?", False: "[аеиойы]?"}  # of a stem; True: in Latin letters
+# What a stem may have lost or a loanword added; True: in Latin letters. The English stem of "kubernetes" is "kubernet".
+_ENDING = {True: "(?:s|e|es)?", False: "(?:[еэи]?с|[аеиойы])?"}
+_LOST = {True: re.compile("[аеиоуыэя]?с+$"), False: re.compile("(?!)")}
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:
@@ -56,9 +58,16 @@ def _transcribed(word: str) -> list[Spelling]:
     """One for each letter that the other alphabet may begin the word with."""
     to_latin = _CYRILLIC.fullmatch(word) is not None
     table = _TO_LATIN if to_latin else _TO_CYRILLIC
-    sounds = [table[letters] for letters in _letters(word, table)]
-    pattern = f"^{''.join(f'(?:{sound})+' if len(sound) == 1 else sound for sound in sounds)}{_ENDING[to_latin]}$"
-    return [Spelling(term=word, first=first, pattern=pattern) for first in _first_letters(sounds[0])]
+    stem = _LOST[to_latin].sub("", word)
+    lost = f"(?:{_sounds(word[len(stem) :], table)})?" if len(stem) < len(word) else ""
+    pattern = f"^{_sounds(stem, table)}{lost}{_ENDING[to_latin]}$"
+    first = table[_letters(stem, table)[0]]
+    return [Spelling(term=word, first=letter, pattern=pattern) for letter in _first_letters(first)]
+
+
+def _sounds(letters: str, table: Mapping[str, str]) -> str:
+    sounds = [table[each] for each in _letters(letters, table)]
+    return "".join(f"(?:{sound})+" if len(sound) == 1 else sound for sound in sounds)
 
 
 def _letters(word: str, table: Iterable[str]) -> Sequence[str]:

@@ -240,8 +240,10 @@ begin
   return held;
 end $$;
 comment on function held_document is
-  'Internal: locks the document for its holder; anybody else is refused with BZ001. What is stored on the way need not '
-  'wait for the disk: should the machine stop, the work is done again, and a publication waits for all before it.';
+  'Internal: locks the document for its holder; anybody else is refused with BZ001. What a worker stores need not wait for '
+  'the disk, its publication included, which would hold up all others of the base: should the machine stop within that '
+  'second, the document is still in the queue as its sender left it (that commit has waited), and is read again. Nobody is '
+  'told of an end before it lasts: `due_notices` writes, and its own commit waits for all before it.';
 
 create function finish_document(p_document uuid, p_status text, p_code text, p_params jsonb, p_detail text)
 returns void

@@ -19,7 +19,8 @@ returns setof documents
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   select d.* from documents d
-  where d.base_id = p_held.base_id and d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+  where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+    and (d.base_id = p_held.base_id) is true -- not by the index of the base, which the planner takes for a short one
 $$;
 comment on function ready_before is 'Internal: the ready version that this document is to take the place of, if any.';
 
@@ -103,29 +104,44 @@ comment on function record_content is
   'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
   'content under this name and the person is asked.';
 
+create function put_blocks(p_held documents, p_parsed jsonb)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  delete from document_blocks b where b.document_id = p_held.id;
+  insert into document_blocks (document_id, ordinal, kind, level, text, locator)
+  select p_held.id, b.place - 1, b.kind, b.level, b.text, b.locator
+  from rows from (jsonb_to_recordset(p_parsed -> 'blocks') as (kind text, level int, text text, locator jsonb))
+    with ordinality as b (kind, level, text, locator, place);
+  p_held.title := coalesce(p_held.given_title, p_parsed ->> 'title');
+  p_held.language := p_parsed ->> 'language';
+  p_held.author := coalesce(p_parsed ->> 'author', p_held.author);
+  p_held.published_at := coalesce((p_parsed ->> 'published_at')::timestamptz, p_held.published_at);
+  p_held.medium := p_parsed ->> 'medium';
+  p_held.duration_s := (p_parsed ->> 'duration_s')::double precision;
+  p_held.pages := (p_parsed ->> 'pages')::int;
+  p_held.parts := (p_parsed ->> 'parts')::int;
+  p_held.pages_without_text := array(select jsonb_array_elements_text(p_parsed -> 'pages_without_text')::int);
+  p_held.unread := array(select jsonb_array_elements_text(p_parsed -> 'unread'));
+  return p_held;
+end $$;
+comment on function put_blocks is
+  'Internal: stores the blocks of a document in place of any earlier; the document with its figures as they will be.';
+
 create function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int)
 returns table (id uuid, stored int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  held constant documents := held_document(p_document, p_lease);
-  parsed constant jsonb := p_parsed::jsonb;
+  held documents := held_document(p_document, p_lease);
 begin
-  delete from document_blocks b where b.document_id = held.id;
-  insert into document_blocks (document_id, ordinal, kind, level, text, locator)
-  select held.id, b.place - 1, b.kind, b.level, b.text, b.locator
-  from rows from (jsonb_to_recordset(parsed -> 'blocks') as (kind text, level int, text text, locator jsonb))
-    with ordinality as b (kind, level, text, locator, place);
+  held := put_blocks(held, p_parsed::jsonb);
   update documents d
-  set status = 'embedding', progress_done = 0, progress_total = p_chunks,
-      title = coalesce(d.given_title, parsed ->> 'title'), language = parsed ->> 'language',
-      author = coalesce(parsed ->> 'author', d.author),
-      published_at = coalesce((parsed ->> 'published_at')::timestamptz, d.published_at),
-      medium = parsed ->> 'medium', duration_s = (parsed ->> 'duration_s')::double precision,
-      pages = (parsed ->> 'pages')::int, parts = (parsed ->> 'parts')::int,
-      pages_without_text = array(select jsonb_array_elements_text(parsed -> 'pages_without_text')::int),
-      unread = array(select jsonb_array_elements_text(parsed -> 'unread'))
+  set status = 'embedding', progress_done = 0, progress_total = p_chunks, title = held.title, language = held.language,
+      author = held.author, published_at = held.published_at, medium = held.medium, duration_s = held.duration_s,
+      pages = held.pages, parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
   where d.id = held.id;
   perform touch_batch(held.batch_id);
   return query select held.id, held.chunks;
@@ -228,9 +244,13 @@ as $$
 declare
   before documents;
 begin
-  -- Whoever stores passages of these has ended its call before, or finds the new state after.
+  -- Whoever stores passages of these has ended its call before, or finds the new state after. Others can be no rivals:
+  -- what they have the content or the name of is noted (`record_content`) in a call before they can be found.
   perform from documents d
-  where d.base_id = p_held.base_id and d.phase = 'working' and d.id <> p_held.id order by d.id for update;
+  where d.base_id = p_held.base_id and d.phase = 'working' and d.id <> p_held.id
+    and (d.content_hash = p_held.content_hash or d.lineage = p_held.lineage
+      or d.source_type = p_held.source_type and d.name_key = p_held.name_key)
+  order by d.id for update;
   select * into before from ready_before(p_held);
   if found then
     delete from documents_chunks c where c.document_id = before.id;
@@ -242,8 +262,8 @@ begin
   return p_held;
 end $$;
 comment on function supersede is
-  'Internal: an earlier version leaves search and stays as a version; the document as the next one. Locks all that is '
-  'being read in the base.';
+  'Internal: an earlier version leaves search and stays as a version; the document as the next one. Locks what is '
+  'being read in the base and could not stand beside it.';
 
 create function hide_rivals(p_ready documents)
 returns void
@@ -255,7 +275,8 @@ $$;
 comment on function hide_rivals is
   'Internal: what is being read and has the content, the name or the lineage of what is ready now is found no longer.';
 
-create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default '[]')
+create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default '[]',
+  p_parsed text default null)
 returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -266,7 +287,9 @@ begin
   -- Of two documents with the same content or name the second sees the first.
   perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
   held := held_document(p_document, p_lease);
-  perform set_config('synchronous_commit', 'on', true); -- what a person is told to be ready must last
+  if p_parsed is not null then
+    held := put_blocks(held, p_parsed::jsonb);
+  end if;
   if p_last <> '[]' then
     held := put_chunks(held, p_last::jsonb);
   end if;
@@ -287,16 +310,19 @@ begin
   held := supersede(held);
   update documents d
   set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
-      given_title = held.given_title, title = held.title, progress_done = p_chunks, progress_total = p_chunks,
-      lease = null, lease_until = null, finished_at = now()
+      given_title = held.given_title, title = held.title, language = held.language, author = held.author,
+      published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
+      parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread,
+      progress_done = p_chunks, progress_total = p_chunks, lease = null, lease_until = null, finished_at = now()
   where d.id = held.id;
   perform hide_rivals(held);
   perform touch_batch(held.batch_id);
   return query select null::uuid, null::uuid, p_chunks;
 end $$;
 comment on function publish_document is
-  'Stores the last chunks and makes the document ready: all of it can be found, and what it takes the place of no longer. '
-  'Or lays it aside, as `record_content` does, when another became ready meanwhile.';
+  'Stores the last chunks (and, of a document that is one batch, the blocks) and makes the document ready: all of it can '
+  'be found, and what it takes the place of no longer. Or lays it aside, as `record_content` does, when another became '
+  'ready meanwhile. It does not wait for the disk: see `held_document`.';
 
 create function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)

@@ -21,7 +21,7 @@ declare
     'report_progress',
     'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
     'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',
-    'publish_document', 'postpone_document', 'fail_document',
+    'put_blocks', 'publish_document', 'postpone_document', 'fail_document',
     'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'rename_document',
     'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
     'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',

@@ -3,7 +3,7 @@
 They keep what they were asked. The model notes what it took of the turn, as an adapter does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -76,7 +76,6 @@ class Shelf:
 
 
 Reads = Callable[[IterationRequest], IterationReply]
-Answers = Callable[[BaseModel], BaseModel]
 
 
 @dataclass
@@ -106,7 +105,7 @@ class ReadingModel:
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         raise NotImplementedError
 
-    def stream(self, messages: Sequence[ChatMessage]) -> "object":
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         raise NotImplementedError
 
 

@@ -77,10 +77,21 @@ class WorkStore:
         await self._call("add_chunks", document, p_chunks=_chunks_json(chunks))
 
     async def publish(
-        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+        self,
+        document: ClaimedDocument,
+        *,
+        chunks: int,
+        last: Sequence[IndexedChunk] = (),
+        parsed: Document | None = None,
     ) -> PublishedDocument:
         """Store the last ones and make the document ready. Raises DatabaseError when not all `chunks` are stored."""
-        found = await self._call("publish_document", document, p_chunks=chunks, p_last=_chunks_json(last))
+        found = await self._call(
+            "publish_document",
+            document,
+            p_chunks=chunks,
+            p_last=_chunks_json(last),
+            p_parsed=None if parsed is None else json_text(_parsed_json(parsed)),
+        )
         return rows.published_document(found[0])
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:

@@ -28,7 +28,7 @@ def update(number: str, text: str, certainty: str) -> UpdatedFact:
     return UpdatedFact.model_validate({"id": number, "fact": text, "certainty": certainty, "reasoning": ""})
 
 
-KNOWN = take(Ledger(), reply(new("Цена договора № 7 100 000 ₽"), new("Срок поставки 30 дней")), PART, asked="")
+KNOWN = take(Ledger(), reply(new("Цена договора № 7: 100 000 ₽"), new("Срок поставки 30 дней")), PART, asked="")
 
 
 def test_new_facts_get_ids_and_their_place() -> None:
@@ -72,7 +72,7 @@ def test_a_contradiction_by_another_document_drops_the_fact_and_keeps_both_sides
 
 
 def test_a_document_that_corrects_itself_is_no_conflict() -> None:
-    after = take(KNOWN, reply(updates=(update("f1", "Цена договора № 7 100 000 ₽", CONTRADICTS),)), PART, asked="")
+    after = take(KNOWN, reply(updates=(update("f1", "Цена договора № 7: 100 000 ₽", CONTRADICTS),)), PART, asked="")
     assert [fact.id for fact in after.facts] == ["f2"]
     assert after.conflicts == ()
 

@@ -1,0 +1,201 @@
+"""The registry of entities and the queue that fills it.
+
+In: what was read from documents, keys of names. Out: entities, and facts with the passages they stand in. It folds no
+names and decides nothing: that is `ingestion.entities`' and `rag.planning`'s.
+"""
+
+from collections.abc import Sequence
+
+from adapters.database import rows
+from adapters.database.errors import DatabaseError
+from adapters.database.payloads import json_text, storable
+from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
+from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
+from domain.locator import JsonValue
+from ingestion.entities.records import (
+    ClaimedEnrichment,
+    EntityType,
+    NewAlias,
+    NewEntities,
+    NewEntity,
+    NewFact,
+    PassageSpan,
+    RegisteredEntity,
+)
+from ingestion.errors import LeaseLost
+from rag.records import GraphFact, NamedEntity
+
+PAGE_ROWS = 900  # below PostgREST's 1000
+KEYS_AT_ONCE = 400
+
+
+class EntityStore:
+    """Meets `ingestion.entities.ports.EnrichmentQueue` and `EntityRegistry`, `rag.ports.EntityNames` and `EntityGraph`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
+        """The next ready document that nobody has read entities from; None when there is none."""
+        found = await self._transport.call("claim_enrichment", p_lease_s=lease_s, p_attempts=attempts, p_only=only)
+        return _claimed(found[0]) if found else None
+
+    async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
+        """Hold it for that long from now."""
+        await self._call("renew_enrichment", claimed, p_lease_s=lease_s)
+
+    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
+        """Give it back for a later try."""
+        await self._call(
+            "postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=False
+        )
+
+    async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
+        """Keep what was found in place of any earlier, and end the work."""
+        content: JsonValue = {
+            "entities": [_entity_json(entity) for entity in found.entities],
+            "aliases": [_alias_json(alias) for alias in found.aliases],
+            "facts": [_fact_json(fact) for fact in found.facts],
+        }
+        await self._call("store_entities", claimed, p_found=json_text(content), p_reader=reader)
+
+    async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
+        """The document's passages, in order."""
+        spans: list[PassageSpan] = []
+        after = -1
+        while True:
+            page = await self._transport.call(
+                "read_spans", p_base=claimed.base_id, p_document=claimed.document, p_after=after, p_limit=PAGE_ROWS
+            )
+            spans.extend(map(_span, page))
+            if len(page) < PAGE_ROWS:
+                return spans
+            after = rows.integer(page[-1], "ordinal")
+
+    async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
+        """Entities of the base that are found under these keys."""
+        found: list[RegisteredEntity] = []
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            page = await self._resolve(base, keys[start : start + KEYS_AT_ONCE], limit=PAGE_ROWS)
+            found.extend(map(_registered, page))
+        return found
+
+    async def named(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[NamedEntity]:
+        """The same for a question, with what is needed to judge which is meant; one call."""
+        return [_named(row) for row in await self._resolve(base, keys, limit=limit)] if keys else []
+
+    async def facts(
+        self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
+    ) -> list[GraphFact]:
+        """What is known of an entity, or of everybody, the newest documents first."""
+        found = await self._transport.call(
+            "entity_facts",
+            p_base=base,
+            p_entity=entity,
+            p_relations=list(relations),
+            p_related=related,
+            p_limit=limit,
+        )
+        return [_graph_fact(row) for row in found]
+
+    async def _resolve(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[Row]:
+        return await self._transport.call(
+            "resolve_names", p_base=base, p_keys=[storable(key) for key in keys], p_limit=limit
+        )
+
+    async def _call(self, function: str, claimed: ClaimedEnrichment, **arguments: Argument) -> list[Row]:
+        try:
+            return await self._transport.call(
+                function, p_document=claimed.document, p_lease=claimed.lease, **arguments
+            )
+        except DatabaseError as exc:
+            if exc.code == LEASE_LOST:
+                raise LeaseLost(claimed.document) from exc
+            raise
+
+
+def _claimed(row: Row) -> ClaimedEnrichment:
+    return ClaimedEnrichment(
+        document=DocumentId(rows.text(row, "document_id")),
+        base_id=BaseId(rows.text(row, "base_id")),
+        lease=LeaseId(rows.text(row, "lease")),
+        attempt=rows.integer(row, "attempts"),
+        title=rows.text(row, "title"),
+        language=rows.text_or_none(row, "language"),
+    )
+
+
+def _span(row: Row) -> PassageSpan:
+    return PassageSpan(
+        chunk=ChunkId(rows.integer(row, "chunk_id")),
+        start=rows.integer(row, "span_start"),
+        end=rows.integer(row, "span_end"),
+    )
+
+
+def _registered(row: Row) -> RegisteredEntity:
+    return RegisteredEntity(
+        canonical=rows.text(row, "canonical"),
+        type=EntityType(rows.text(row, "type")),
+        name=rows.text(row, "name"),
+        key=rows.text(row, "key"),
+        weight=rows.number_or_none(row, "weight") or 0.0,
+    )
+
+
+def _named(row: Row) -> NamedEntity:
+    return NamedEntity(
+        id=rows.text(row, "canonical"),
+        type=rows.text(row, "type"),
+        name=rows.text(row, "name"),
+        forms=tuple(form for form in rows.items(row, "forms") if isinstance(form, str)),
+        key=rows.text(row, "key"),
+        weight=rows.number_or_none(row, "weight") or 0.0,
+        as_name=bool(row["as_name"]),
+        confidence=rows.number_or_none(row, "confidence") or 0.0,
+        facts=rows.integer(row, "facts"),
+    )
+
+
+def _graph_fact(row: Row) -> GraphFact:
+    return GraphFact(
+        entity=rows.text(row, "entity_name"),
+        relation=rows.text(row, "relation"),
+        text=rows.text(row, "text"),
+        object=rows.text_or_none(row, "object_name"),
+        confidence=rows.number_or_none(row, "confidence") or 0.0,
+        passage=rows.passage(rows.parts(row, "passage")),
+    )
+
+
+def _entity_json(entity: NewEntity) -> JsonValue:
+    return {
+        "canonical": entity.canonical,
+        "type": entity.type.value,
+        "name": entity.name,
+        "count": entity.count,
+        "chunk_id": entity.chunk,
+        "confidence": entity.confidence,
+    }
+
+
+def _alias_json(alias: NewAlias) -> JsonValue:
+    return {
+        "canonical": alias.canonical,
+        "key": alias.key,
+        "form": alias.form,
+        "weight": alias.weight,
+        "as_name": alias.as_name,
+    }
+
+
+def _fact_json(fact: NewFact) -> JsonValue:
+    return {
+        "canonical": fact.canonical,
+        "relation": fact.relation.value,
+        "text": fact.text,
+        "object": fact.object,
+        "chunk_id": fact.chunk,
+        "position": fact.position,
+        "confidence": fact.confidence,
+    }

@@ -1,0 +1,150 @@
+"""Names folded into keys: Russian endings off, alphabets alike, quotation marks and legal forms gone.
+
+In: a name as a document writes it, or a question. Out: `NameWord`s. The same reader serves both sides, so that
+«в Алоре», "alor-broker" and «Алор Брокер» meet. Which entity is meant is decided elsewhere.
+"""
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+from typing import Protocol
+
+from adapters.entities.spelling import fold, slug
+from domain.names import NameWord
+
+CACHED_WORDS = 2**15
+MOST_KEYS = 4  # of one word
+MOST_PERSON_WORDS = 4
+SHORTEST_STEM = 3
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*(?:\+\+|#)?")
+_OPENING = frozenset("«„“\"'")
+_ENDS_SENTENCE = frozenset(".!?…:")
+_CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
+_LATIN = re.compile("[a-z]", re.IGNORECASE)
+_LEGAL = "ооо оао зао пао ао нко ано ип тоо llc ltd inc corp gmbh plc llp co"
+_LEGAL_FORMS = frozenset(_LEGAL.split())
+_NAME_SIGNS = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn", "Trad", "Abbr", "Init"})
+# Case endings of Russian nouns, for words that no dictionary has: «в Алоре», «Астоном».
+_ENDINGS = ("ами", "ями", "ого", "ему", "ом", "ем", "ой", "ей", "ах", "ях", "ам", "ям", "ов", *"аяуюеыиоь")
+_POSSESSIVE = re.compile("['’]s$")
+
+_ORDINARY = """
+    a an and any api app are as at be best big blue book box bridge bulk by can case chat check chef class clean
+    click close cloud code core dart data day desk do does door down edge else en end event every exit express
+    fast field file find first flask flow for forge form from front get go good green group grow had has have he
+    help her here his home hot how i if in is it its jump just key last light like line link list live lock look
+    main make man map may me mesh mind more most my native need new next no node not note now of off old on one
+    only open or other our out own page part path people pilot pipe plan play point power project pulse push react
+    ready red right ring ruby rust safe scale see she side simple single site so some spark spring stack star
+    start state step stone store stream string swift tell test than that the their them then there they thing this
+    time to tool top tree try two up us use used view wave way we web well what when where which white who why
+    will wind with wire work works world would you your
+"""
+ORDINARY_ENGLISH = frozenset(_ORDINARY.split())
+"""Words that products are called by and that questions are made of: as names they count with a capital letter only.
+Written by hand; English morphology for a whole dictionary is not at hand, and an entity too many costs the planner a
+line."""
+
+
+class _Tag(Protocol):
+    """What is used of a tag of pymorphy3, which comes without types."""
+
+    grammemes: frozenset[str]
+
+
+class _Parse(Protocol):
+    normal_form: str
+    tag: _Tag
+
+
+class _Morphology(Protocol):
+    def parse(self, word: str) -> list[_Parse]: ...
+    def word_is_known(self, word: str) -> bool: ...
+
+
+class NameForms:
+    """Meets `ingestion.entities.ports.NameReader` and `rag.ports.NameReader`. Safe to share between threads.
+
+    The dictionary (0.3 s) is loaded at the first word.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._morphology: _Morphology | None = None
+        self._read_word = lru_cache(maxsize=CACHED_WORDS)(self._analyse)
+
+    def words(self, text: str) -> tuple[NameWord, ...]:
+        """Words in order, hyphens and signs between them dropped, legal forms («ООО», "LLC") too."""
+        text = unicodedata.normalize("NFKC", text)
+        is_russian = bool(_CYRILLIC.search(text))
+        found = [self._word(text, match, is_russian=is_russian) for match in _WORD.finditer(text)]
+        return tuple(word for word in found if word is not None)
+
+    def slug(self, name: str) -> str:
+        """The readable Latin form that a canonical id ends with."""
+        return slug(" ".join(word.form for word in self.words(name)))
+
+    def names_person(self, name: str) -> bool:
+        """Whether it looks like somebody's name in full: capitals throughout, a first name the dictionary has."""
+        words = _WORD.findall(name)
+        if not 2 <= len(words) <= MOST_PERSON_WORDS or not all(word[0].isupper() and word.isalpha() for word in words):
+            return False
+        return any(self._is_first_name(word.lower()) for word in words)
+
+    def _is_first_name(self, word: str) -> bool:
+        with self._lock:
+            return any("Name" in parse.tag.grammemes for parse in self._dictionary().parse(word)[:2])
+
+    def _word(self, text: str, match: re.Match[str], *, is_russian: bool) -> NameWord | None:
+        form = match.group()
+        lower = _POSSESSIVE.sub("", form.lower())
+        if lower in _LEGAL_FORMS:
+            return None
+        keys, is_ordinary = self._read_word(lower)
+        return NameWord(
+            form=form,
+            keys=keys,
+            is_ordinary=is_ordinary,
+            is_written_as_name=_is_written_as_name(text, match, is_russian=is_russian),
+        )
+
+    def _analyse(self, word: str) -> tuple[tuple[str, ...], bool]:
+        """Keys of a word in lower case, and whether it is an ordinary one."""
+        if not _CYRILLIC.search(word):
+            return (fold(word),), word in ORDINARY_ENGLISH or len(word) == 1
+        with self._lock:  # pymorphy3 does not promise to be safe in threads
+            known = self._dictionary().word_is_known(word)
+            parses = self._dictionary().parse(word)
+        forms = dict.fromkeys(parse.normal_form for parse in parses)
+        stem = () if known else _stems(word)
+        keys = dict.fromkeys(fold(form) for form in (*list(forms)[: MOST_KEYS - 1], *stem, word))
+        is_name = any(parse.tag.grammemes & _NAME_SIGNS for parse in parses) and len(word) > 1
+        return tuple(keys)[: MOST_KEYS + 1], known and not is_name
+
+    def _dictionary(self) -> _Morphology:
+        if self._morphology is None:
+            import pymorphy3
+
+            self._morphology = pymorphy3.MorphAnalyzer()
+        return self._morphology
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    """The word without its longest case ending, as an unknown name in another case has it."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
+            return (word.removesuffix(ending),)
+    return ()
+
+
+def _is_written_as_name(text: str, match: re.Match[str], *, is_russian: bool) -> bool:
+    form, before = match.group(), text[: match.start()].rstrip()
+    if is_russian and _LATIN.search(form):
+        return True
+    if before and before[-1] in _OPENING:
+        return True
+    if sum(letter.isupper() for letter in form) > 1 or any(letter.isdigit() for letter in form):
+        return True
+    return form[0].isupper() and bool(before) and before[-1] not in _ENDS_SENTENCE

@@ -1,0 +1,181 @@
+"""Reads entities from ready documents, one after the other, behind everybody's back.
+
+In: the queue of ready documents. Out: their entities and facts, stored. It begins after a document can be asked, holds
+nobody up, and may be killed at any moment: what it held is claimed anew when its lease runs out.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+import structlog
+
+from domain.errors import DatabaseAway
+from domain.ids import BaseId
+from ingestion.computing import compute
+from ingestion.entities.merging import gather, merge
+from ingestion.entities.ports import EnrichmentQueue, EntityRegistry, FactReader, NameFinder, NameReader
+from ingestion.entities.records import ClaimedEnrichment, Extract
+from ingestion.entities.structure import placed, read_structure
+from ingestion.errors import LeaseLost, ServiceError
+from ingestion.ports import DocumentText
+from ingestion.records import BLOCK_SEPARATOR, Block
+
+LEASE_S = 180
+ATTEMPTS = 4
+FIRST_PAUSE_S = 30.0  # after a service was away; then twice that, and so on
+BETWEEN_S = 1.0  # at most: after each document as long a rest as it took
+PART_CHARS = 8_000  # of a document that a model reads at once
+MOST_PARTS = 40  # of one document that a model reads; the rest is read by rules alone
+RULES = "rules"
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readers:
+    """What reads a document. `names` is the fold; the finder and the model are optional."""
+
+    names: NameReader
+    finder: NameFinder | None = None
+    facts: FactReader | None = None
+
+
+class Enricher:
+    """Works one document at a time."""
+
+    def __init__(
+        self,
+        queue: EnrichmentQueue,
+        text: DocumentText,
+        registry: EntityRegistry,
+        readers: Readers,
+        *,
+        poll_s: float,
+    ) -> None:
+        self._queue = queue
+        self._text = text
+        self._registry = registry
+        self._readers = readers
+        self._poll_s = poll_s
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop`; what is in work then is left to whoever claims it next."""
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            while not stop.is_set():
+                work = asyncio.create_task(self._take_and_rest())
+                await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+                if not work.cancelled() and (error := work.exception()):
+                    raise error
+        finally:
+            stopping.cancel()
+
+    async def drain(self, base: BaseId) -> None:
+        """All that waits in one base (`baza add`). Raises DatabaseAway."""
+        while await self._take(only=base):
+            pass
+
+    async def _take_and_rest(self) -> None:
+        started = monotonic()
+        try:
+            worked = await self._take()
+        except DatabaseAway as error:
+            log.warning("enrichment.database_away", reason=str(error))
+            worked = False
+        await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self._poll_s)
+
+    async def _take(self, only: BaseId | None = None) -> bool:
+        """Work the next document; False when none waits."""
+        claimed = await self._queue.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=only)
+        if claimed is None:
+            return False
+        started = monotonic()
+        try:
+            await self._work(claimed)
+        except LeaseLost as error:
+            log.info("enrichment.lease_lost", document=str(error))
+        except ServiceError as error:
+            await self._postpone(claimed, error.code.value)
+        except DatabaseAway:
+            raise
+        except Exception as error:  # the top of a document's work: one mistake must not stop the others
+            log.exception("enrichment.broke", document=claimed.document, attempt=claimed.attempt)
+            await self._postpone(claimed, type(error).__name__)
+        else:
+            log.info("enriched", document=claimed.document, seconds=round(monotonic() - started, 2))
+        return True
+
+    async def _work(self, claimed: ClaimedEnrichment) -> None:
+        blocks = await self._text.blocks(claimed.base_id, claimed.document)
+        spans = await self._queue.spans(claimed)
+        extracts = [await self._read_structure(blocks, claimed)]
+        reader = RULES
+        try:
+            extracts += await self._read_prose(blocks, claimed)
+            reader = self._readers.facts.name if self._readers.facts else RULES
+        except ServiceError:
+            if claimed.attempt < ATTEMPTS:
+                raise
+        names = self._readers.names
+        gathered = await compute(lambda: gather(extracts, names), characters=_characters(blocks))
+        keys = sorted({key for entity in gathered.values() for key in entity.keys})
+        known = await self._registry.known(claimed.base_id, keys)
+        found = await compute(
+            lambda: merge(extracts, gathered, known=known, spans=spans, names=names), characters=_characters(blocks)
+        )
+        await self._queue.store(claimed, found=found, reader=reader)
+
+    async def _read_structure(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> Extract:
+        names_person = self._readers.names.names_person
+        return await compute(
+            lambda: read_structure(blocks, title=claimed.title, names_person=names_person),
+            characters=_characters(blocks),
+        )
+
+    async def _read_prose(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
+        """By the model where there is one, else by the finder of names."""
+        if self._readers.facts:
+            return await self._ask_model(self._readers.facts, blocks, claimed)
+        if self._readers.finder and claimed.language == "ru":
+            text = BLOCK_SEPARATOR.join(block.text for block in blocks)
+            return [Extract(mentions=tuple(await self._readers.finder.find(text)))]
+        return []
+
+    async def _ask_model(
+        self, facts: FactReader, blocks: Sequence[Block], claimed: ClaimedEnrichment
+    ) -> list[Extract]:
+        extracts: list[Extract] = []
+        for part in _parts(blocks)[:MOST_PARTS]:
+            await self._queue.renew(claimed, lease_s=LEASE_S)
+            known = dict.fromkeys(mention.of.name for extract in extracts for mention in extract.mentions)
+            extracts.append(await facts.read(part, title=claimed.title, known=tuple(known)))
+        return extracts
+
+    async def _postpone(self, claimed: ClaimedEnrichment, problem: str) -> None:
+        delay_s = FIRST_PAUSE_S * 2 ** (claimed.attempt - 1)
+        log.warning("enrichment.postponed", document=claimed.document, problem=problem, delay_s=delay_s)
+        try:
+            await self._queue.postpone(claimed, delay_s=delay_s, problem=problem)
+        except LeaseLost as error:
+            log.info("enrichment.lease_lost", document=str(error))
+
+
+def _parts(blocks: Sequence[Block]) -> list[list[tuple[Block, int]]]:
+    """Blocks in runs of about PART_CHARS, each with where it begins in the document."""
+    parts: list[list[tuple[Block, int]]] = []
+    size = PART_CHARS
+    for block, at in placed(blocks):
+        if size + len(block.text) > PART_CHARS:
+            parts.append([])
+            size = 0
+        parts[-1].append((block, at))
+        size += len(block.text)
+    return parts
+
+
+def _characters(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text) for block in blocks)

@@ -1,0 +1,184 @@
+"""What several readings of a document found -> what is stored: one entity for all its names, facts with their passages.
+
+In: extracts, the base's entities with the same keys, the document's passages. Out: `NewEntities`. The same name in
+another form or alphabet is the same entity if its type is the same, or if only a guess says otherwise. Pure.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ingestion.entities.keys import NameKey, part_keys, whole_keys
+from ingestion.entities.ports import NameReader
+from ingestion.entities.records import (
+    EntityName,
+    EntityType,
+    Extract,
+    Mention,
+    NewAlias,
+    NewEntities,
+    NewEntity,
+    NewFact,
+    PassageSpan,
+    RegisteredEntity,
+    Statement,
+)
+
+SURE = 1.0  # what a document's structure says of a type; a finder of names only guesses
+MOST_ENTITIES = 1_000  # of one document
+MOST_FACTS = 3_000
+
+_QUOTED = re.compile(r"[«„“\"]([^»“”\"]+)[»“”\"]")
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """One entity of the document while its mentions come together."""
+
+    type: EntityType
+    name: str
+    keys: tuple[str, ...]  # of its whole names
+    at: int
+    count: int = 0
+    confidence: float = 0.0
+    forms: dict[str, None] = field(default_factory=dict)
+
+
+def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, Gathered]:
+    """Every name of the document -> the entity that it is a name of."""
+    mentions = sorted(
+        (mention for extract in extracts for mention in extract.mentions),
+        key=lambda mention: (-mention.confidence, mention.at),
+    )
+    by_key: dict[tuple[EntityType, str], Gathered] = {}
+    found: dict[EntityName, Gathered] = {}
+    for mention in mentions:
+        keys = _whole_keys(mention.of.name, names)
+        if not keys or not names.slug(mention.of.name):
+            continue
+        entity = found[mention.of] = _same(by_key, mention, keys) or Gathered(
+            type=mention.of.type, name=mention.of.name, keys=keys, at=mention.at
+        )
+        _add(entity, mention, keys)
+        by_key.update({(entity.type, key): entity for key in keys if (entity.type, key) not in by_key})
+    return found
+
+
+def _same(by_key: Mapping[tuple[EntityType, str], Gathered], mention: Mention, keys: Sequence[str]) -> Gathered | None:
+    types = [mention.of.type] if mention.confidence >= SURE else [mention.of.type, *EntityType]
+    return next((by_key[kind, key] for kind in types for key in keys if (kind, key) in by_key), None)
+
+
+def _add(entity: Gathered, mention: Mention, keys: Sequence[str]) -> None:
+    entity.count += mention.count
+    entity.at = min(entity.at, mention.at)
+    entity.confidence = max(entity.confidence, mention.confidence)
+    entity.keys = tuple(dict.fromkeys((*entity.keys, *keys)))
+    entity.forms.update(dict.fromkeys((mention.of.name, *mention.forms)))
+
+
+def _whole_keys(name: str, names: NameReader) -> tuple[str, ...]:
+    return tuple(key.key for key in whole_keys(names.words(name)))
+
+
+def merge(
+    extracts: Sequence[Extract],
+    gathered: Mapping[EntityName, Gathered],
+    *,
+    known: Sequence[RegisteredEntity],
+    spans: Sequence[PassageSpan],
+    names: NameReader,
+) -> NewEntities:
+    """`known` are the base's entities under the keys of `gathered`. A fact outside of all passages is left out."""
+    entities = list({id(each): each for each in gathered.values()}.values())[:MOST_ENTITIES]
+    ids = {id(entity): _canonical(entity, known, names) for entity in entities}
+    canonical = {name: ids[id(entity)] for name, entity in gathered.items() if id(entity) in ids}
+    place = _Places(spans)
+    merged: dict[str, NewEntity] = {}
+    for entity in sorted(entities, key=lambda each: -each.confidence):
+        merged.setdefault(ids[id(entity)], _new_entity(entity, ids[id(entity)], place))
+    aliases = [alias for entity in entities for alias in _aliases(entity, ids[id(entity)], names)]
+    return NewEntities(
+        entities=tuple(merged.values()),
+        aliases=tuple(aliases),
+        facts=tuple(_facts(extracts, canonical, place))[:MOST_FACTS],
+    )
+
+
+def _canonical(entity: Gathered, known: Sequence[RegisteredEntity], names: NameReader) -> str:
+    """An id that the base has for this name; a name of one word may be the beginning of a longer one, if of one."""
+    same = [each for each in known if each.type is entity.type and each.key in entity.keys]
+    whole = [each.canonical for each in same if each.weight >= 1]
+    longer = {each.canonical for each in same if each.weight < 1}
+    if whole:
+        return min(whole)
+    if len(longer) == 1 and len(names.words(entity.name)) == 1 and entity.confidence < SURE:
+        return longer.pop()
+    return f"{entity.type.value}:{names.slug(entity.name)}"
+
+
+class _Places:
+    """Which passage holds a character."""
+
+    def __init__(self, spans: Sequence[PassageSpan]) -> None:
+        self._spans = sorted(spans, key=lambda span: span.start)
+        self._starts = [span.start for span in self._spans]
+
+    def __call__(self, at: int) -> PassageSpan | None:
+        """The first passage that holds it; passages overlap."""
+        last = bisect_right(self._starts, at)
+        return next((span for span in self._spans[max(0, last - 2) : last] if span.start <= at < span.end), None)
+
+
+def _new_entity(entity: Gathered, canonical: str, place: _Places) -> NewEntity:
+    span = place(entity.at)
+    return NewEntity(
+        canonical=canonical,
+        type=entity.type,
+        name=entity.name,
+        count=entity.count,
+        chunk=span.chunk if span else None,
+        confidence=entity.confidence,
+    )
+
+
+def _aliases(entity: Gathered, canonical: str, names: NameReader) -> Iterable[NewAlias]:
+    for form in entity.forms:
+        for key in _keys(form, entity.type, names):
+            yield NewAlias(canonical=canonical, key=key.key, form=form, weight=key.weight, as_name=key.as_name)
+
+
+def _keys(form: str, kind: EntityType, names: NameReader) -> Iterable[NameKey]:
+    """Of «Студия «Кедр»» also what stands in the quotation marks."""
+    words = names.words(form)
+    yield from whole_keys(words)
+    yield from part_keys(words, kind)
+    quoted = _QUOTED.search(form)
+    if quoted and quoted[1] != form:
+        yield from whole_keys(names.words(quoted[1]))
+
+
+def _facts(extracts: Sequence[Extract], canonical: Mapping[EntityName, str], place: _Places) -> Iterable[NewFact]:
+    statements = sorted((each for extract in extracts for each in extract.statements), key=lambda each: each.at)
+    said: set[tuple[str, str, str]] = set()
+    for position, statement in enumerate(statements):
+        fact = _fact(statement, position, canonical, place)
+        if fact and (key := (fact.canonical, fact.relation.value, fact.text.casefold())) not in said:
+            said.add(key)
+            yield fact
+
+
+def _fact(statement: Statement, position: int, canonical: Mapping[EntityName, str], place: _Places) -> NewFact | None:
+    span, subject = place(statement.at), canonical.get(statement.subject)
+    if span is None or subject is None:
+        return None
+    return NewFact(
+        canonical=subject,
+        relation=statement.relation,
+        text=statement.text,
+        object=canonical.get(statement.object) if statement.object else None,
+        chunk=span.chunk,
+        position=position,
+        confidence=statement.confidence,
+    )

@@ -1,0 +1,93 @@
+"""Holds the rows that a model has read out against the text.
+
+In: a reply, the passages that it was made from, the columns. Out: rows, each tied to the passage that its quotation
+stands in, with cells that the document bears; the rest is dropped and counted. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.ids import DocumentId
+from rag.answering.numbers import written_numbers
+from rag.iterative.grounding import chunk_name, numbers_in, passage_words, plain, stands_in
+from rag.records import Passage, RankedPassage
+from rag.tabulation.values import day
+from rag.tabulation.wire import ReadRow, RowsReply
+from rag.words import share, stems, union
+
+ENOUGH_WORDS = 0.5  # of a cell's words in the document: endings may differ from the text's
+VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
+"""Cells that say something of the text and need not stand in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of one document."""
+
+    cells: tuple[str, ...]  # one for each column
+    sources: tuple[RankedPassage, ...]  # at least one
+
+    @property
+    def document(self) -> DocumentId:
+        return self.sources[0].passage.document_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """Rows that stand in the text, and how many did not."""
+
+    rows: tuple[Row, ...]
+    dropped: int = 0  # rows
+    emptied: int = 0  # cells
+
+
+def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:
+    """Rows with `columns` cells each. A cell that its document does not bear is emptied; a row without its first cell,
+    or without a quotation that stands in a passage, is dropped."""
+    rows: list[Row] = []
+    emptied = 0
+    for read in reply.rows:
+        source = _source(read, part)
+        if source is None:
+            continue
+        cells = tuple(" ".join(cell.split()) for cell in (*read.cells, *[""] * columns)[:columns])
+        borne = _borne(cells, [passage for passage in part if passage.document_id == source.document_id])
+        emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, borne, strict=True))
+        if borne[0]:
+            rows.append(Row(cells=borne, sources=(RankedPassage(passage=source, score=1.0),)))
+    return Checked(rows=tuple(rows), dropped=len(reply.rows) - len(rows), emptied=emptied)
+
+
+def _source(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
+    """The passage that holds the quotation, that which was named before others."""
+    named_first = sorted(part, key=lambda passage: chunk_name(passage) != read.chunk_id)
+    return next((passage for passage in named_first if stands_in(read.quote, passage.text)), None)
+
+
+def _borne(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
+    texts = [passage_words(passage) for passage in passages]
+    return tuple(cell if _stands(cell, texts) else "" for cell in cells)
+
+
+def _stands(cell: str, texts: Sequence[str]) -> bool:
+    """Numbers, or the date that they make, have to be there; of words, most."""
+    if not cell or plain(cell) in VERDICTS:
+        return bool(cell)
+    if wanted := day(cell):
+        return any(day(line) == wanted for text in texts for line in _around_digits(text)) or _numbers_stand(
+            cell, texts
+        )
+    words = frozenset(stem for stem in stems(cell) if stem.isalpha())
+    held = union(stems(text) for text in texts)
+    return _numbers_stand(cell, texts) and (not words or share(words, held) >= ENOUGH_WORDS)
+
+
+def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:
+    known = frozenset().union(*map(numbers_in, texts))
+    return all(number.is_among(known) for number in written_numbers(cell))
+
+
+def _around_digits(text: str) -> list[str]:
+    """Runs of words that may be a date, each beginning with another word, for a text may hold many."""
+    words = text.split()
+    return [" ".join(words[place : place + 3]) for place, word in enumerate(words) if any(map(str.isalnum, word))]

@@ -1,0 +1,192 @@
+"""Reads rows out of documents, one after the other, several side by side.
+
+In: what a row is, its columns, documents. Out: rows by document, and how much was read. When there are more documents
+than calls, short ones go together into one call. Before every call it looks at the turn's limits; a model that fails at
+a call costs those documents alone.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from domain.documents import DocumentCard
+from domain.ids import BaseId, DocumentId
+from rag.errors import ModelError
+from rag.iterative.allowance import Allowance
+from rag.iterative.grounding import chunk_name
+from rag.iterative.pages import pages_of
+from rag.iterative.parts import parts_of
+from rag.iterative.request import size_of
+from rag.iterative.selection import card_name
+from rag.ports import ChatModel, DocumentPassages
+from rag.records import ChatMessage, DocumentsRead, Passage
+from rag.tabulation.checking import Checked, Row, check
+from rag.tabulation.wire import NamedChunk, RowsReply, RowsRequest
+from rag.tokens import estimate_tokens
+
+SIDE_BY_SIDE = 4
+PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putting short documents together
+QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the names of the fields
+NAME_TOKENS = 40  # of a document's name, with each passage
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOrder:
+    """What is read out, and of which documents."""
+
+    base_id: BaseId
+    row: str
+    columns: tuple[str, ...]
+    condition: str
+    question: str
+    cards: tuple[DocumentCard, ...]
+
+
+@dataclass(kw_only=True)
+class Extraction:
+    """How far it is; grows while documents are read."""
+
+    order: RowsOrder
+    rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
+    problems: int = 0
+    dropped: int = 0
+    emptied: int = 0
+
+    @property
+    def documents(self) -> DocumentsRead:
+        """For the stamp under the answer."""
+        without = sum(not rows for rows in self.rows.values())
+        return DocumentsRead(
+            read=len(self.rows), total=len(self.order.cards), without_data=without, problems=self.problems
+        )
+
+    @property
+    def in_order(self) -> list[Row]:
+        """Of the documents in the order in which they were asked for."""
+        return [row for card in self.order.cards for row in self.rows.get(card.id, ())]
+
+
+class RowExtractor:
+    """Reads any number of times side by side."""
+
+    def __init__(self, model: ChatModel, passages: DocumentPassages, rules: str, *, prompt_tokens: int) -> None:
+        """`rules`: the system prompt. `prompt_tokens`: what the prompt of one call may take."""
+        self._model = model
+        self._passages = passages
+        self._rules = rules
+        self._part_tokens = prompt_tokens - estimate_tokens(rules) - QUESTION_TOKENS
+
+    async def extract(self, order: RowsOrder, allowance: Allowance, watch: Callable[[Extraction], None]) -> Extraction:
+        """`watch` hears of all documents that are done with. Raises DatabaseAway."""
+        extraction = Extraction(order=order)
+        calls = allowance.run.limits.model_calls - allowance.run.usage.calls - allowance.spared_calls
+        batches = deque(batched(order.cards, calls=calls, passages=self._part_tokens // PASSAGE_TOKENS))
+        workers = [asyncio.create_task(self._work(batches, extraction, allowance, watch)) for _ in range(SIDE_BY_SIDE)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        log.info(
+            "rows.read",
+            documents=len(extraction.rows),
+            of=len(order.cards),
+            rows=sum(map(len, extraction.rows.values())),
+            dropped=extraction.dropped,
+            emptied=extraction.emptied,
+            problems=extraction.problems,
+        )
+        return extraction
+
+    async def _work(
+        self,
+        batches: deque[tuple[DocumentCard, ...]],
+        extraction: Extraction,
+        allowance: Allowance,
+        watch: Callable[[Extraction], None],
+    ) -> None:
+        while batches and not allowance.spent:
+            batch = batches.popleft()
+            try:
+                whole = await self._read(batch, extraction, allowance)
+            except ModelError as error:
+                extraction.problems += len(batch)
+                log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
+                whole = True
+            if not whole:
+                return
+            watch(extraction)
+
+    async def _read(self, batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance) -> bool:
+        """False when the limits ended it; then none of its documents counts as read."""
+        found: dict[DocumentId, list[Row]] = {card.id: [] for card in batch}
+        for part in await self._parts(batch, extraction.order):
+            checked = await self._rows(part, batch, extraction.order, allowance)
+            if checked is None:
+                return False
+            extraction.dropped += checked.dropped
+            extraction.emptied += checked.emptied
+            for row in checked.rows:
+                found[row.document].append(row)
+        extraction.rows.update(found)
+        return True
+
+    async def _parts(self, batch: Sequence[DocumentCard], order: RowsOrder) -> list[tuple[Passage, ...]]:
+        passages = [
+            passage
+            for card in batch
+            async for page in pages_of(self._passages, order.base_id, card.id)
+            for passage in page
+        ]
+        return list(parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS))
+
+    async def _rows(
+        self, part: Sequence[Passage], batch: Sequence[DocumentCard], order: RowsOrder, allowance: Allowance
+    ) -> Checked | None:
+        """None when the model may not be asked."""
+        messages = (
+            ChatMessage(role="system", content=self._rules),
+            ChatMessage(role="user", content=_request(part, batch, order).model_dump_json()),
+        )
+        tokens = size_of(messages)
+        if not allowance.allows(tokens):
+            return None
+        with allowance.calling(tokens):
+            reply = await self._model.structured(messages, RowsReply)
+        return check(reply, part, columns=len(order.columns))
+
+
+def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:
+    """Each document by itself while there are calls for that; else short ones together, up to `passages`."""
+    if len(cards) <= calls:
+        return [(card,) for card in cards]
+    batches: list[tuple[DocumentCard, ...]] = []
+    held = 0
+    for card in cards:
+        if batches and held + card.chunks <= passages:
+            batches[-1] = (*batches[-1], card)
+            held += card.chunks
+        else:
+            batches.append((card,))
+            held = card.chunks
+    return batches
+
+
+def _request(part: Sequence[Passage], batch: Sequence[DocumentCard], order: RowsOrder) -> RowsRequest:
+    names = {card.id: card_name(card)[:NAME_TOKENS] for card in batch}
+    chunks = (
+        NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text) for each in part
+    )
+    return RowsRequest(
+        row=order.row,
+        columns=order.columns,
+        condition=order.condition,
+        question=order.question,
+        document_context=tuple(chunks),
+    )

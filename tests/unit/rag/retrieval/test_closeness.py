@@ -1,0 +1,68 @@
+"""Words of the question that stand together in one sentence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.records import RankedPassage
+from rag.retrieval.closeness import LOOKED_INTO, SENTENCE_WEIGHT, raise_close
+from tests.fakes.rag import make_passage
+
+WORTH = {"штраф": 2.0, "просрочка": 3.0, "pg-15": 1.0}
+
+
+def scored(text: str, *, score: float = 1.0, number: int = 1) -> RankedPassage:
+    return RankedPassage(passage=make_passage(text, number=number), score=score)
+
+
+def share(text: str) -> float:
+    """Of the question's worth, what the best sentence is found to hold."""
+    (raised,) = raise_close([scored(text)], WORTH)
+    return (raised.score - 1.0) / SENTENCE_WEIGHT
+
+
+def test_together_is_better_than_apart() -> None:
+    apart = scored("Штраф велик. Другое. Просрочка бывает.", score=1.0, number=1)
+    together = scored("Штраф за просрочку велик.", score=1.0, number=2)
+
+    assert [each.passage.chunk_id for each in raise_close([apart, together], WORTH)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        ("Ни одного слова.", 0),
+        ("ШТРАФЫ, пени.", 2),  # another form, in capitals
+        ("«Просрочка»", 3),
+        ("просроч", 3),  # five letters are what it goes by
+        ("Нештрафной", 0),  # in the middle of a word
+        ("версия PG-15, штраф", 3),
+        ("PG 15", 1),  # signs of a code are blanks
+        ("PG-150", 0),  # but it ends where it ends
+        ("Штраф\nпросрочка", 3),  # a line ends a sentence
+    ],
+)
+def test_a_sentence_holds_words_by_how_they_begin(text: str, worth: float) -> None:
+    assert share(text) == pytest.approx(worth / 6)
+
+
+def test_the_letter_yo_is_read_as_ye() -> None:
+    (raised,) = raise_close([scored("Зелёная ёлка")], {"елка": 1.0, "зеленый": 1.0})
+
+    assert raised.score == pytest.approx(1 + SENTENCE_WEIGHT)
+
+
+def test_without_rarities_the_order_stays() -> None:
+    ranked = [scored("а", number=2), scored("б", number=1)]
+
+    assert raise_close(ranked, {"слово": 0.0}) == ranked
+
+
+@given(st.lists(st.sampled_from(["штраф", "иное", "просрочка штраф"]), max_size=LOOKED_INTO + 5))
+def test_nothing_is_lost_and_what_is_far_behind_stays_there(texts: list[str]) -> None:
+    ranked = [scored(text, score=2.0 - place / 100, number=place) for place, text in enumerate(texts)]
+
+    raised = raise_close(ranked, WORTH)
+
+    assert sorted(each.passage.chunk_id for each in raised) == list(range(len(texts)))
+    assert raised[LOOKED_INTO:] == ranked[LOOKED_INTO:]

@@ -1,0 +1,77 @@
+"""How else a word may be written."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.retrieval.spelling import LONGEST, SHORTEST_MISTYPED, other_spellings
+
+WORDS = st.text(st.characters(min_codepoint=ord("а"), max_codepoint=ord("я")), min_size=1, max_size=LONGEST + 3)
+
+
+def is_meant(term: str, held: str, *, known: bool = False) -> bool:
+    """Whether a base that holds `held` is found by a question with `term`."""
+    spellings = other_spellings([term], frozenset() if known else frozenset({term}))
+    return any(held.startswith(each.first) and re.search(each.pattern, held) for each in spellings)
+
+
+@pytest.mark.parametrize(
+    ("term", "held"),
+    [
+        ("сервир", "сервер"),  # a wrong letter
+        ("сервре", "сервер"),  # two exchanged
+        ("севрер", "сервер"),
+        ("серверр", "сервер"),  # one too many
+        ("сервр", "сервер"),  # one too few
+        ("postgre", "postgres"),
+        ("kubernetes", "кубернетес"),  # the other alphabet
+        ("кубернетис", "kubernet"),  # as it is spoken; the index holds the stem
+        ("постгресс", "postgr"),
+        ("терраформ", "terraform"),
+        ("редис", "redi"),
+        ("jenkins", "дженкинс"),
+        ("nginx", "нгинкс"),
+    ],
+)
+def test_a_typo_or_the_other_alphabet_is_understood(term: str, held: str) -> None:
+    assert is_meant(term, held)
+
+
+@pytest.mark.parametrize(
+    ("term", "held"),
+    [
+        ("сервер", "сервис"),  # two letters
+        ("кот", "код"),  # a short word is another one
+        ("сервер", "вервер"),  # nobody mistypes the first letter
+        ("pg15", "pg16"),  # codes mean what they say
+        ("2023", "2024"),
+    ],
+)
+def test_another_word_stays_another_word(term: str, held: str) -> None:
+    assert not is_meant(term, held)
+
+
+def test_a_word_of_the_dictionary_is_not_taken_for_a_typo() -> None:
+    assert not is_meant("сервер", "северер", known=True)
+    assert is_meant("сервер", "server", known=True)
+
+
+@given(WORDS, st.data())
+def test_any_single_slip_behind_the_first_letter_is_understood(word: str, data: st.DataObject) -> None:
+    if not SHORTEST_MISTYPED <= len(word) <= LONGEST:
+        assert len(other_spellings([word], frozenset({word}))) <= 4  # long ones not at all, short ones transcribed
+        return
+    at = data.draw(st.integers(1, len(word) - 1))
+    letter = data.draw(st.sampled_from("абвгд"))
+    for slip in (word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :]):
+        assert is_meant(word, slip)
+
+
+@given(st.lists(WORDS, max_size=5))
+def test_every_pattern_is_sound(words: list[str]) -> None:
+    for spelling in other_spellings(words, frozenset(words)):
+        assert spelling.term in words
+        assert re.compile(spelling.pattern)
+        assert len(spelling.first) == 1
