@@ -7,30 +7,24 @@ chooses an adapter.
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.stores.dialogue import DialogueStore
-from adapters.database.stores.inbox import InboxStore
-from adapters.database.stores.intake import IntakeStore
-from adapters.database.stores.library import LibraryStore
-from adapters.database.stores.notices import NoticeStore
-from adapters.database.stores.people import PeopleStore
-from adapters.database.stores.reading import ReadingStore
-from adapters.database.stores.search import SearchStore
-from adapters.database.stores.tables import TableStore
-from adapters.database.stores.text import TextStore
-from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
+from adapters.entities.names import NameForms
 from adapters.lexical import RussianEnglishAnalyzer
+from bot.conversing import build_conversation
+from bot.enrichment import Reading, open_enricher
 from bot.listening import open_transcriber, video_fetcher
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
+from bot.stores import Stores
 from ingestion.archives.process import UnpackProcess
+from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
@@ -40,20 +34,7 @@ from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.reader import FileReader
 from ingestion.reading.recordings import RecordingReader
 from ingestion.worker import Worker
-from prompts.intents import load_intents
-from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter
-from rag.answering.prompt import AnswerSettings
-from rag.conversation import Conversation, TurnStages
-from rag.dialogue.memory import DialogueMemory
-from rag.dialogue.summary import Summariser
-from rag.execution.documents_tool import ListDocuments
-from rag.execution.executor import Executor
-from rag.execution.reading_tool import ReadDocument
-from rag.execution.search_tool import SearchBase
-from rag.planning.planner import Planner
-from rag.planning.prompt import PlannerPrompt
-from rag.planning.wire import AnyTool
+from rag.conversation import Conversation
 from rag.ports import ChatModel, QuestionAnalyzer, Reranker
 from rag.retrieval.search import Retrieval
 
@@ -64,46 +45,13 @@ MEGABYTE = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stores:
-    """Every store, over one transport."""
-
-    people: PeopleStore
-    intake: IntakeStore
-    work: WorkStore
-    text: TextStore
-    library: LibraryStore
-    notices: NoticeStore
-    search: SearchStore
-    dialogue: DialogueStore
-    inbox: InboxStore
-    reading: ReadingStore
-    answer_tables: TableStore
-
-    @classmethod
-    def over(cls, transport: Transport) -> "Stores":
-        """All of them, calling through `transport`."""
-        return cls(
-            people=PeopleStore(transport),
-            intake=IntakeStore(transport),
-            work=WorkStore(transport),
-            text=TextStore(transport),
-            library=LibraryStore(transport),
-            notices=NoticeStore(transport),
-            search=SearchStore(transport),
-            dialogue=DialogueStore(transport),
-            inbox=InboxStore(transport),
-            reading=ReadingStore(transport),
-            answer_tables=TableStore(transport),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Parts:
     """What the commands are made of."""
 
     settings: Settings
     stores: Stores
     analyzer: QuestionAnalyzer
+    names: NameForms
     embedder: TextEmbedder
     fusion: Fusion
     reranker: Reranker | None
@@ -127,40 +75,14 @@ class Parts:
 
     def conversation(self) -> Conversation:
         """A turn, start to end."""
-        answer, stores, prompts, intents = self.settings.answer, self.stores, load_prompts(), load_intents()
-        tools: tuple[AnyTool, ...] = (
-            SearchBase(self.retrieval(), stores.library),
-            ListDocuments(stores.library),
-            ReadDocument(stores.library, stores.reading),
-        )
-        writing = AnswerSettings(
-            language=answer.answer_language,
-            general_knowledge=answer.general_knowledge,
-            window_pairs=answer.window_pairs,
-            prompt_tokens=answer.prompt_tokens,
-        )
-        return Conversation(
-            TurnStages(
-                memory=DialogueMemory(
-                    stores.dialogue,
-                    self.analyzer,
-                    Summariser(stores.dialogue, self.planner_model, prompts) if self.planner_model else None,
-                    pairs=answer.window_pairs,
-                ),
-                entities=None,
-                planner=Planner(self.planner_model, tools=tools, intents=intents, threshold=answer.plan_threshold),
-                prompt=PlannerPrompt(
-                    prompts,
-                    intents=intents,
-                    tools=tools,
-                    policy=answer.search_policy,
-                    max_calls=answer.tool_calls,
-                    threshold=answer.plan_threshold,
-                    dialogue_tokens=answer.prompt_tokens // 4,
-                ),
-                executor=Executor(tools, max_calls=answer.tool_calls),
-                writer=AnswerWriter(self.model, prompts, writing) if self.model else None,
-            )
+        return build_conversation(
+            self.settings,
+            self.stores,
+            analyzer=self.analyzer,
+            names=self.names,
+            retrieval=self.retrieval(),
+            model=self.model,
+            planner_model=self.planner_model,
         )
 
     @asynccontextmanager
@@ -202,6 +124,11 @@ class Parts:
                 upkeep=self.stores.search.ensure_index,
             )
 
+    def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
+        """What reads entities from ready documents, with its process for names."""
+        stores, model = self.stores, self.planner_model
+        return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model))
+
 
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
@@ -218,6 +145,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             settings=settings,
             stores=Stores.over(transport),
             analyzer=analyzer,
+            names=NameForms(),
             embedder=search_models.embedder,
             fusion=search_models.fusion,
             reranker=search_models.reranker,

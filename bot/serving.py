@@ -45,6 +45,9 @@ async def serve(
         place = await stack.enter_async_context(talking.open_place(settings, serves_chat=with_bot))
         worker = await stack.enter_async_context(parts.open_worker(files=place.files))
         works = [worker.run(stop)] if with_worker else []
+        if with_worker:
+            enricher = await stack.enter_async_context(parts.open_enricher())
+            works.append(enricher.run(stop))
         if with_bot:
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)

@@ -155,6 +155,11 @@ class AnswerSettings(Section):
     search_policy: Literal["planned", "explicit"] = Field("planned", alias="SEARCH_POLICY")
     plan_threshold: float = Field(0.5, alias="PLAN_CONFIDENCE_THRESHOLD", ge=0, le=1)
     tool_calls: int = Field(4, alias="MAX_TOOL_CALLS", ge=1, le=8)
+    plan_steps: int = Field(12, alias="MAX_PLAN_STEPS", ge=1, le=50)
+    model_calls: int = Field(60, alias="MAX_MODEL_CALLS", ge=1)
+    turn_tokens: int = Field(300_000, alias="MAX_TURN_TOKENS", ge=1000)
+    turn_s: float = Field(240, alias="MAX_TURN_SECONDS", gt=0)
+    turn_cost: float = Field(0.5, alias="MAX_TURN_COST", gt=0)
 
 
 class WorkerSettings(Section):

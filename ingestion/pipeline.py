@@ -18,10 +18,11 @@ from ingestion.computing import compute
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
+from ingestion.metering import Outcome, Unmetered
 from ingestion.note import hash_note, read_note
 from ingestion.page_hash import hash_page
 from ingestion.parsers.titles import choose_title
-from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
+from ingestion.ports import Embedder, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
     About,
@@ -87,6 +88,7 @@ class IngestionPipeline:
         queue: WorkQueue,
         limits: ChunkLimits,
         scratch: Path,
+        meter: WorkMeter | None = None,
     ) -> None:
         self._fetchers = fetchers
         self._reader = reader
@@ -95,14 +97,16 @@ class IngestionPipeline:
         self._queue = queue
         self._limits = limits
         self._scratch = scratch
+        self._meter = meter or Unmetered()
 
     async def run(self, document: ClaimedDocument) -> None:
         """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway."""
-        progress = Progress(self._queue, document)
+        progress = Progress(self._queue, document, meter=self._meter)
         try:
             parsed = await self._read(document, progress)
             if parsed is not None:
                 await self._store(document, parsed, progress)
+            self._meter.document_ended(Outcome.READY if parsed else Outcome.KNOWN)
         finally:
             await progress.close()
 

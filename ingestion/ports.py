@@ -11,6 +11,7 @@ from typing import Protocol
 
 from domain.documents import DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
+from ingestion.metering import Outcome
 from ingestion.records import (
     Batch,
     Block,
@@ -219,4 +220,16 @@ class DocumentText(Protocol):
 
     async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
         """All blocks in order; empty when the base holds no such document."""
+        ...
+
+
+class WorkMeter(Protocol):
+    """Watches over the work; `ingestion.metering.Unmetered` where nobody does."""
+
+    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
+        """A document was in this stage for so long; also when it ended there."""
+        ...
+
+    def document_ended(self, outcome: Outcome, code: str = "") -> None:
+        """An attempt has ended; `code` says why one failed or is made again later (`FailureCode`)."""
         ...

@@ -14,7 +14,8 @@ import structlog
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
 from ingestion.errors import LeaseLost
-from ingestion.ports import WorkQueue
+from ingestion.metering import Unmetered
+from ingestion.ports import WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument
 
 REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a second
@@ -23,10 +24,19 @@ REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a 
 class Progress:
     """Reports one document's way through its stages."""
 
-    def __init__(self, queue: WorkQueue, document: ClaimedDocument, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        queue: WorkQueue,
+        document: ClaimedDocument,
+        *,
+        clock: Callable[[], float] = monotonic,
+        meter: WorkMeter | None = None,
+    ) -> None:
         self._queue = queue
         self._document = document
         self._clock = clock
+        self._meter = meter or Unmetered()
+        self._entered_at = clock()
         self._status = DocumentStatus.FETCHING  # where `claim` puts a document
         self._reported_at = clock()
         self._is_muted = False
@@ -41,7 +51,8 @@ class Progress:
 
     def entered(self, status: DocumentStatus) -> None:
         """The queue knows of this stage by another call."""
-        self._status, self._reported_at = status, self._clock()
+        self._reported_at = self._clock()
+        self._enter(status)
         self._forget_later()
 
     def begin(self, status: DocumentStatus, *, total: int = 0) -> None:
@@ -52,7 +63,8 @@ class Progress:
         self._later = asyncio.get_running_loop().call_later(REPORT_EVERY_S, self._tell_later, status, total)
 
     async def close(self) -> None:
-        """Nothing is told from now on."""
+        """Nothing is told from now on; the stage that it was in has ended."""
+        self._meter.stage_ended(self._status, self._clock() - self._entered_at)
         self._forget_later()
         if self._telling is not None:
             await asyncio.gather(self._telling, return_exceptions=True)
@@ -64,9 +76,17 @@ class Progress:
             return
         if status is self._status and now - self._reported_at < REPORT_EVERY_S:
             return
-        self._status, self._reported_at = status, now
+        self._reported_at = now
+        self._enter(status)
         self._forget_later()
         await self._tell(status, done=done, total=total)
+
+    def _enter(self, status: DocumentStatus) -> None:
+        if status is self._status:
+            return
+        now = self._clock()
+        self._meter.stage_ended(self._status, now - self._entered_at)
+        self._status, self._entered_at = status, now
 
     def _forget_later(self) -> None:
         if self._later is not None:

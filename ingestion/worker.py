@@ -18,8 +18,9 @@ from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
 from ingestion.lease import work_under_lease
+from ingestion.metering import Outcome, Unmetered
 from ingestion.patience import next_attempt_in_s
-from ingestion.ports import WorkQueue
+from ingestion.ports import WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument, Failure
 
 UNEXPECTED_TRIES = 3  # of one claim: the first and two more
@@ -55,10 +56,11 @@ class Worker:
         grace_s: float = GRACE_S,
         long_concurrency: int = 1,
         upkeep: Callable[[], Awaitable[object]] | None = None,
+        meter: WorkMeter | None = None,
     ) -> None:
         """`concurrency` is of Lane.QUICK, `long_concurrency` of Lane.LONG; 0 leaves a lane to other workers.
 
-        `upkeep` is called while there is nothing to do, now and then; no document is begun until it has ended.
+        `upkeep` is begun while there is nothing to do, now and then; documents that come meanwhile do not wait for it.
         """
         self._queue = queue
         self._pipeline = pipeline
@@ -71,6 +73,8 @@ class Worker:
         self._grace_s = grace_s
         self._upkeep = upkeep
         self._upkeep_at = 0.0
+        self._meter = meter or Unmetered()
+        self._keeping_up: asyncio.Future[object] | None = None
         self._awake = asyncio.Event()
         self._running: dict[asyncio.Task[float | None], Lane] = {}
 
@@ -86,12 +90,13 @@ class Worker:
             while not stop.is_set():
                 self._awake.clear()
                 if not await self._take_one():
-                    await self._keep_up(stopping)
+                    self._keep_up()
                     await self._pause()
             await asyncio.wait({*self._running, stopping}, timeout=self._grace_s)
         finally:
             stopping.cancel()
             await self._give_all_back()
+            await self._stop_keeping_up()
 
     async def run_one(self, document_id: DocumentId) -> None:
         """Work this document to its end, waiting between tries; nothing when another worker holds it, or it is final.
@@ -138,17 +143,24 @@ class Worker:
         except TimeoutError:
             pass
 
-    async def _keep_up(self, stopping: asyncio.Task[bool]) -> None:
-        """What the database needs now and then, if nothing is in work here; it holds up writing, so nothing begins."""
-        if self._upkeep is None or self._running or monotonic() < self._upkeep_at:
+    def _keep_up(self) -> None:
+        """Begin what the database needs now and then, if nothing is in work here."""
+        if self._upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
             return
+        self._keeping_up = asyncio.ensure_future(self._upkeep())
+        self._keeping_up.add_done_callback(self._kept_up)
+
+    def _kept_up(self, upkeep: asyncio.Future[object]) -> None:
         self._upkeep_at = monotonic() + UPKEEP_EVERY_S
-        upkeep = asyncio.ensure_future(self._upkeep())
-        await asyncio.wait({upkeep, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        upkeep.cancel()
-        (outcome,) = await asyncio.gather(upkeep, return_exceptions=True)
-        if isinstance(outcome, Exception):
-            log.warning("upkeep_failed", worker=self._name, reason=type(outcome).__name__)
+        self._keeping_up = None
+        if not upkeep.cancelled() and (error := upkeep.exception()):
+            log.warning("upkeep_failed", worker=self._name, reason=type(error).__name__)
+
+    async def _stop_keeping_up(self) -> None:
+        """At the worker's end; what was cut short is made again by the next."""
+        if self._keeping_up is not None:
+            self._keeping_up.cancel()
+            await asyncio.gather(self._keeping_up, return_exceptions=True)
 
     async def _give_all_back(self) -> None:
         running = set(self._running)
@@ -204,6 +216,7 @@ class Worker:
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
         # Without the detail: a parser's words can be the document's. It is kept with the document (`error_detail`).
         log.info("document_failed", code=failure.code)
+        self._meter.document_ended(Outcome.FAILED, failure.code)
         await self._queue.fail(document, failure=failure)
 
     async def _postpone(self, document: ClaimedDocument, error: ServiceError) -> float | None:
@@ -219,6 +232,7 @@ class Worker:
             return None
         tell = log.error if error.code is FailureCode.SERVICE_REFUSED else log.warning
         tell("document_postponed", code=error.code, delay_s=round(delay_s, 1), params=error.params, detail=error.detail)
+        self._meter.document_ended(Outcome.POSTPONED, error.code.value)
         await self._queue.postpone(document, failure=error.failure, delay_s=delay_s)
         return delay_s
 

@@ -25,7 +25,7 @@ from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
-from rag.metering import Pace, begin_metering
+from rag.metering import Pace, StepCounts, begin_metering
 from rag.normalising import normalise
 from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import Planned, Planner, PlanningRequest, default_plan
@@ -41,6 +41,7 @@ from rag.records import (
     SearchStarted,
     StepsChanged,
     StepShown,
+    StepState,
     TextGrew,
     TurnEvent,
 )
@@ -159,18 +160,13 @@ class Conversation:
         return EarlySearch(question=context.question, task=asyncio.create_task(search()))
 
     async def _recollect(self, asked: Question) -> _Known:
-        """Dialogue and entities, side by side; when one fails the other is not left running."""
-        dialogue = asyncio.create_task(self._stages.memory.recollect(asked))
-        entities = asyncio.create_task(self._resolve(asked))
-        try:
-            return _Known(dialogue=await dialogue, entities=await entities)
-        finally:
-            for task in (dialogue, entities):
-                task.cancel()
-            await asyncio.gather(dialogue, entities, return_exceptions=True)
-
-    async def _resolve(self, asked: Question) -> tuple[KnownEntity, ...]:
-        return await self._stages.entities.resolve(asked.base_id, asked.text) if self._stages.entities else ()
+        """Dialogue, then entities: what the question before named may be meant still («а достижения там?»)."""
+        dialogue = await self._stages.memory.recollect(asked)
+        if self._stages.entities is None or self._stages.writer is None:  # without a model nobody plans by them
+            return _Known(dialogue=dialogue, entities=())
+        earlier = dialogue.window[-1].question if dialogue.window else ""
+        entities = await self._stages.entities.resolve(asked.base_id, asked.text, earlier=earlier)
+        return _Known(dialogue=dialogue, entities=entities)
 
     async def _plan(self, asked: Question, known: _Known) -> Planned:
         entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]
@@ -235,10 +231,21 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
         facts=len(payload.facts),
+        facts_used=draft.facts_used,
         documents=payload.documents,
         table=payload.table,
         steps=found.execution.steps,
+        step_counts=_counted(found),
         spent=found.execution.spent.value if found.execution.spent else None,
+    )
+
+
+def _counted(found: _Found) -> StepCounts:
+    never_run = (StepState.WAITING, StepState.SKIPPED)
+    return StepCounts(
+        planned=len(found.planned.plan.steps),
+        run=sum(step.state not in never_run for step in found.execution.steps),
+        adapted=found.execution.adapted,
     )
 
 

@@ -1,12 +1,38 @@
 """What a turn takes and costs.
 
-In: a note from the adapter for each call of a model, and the stages' times. Out: `Usage` of the turn that the calls
-were made for, and `TurnMetrics`, the row that is kept of it. The meter travels with the task (a context variable):
-stages and ports need not pass it on. No texts.
+In: a note from the adapter for each call of a model, the stages' times, and how long searches and models were waited
+for. Out: `Usage` of the turn that the calls were made for, and `TurnMetrics`, the row that is kept of it. The meter
+travels with the task (a context variable): stages and ports need not pass it on. No texts.
 """
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(kw_only=True)
+class Waiting:
+    """The time in which at least one of several calls was under way: what runs side by side counts once."""
+
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    seconds: float = 0.0  # of calls that have ended
+    _running: int = 0
+    _since: float = 0.0
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """One call, also when it fails."""
+        if not self._running:
+            self._since = self.clock()
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self.seconds += self.clock() - self._since
 
 
 @dataclass(kw_only=True)
@@ -17,6 +43,29 @@ class Usage:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     cost: float = 0.0  # in the server's money, as OpenRouter tells it (US dollars)
+    searching: Waiting = field(default_factory=Waiting)  # a search with its embedding and reranking
+    models: Waiting = field(default_factory=Waiting)
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and answers."""
+        return self.prompt_tokens + self.answer_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall:
+    """One call of a chat model, for those who watch over it."""
+
+    model: str
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    cost: float = 0.0  # US dollars, where the server tells
+    problem: str = ""  # the name of the error that it ended with
+
+
+def unheard(call: ModelCall) -> None:
+    """Where nobody watches over models."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +75,15 @@ class Pace:
     planned_s: float = 0.0  # until the plan was there
     found_s: float = 0.0  # from the plan until the facts were
     first_s: float | None = None  # until the first words could be shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepCounts:
+    """How a plan of several steps went (seed 3, "Plan Efficiency"); all 0 where one search was enough."""
+
+    planned: int = 0
+    run: int = 0
+    adapted: int = 0  # added, changed or skipped on the way
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +98,8 @@ class TurnMetrics:
     facts: int  # found
     passages: int  # cited
     usage: Usage
+    facts_used: int = 0  # of those found, by the answer
+    steps: StepCounts = field(default_factory=StepCounts)
 
 
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
@@ -61,3 +121,15 @@ def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> 
     usage.prompt_tokens += prompt_tokens
     usage.answer_tokens += answer_tokens
     usage.cost += cost
+
+
+def searching() -> AbstractContextManager[None]:
+    """The turn waits for a search while the context is open."""
+    usage = _current.get()
+    return usage.searching.under_way() if usage else nullcontext()
+
+
+def asking() -> AbstractContextManager[None]:
+    """The turn waits for a model while the context is open."""
+    usage = _current.get()
+    return usage.models.under_way() if usage else nullcontext()

@@ -92,8 +92,9 @@ class DialogueStore(Protocol):
 class EntityResolver(Protocol):
     """Finds the entities of a base that a question names, in whatever form it names them."""
 
-    async def resolve(self, base: BaseId, question: str) -> tuple[KnownEntity, ...]:
-        """The likeliest first; none when the question names none that is known."""
+    async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
+        """The likeliest first; none when the question names none that is known. `earlier` is what was asked before:
+        what it names may still be meant. Raises DatabaseAway."""
         ...
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
-from rag.metering import Pace, TurnMetrics, Usage
+from rag.metering import Pace, StepCounts, TurnMetrics, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,10 +241,12 @@ class Answer:
     left_out: int = 0  # items that were found beyond what the plan's limits let through
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
     plan: str | None = None  # where the plan came from: PlanOrigin
-    facts: int = 0  # found; the citations are those that were used
+    facts: int = 0  # found
+    facts_used: int = 0  # of those found; several may stand in one citation
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None  # that people can have as a file
     steps: tuple[StepShown, ...] = ()  # of a plan of several
+    step_counts: StepCounts = field(default_factory=StepCounts)
     spent: str | None = None  # the limit that ended the work early: Spent
     pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
@@ -258,7 +260,9 @@ class Answer:
             seconds=self.seconds,
             pace=self.pace,
             facts=self.facts,
+            facts_used=self.facts_used,
             passages=len(self.citations),
+            steps=self.step_counts,
             usage=self.usage,
         )
 

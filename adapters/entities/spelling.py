@@ -8,7 +8,7 @@ import re
 
 _LETTERS = str.maketrans("абвгдезийклмнопрстуфхцыэё", "abvgdezijklmnoprstufhcyee")
 _PAIRS = str.maketrans({"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"})
-_TO_LATIN = {**_LETTERS, **_PAIRS}
+_TO_LATIN: dict[int, int | str | None] = {**_LETTERS, **_PAIRS}
 _NOT_SLUG = re.compile(r"[^a-z0-9+#]+")
 
 # What other transliterations (ISO 9, passports, English habit) write for the same letter, folded one after the other.

@@ -23,6 +23,11 @@ class CircuitBreaker:
         self._opened_at = 0.0
 
     @property
+    def rests(self) -> bool:
+        """Open, and not yet to be tried again. Looking changes nothing."""
+        return self._failed >= self._limit and self._clock() - self._opened_at < self._rest_s
+
+    @property
     def lets_through(self) -> bool:
         """Whether a call may be made now. Half open, only the one that asks first gets through."""
         if self._failed < self._limit:

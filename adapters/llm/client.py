@@ -6,7 +6,7 @@ prompt but the one that asks for JSON; it remembers which way of asking for JSON
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from adapters.llm.structured import (
     response_format,
 )
 from rag.errors import ModelAway, ModelNonsense
-from rag.metering import note_usage
+from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.records import ChatMessage
 
 LONGEST_TOKEN = 32  # characters, far above any average
@@ -47,9 +47,13 @@ class CallSettings:
 class OpenAIChatModel:
     """One model at one address; meets `rag.ports.ChatModel`. Make it with `open_chat_model`."""
 
-    def __init__(self, sdk: openai.AsyncOpenAI, settings: CallSettings) -> None:
+    def __init__(
+        self, sdk: openai.AsyncOpenAI, settings: CallSettings, *, heard: Callable[[ModelCall], None] = unheard
+    ) -> None:
+        """`heard` is told of each answer whose usage the server tells."""
         self._sdk = sdk
         self._settings = settings
+        self._heard = heard
         self._rung = Rung.JSON_SCHEMA  # the highest that is not known to be refused by this server for this model
 
     @property
@@ -122,7 +126,7 @@ class OpenAIChatModel:
 
     async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, Any]) -> str:
         started = time.monotonic()
-        with model_errors():
+        with asking(), model_errors():
             async with asyncio.timeout(self._settings.timeout_s):  # the SDK's counts each try, and from byte to byte
                 completion = await self._sdk.chat.completions.create(**self._request(messages), **fields)
         self._log_usage(getattr(completion, "usage", None), started)
@@ -131,7 +135,7 @@ class OpenAIChatModel:
     async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[ChatCompletionChunk, None]:
         """The stream's chunks, none of which may keep us waiting for longer than the timeout."""
         limit_s = self._settings.timeout_s
-        with model_errors():
+        with asking(), model_errors():
             async with asyncio.timeout(limit_s):
                 stream = await self._sdk.chat.completions.create(
                     **self._request(messages), stream=True, stream_options={"include_usage": True}
@@ -153,18 +157,23 @@ class OpenAIChatModel:
     def _log_usage(self, usage: CompletionUsage | None, started: float) -> None:
         if usage is None:
             return
-        cost = (usage.model_extra or {}).get("cost")
-        note_usage(
+        told = (usage.model_extra or {}).get("cost")
+        cost = float(told) if isinstance(told, int | float) else 0.0
+        note_usage(prompt_tokens=usage.prompt_tokens, answer_tokens=usage.completion_tokens, cost=cost)
+        call = ModelCall(
+            model=self.name,
+            seconds=time.monotonic() - started,
             prompt_tokens=usage.prompt_tokens,
             answer_tokens=usage.completion_tokens,
-            cost=float(cost) if isinstance(cost, int | float) else 0.0,
+            cost=cost,
         )
+        self._heard(call)
         structlog.get_logger().debug(
             "llm.answered",
             model=self.name,
             prompt_tokens=usage.prompt_tokens,
             answer_tokens=usage.completion_tokens,
-            seconds=round(time.monotonic() - started, 3),
+            seconds=round(call.seconds, 3),
         )
 
 

@@ -4,7 +4,7 @@ In: models in order of preference. Out: a `ChatModel`. A stream that has begun i
 two halves of different answers would read as one.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -15,6 +15,7 @@ from adapters.llm.breaker import CircuitBreaker
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.structured import Schema
 from rag.errors import ModelAway, ModelError
+from rag.metering import ModelCall, unheard
 from rag.records import ChatMessage
 
 Result = TypeVar("Result")
@@ -28,6 +29,7 @@ class GuardedModel:
 
     model: OpenAIChatModel
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
+    heard: Callable[[ModelCall], None] = unheard  # told of calls that failed
 
 
 class FallbackModel:
@@ -41,6 +43,11 @@ class FallbackModel:
     def name(self) -> str:
         """The preferred model's name."""
         return self._models[0].model.name
+
+    @property
+    def resting(self) -> Mapping[str, bool]:
+        """Which models are left alone for a while, by name."""
+        return {guarded.model.name: guarded.breaker.rests for guarded in self._models}
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         """The whole answer. Raises ModelError when no model gives one."""
@@ -91,5 +98,6 @@ def _note(guarded: GuardedModel, error: ModelError) -> ModelError:
         guarded.breaker.failed()
     else:
         guarded.breaker.succeeded()
+    guarded.heard(ModelCall(model=guarded.model.name, problem=type(error).__name__))
     log.info("llm.passed_on", model=guarded.model.name, reason=type(error).__name__)
     return error

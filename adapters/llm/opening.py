@@ -4,9 +4,11 @@ In: an address, a key, models in order of preference and their settings. Out: on
 is sent until something is asked.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
+from rag.metering import ModelCall, unheard
 
 if TYPE_CHECKING:
     import openai
@@ -45,8 +47,10 @@ async def open_chat_model(
     temperature: float,
     max_tokens: int,
     timeout_s: float,
+    heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator["FallbackModel"]:
-    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`)."""
+    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard` is
+    told of each call that was answered or failed."""
     # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
     from adapters.llm.client import CallSettings, OpenAIChatModel
     from adapters.llm.fallback import FallbackModel, GuardedModel
@@ -56,4 +60,5 @@ async def open_chat_model(
             CallSettings(model=model, temperature=temperature, max_tokens=max_tokens, timeout_s=timeout_s)
             for model in models
         ]
-        yield FallbackModel([GuardedModel(model=OpenAIChatModel(sdk, each)) for each in settings])
+        asked = [OpenAIChatModel(sdk, each, heard=heard) for each in settings]
+        yield FallbackModel([GuardedModel(model=model, heard=heard) for model in asked])

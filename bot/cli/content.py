@@ -47,6 +47,8 @@ async def add_to_base(
                 print_json(_outcome_json(source, outcome, error))
             else:
                 _print_outcome(source, outcome, error, words)
+        async with parts.open_enricher() as enricher:  # no worker may be running that would do it later
+            await enricher.drain(base)
     return int(failed)
 
 

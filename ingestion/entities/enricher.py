@@ -145,9 +145,7 @@ class Enricher:
             return [Extract(mentions=tuple(await self._readers.finder.find(text)))]
         return []
 
-    async def _ask_model(
-        self, facts: FactReader, blocks: Sequence[Block], claimed: ClaimedEnrichment
-    ) -> list[Extract]:
+    async def _ask_model(self, facts: FactReader, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
         extracts: list[Extract] = []
         for part in _parts(blocks)[:MOST_PARTS]:
             await self._queue.renew(claimed, lease_s=LEASE_S)

@@ -39,6 +39,7 @@ class Draft:
     kind: AnswerKind
     text: str
     citations: tuple[Citation, ...] = ()
+    facts_used: int = 0  # of those in the prompt
     model: str | None = None
     cut: bool = False
     done: bool = False
@@ -175,7 +176,8 @@ class AnswerWriter:
         return replace(self._draft(shown), citations=cited, cut=True, done=True)
 
     def _draft(self, reading: Reading) -> Draft:
-        return Draft(kind=reading.kind or AnswerKind.GENERAL, text=reading.text, model=self._model.name)
+        kind = reading.kind or AnswerKind.GENERAL
+        return Draft(kind=kind, text=reading.text, model=self._model.name, facts_used=len(set(reading.used)))
 
     def _report(self, error: ModelError, shown: Reading) -> None:
         """A refusal needs somebody to pay or to mend the key; anything else passes."""
@@ -193,7 +195,13 @@ def rendered(assignment: Assignment) -> Draft:
     )
     if not answer.text:
         return NOTHING
-    return Draft(kind=AnswerKind.QUOTES, text=answer.text, citations=answer.citations, done=True)
+    return Draft(
+        kind=AnswerKind.QUOTES,
+        text=answer.text,
+        citations=answer.citations,
+        facts_used=len(answer.citations),  # as far as facts can be told apart in it
+        done=True,
+    )
 
 
 def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date) -> Evidence:

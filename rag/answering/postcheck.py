@@ -113,11 +113,11 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
     if not _DIGIT.search(prose):  # most answers; reading the numbers of all facts takes milliseconds
         return []
-    known = _known_numbers(evidence) | own_counts(prose)
+    said = _known_numbers(evidence)
     lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
-    sums = [line for line in lines if _CALCULATION.search(line)]  # shown, so that the reader can check them
+    sums = [line for line in lines if _is_sum(line, said)]  # shown, so that the reader can check them
     shown = known_numbers("\n".join(sums))
-    known |= shown | _differences(shown)
+    known = said | own_counts(prose) | shown | _differences(shown)
     strange = [
         number.shown
         for line in lines
@@ -131,6 +131,11 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
     return [
         f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
     ]
+
+
+def _is_sum(line: str, said: frozenset[Decimal]) -> bool:
+    """Months and shares may be the model's own («× 12 × 0,85»), but a sum of nothing that was said is made up."""
+    return bool(_CALCULATION.search(line)) and any(number.is_among(said) for number in written_numbers(line))
 
 
 def _differences(shown: frozenset[Decimal]) -> frozenset[Decimal]:

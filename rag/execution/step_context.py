@@ -17,6 +17,7 @@ from rag.tokens import estimate_tokens
 
 WINDOW = 2  # steps that are told of in full (seed 3, "Sliding Window": "Последние 2")
 SAMPLE_CHARS = 160  # of a fact in a summary
+NOTE_TOKENS = 15  # for saying that some were left out
 SAMPLES = 3  # facts that a summary of an older step names
 
 
@@ -49,7 +50,7 @@ def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) ->
 def summary(finished: Sequence[Finished], *, tokens: int) -> str:
     """The latest steps with their facts, older ones with a few, those that do not fit as a number."""
     lines: list[str] = []
-    left = tokens
+    left = tokens - (NOTE_TOKENS if len(finished) > WINDOW else 0)
     for age, each in enumerate(reversed(finished)):
         line = _told(each, samples=len(each.payload.facts) if age < WINDOW else SAMPLES)
         if estimate_tokens(line) > left:

@@ -11,6 +11,7 @@ import structlog
 
 from domain.documents import DocumentCard, DocumentStatus, known_as
 from domain.ids import BaseId, DocumentId
+from rag.execution.tools import StepFailed
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.words import share, stems
@@ -37,13 +38,13 @@ class Selection:
         self._finder = finder
 
     async def choose(
-        self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool
+        self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
     ) -> tuple[DocumentCard, ...]:
-        """`names`: those alone. Else, when `exhaustive`, all of the base; otherwise those that the search names. Raises
-        DatabaseAway."""
+        """`names`: those alone, `one_each` when each name is of one document. Else, when `exhaustive`, all of the base;
+        otherwise those that the search names. Raises DatabaseAway, and StepFailed when no document has such a name."""
         cards = await self._ready(base)
         if names:
-            return named(names, cards)
+            return _known(named(names, cards, one_each=one_each))
         found = await self._finder.find(base, question)
         order = {document: place for place, document in enumerate(_documents(found))}
         wanted = [card for card in cards if exhaustive or card.id in order]
@@ -59,11 +60,13 @@ class Selection:
                 return [card for card in cards if card.status is DocumentStatus.READY]
 
 
-def named(names: Sequence[str], cards: Sequence[DocumentCard]) -> tuple[DocumentCard, ...]:
-    """For each name the documents that hold all of its words, else the newest that holds most; each document once."""
+def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool = False) -> tuple[DocumentCard, ...]:
+    """For each name the documents that hold all of its words, else the newest that holds most; each document once.
+    `one_each`: of those that hold all the one with the fewest other words."""
     found: dict[DocumentId, DocumentCard] = {}
     for name in names:
         best = _best(name, cards)
+        best = sorted(best, key=lambda card: len(_words(card)))[:1] if one_each else best
         if not best:
             log.info("selection.no_such_document", known=len(cards))
         found.update({card.id: card for card in best})
@@ -79,12 +82,22 @@ def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
     if exact := [card for card in cards if name.casefold() in (card_name(card).casefold(), card.title.casefold())]:
         return exact
     asked = stems(name)
-    shares = [share(asked, stems(f"{card_name(card)} {card.title} {card.source_identifier}")) for card in cards]
+    shares = [share(asked, _words(card)) for card in cards]
     if not shares or max(shares) < ENOUGH_OF_NAME:
         return []
     if max(shares) == 1.0:
         return [card for card, held in zip(cards, shares, strict=True) if held == 1.0]
     return [cards[shares.index(max(shares))]]
+
+
+def _words(card: DocumentCard) -> frozenset[str]:
+    return stems(f"{card_name(card)} {card.title} {card.source_identifier}")
+
+
+def _known(cards: tuple[DocumentCard, ...]) -> tuple[DocumentCard, ...]:
+    if not cards:
+        raise StepFailed("no document goes by these names")
+    return cards
 
 
 def _documents(found: Sequence[RankedPassage]) -> list[DocumentId]:

@@ -5,14 +5,16 @@ costs quality, never the search: without the embedder the lexical leg serves alo
 stands. It does not read the question's words into the log.
 """
 
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import structlog
 
 from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
+from rag.metering import searching
 from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
 from rag.records import Candidate, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
@@ -31,6 +33,10 @@ REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
 log = structlog.get_logger()
 
 
+def _unheard(seconds: float) -> None:
+    """Where nobody watches over searches."""
+
+
 class Retrieval:
     """Search as a turn and `baza eval retrieval` use it."""
 
@@ -45,8 +51,10 @@ class Retrieval:
         passages: int,
         lexical_weight: float,
         vector_weight: float,
+        heard: Callable[[float], None] = _unheard,
     ) -> None:
-        """`candidates` of each leg are fused, `passages` are handed on. A leg of weight 0 is not asked."""
+        """`candidates` of each leg are fused, `passages` are handed on. A leg of weight 0 is not asked. `heard` is told
+        the seconds of each `find`."""
         self._search = search
         self._embedder = embedder
         self._analyzer = analyzer
@@ -55,10 +63,18 @@ class Retrieval:
         self._passages = passages
         self._lexical_weight = lexical_weight
         self._vector_weight = vector_weight
+        self._heard = heard
         self._vectors: OrderedDict[str, list[float]] = OrderedDict()
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first, neighbours as one; none when nothing fits. Raises the store's DatabaseAway."""
+        started = time.monotonic()
+        with searching():
+            found = await self._find(base, question, only)
+        self._heard(time.monotonic() - started)
+        return found
+
+    async def _find(self, base: BaseId, question: str, only: SearchFilter | None) -> tuple[RankedPassage, ...]:
         text = question[:MAX_QUERY_CHARS]
         query = await self._query(base, text, only)
         found = await self._found(query)

@@ -6,12 +6,13 @@ stands in, with cells that the document bears; the rest is dropped and counted. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from domain.ids import DocumentId
 from rag.answering.numbers import written_numbers
-from rag.iterative.grounding import chunk_name, numbers_in, passage_words, plain, stands_in
+from rag.iterative.grounding import REMEMBERED, chunk_name, numbers_in, passage_words, plain, stands_in
 from rag.records import Passage, RankedPassage
-from rag.tabulation.values import day
+from rag.tabulation.values import day, days_in
 from rag.tabulation.wire import ReadRow, RowsReply
 from rag.words import share, stems, union
 
@@ -58,6 +59,9 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
     return Checked(rows=tuple(rows), dropped=len(reply.rows) - len(rows), emptied=emptied)
 
 
+_days_in = lru_cache(maxsize=REMEMBERED)(days_in)
+
+
 def _source(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
     """The passage that holds the quotation, that which was named before others."""
     named_first = sorted(part, key=lambda passage: chunk_name(passage) != read.chunk_id)
@@ -74,9 +78,7 @@ def _stands(cell: str, texts: Sequence[str]) -> bool:
     if not cell or plain(cell) in VERDICTS:
         return bool(cell)
     if wanted := day(cell):
-        return any(day(line) == wanted for text in texts for line in _around_digits(text)) or _numbers_stand(
-            cell, texts
-        )
+        return any(wanted in _days_in(text) for text in texts)
     words = frozenset(stem for stem in stems(cell) if stem.isalpha())
     held = union(stems(text) for text in texts)
     return _numbers_stand(cell, texts) and (not words or share(words, held) >= ENOUGH_WORDS)
@@ -85,9 +87,3 @@ def _stands(cell: str, texts: Sequence[str]) -> bool:
 def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:
     known = frozenset().union(*map(numbers_in, texts))
     return all(number.is_among(known) for number in written_numbers(cell))
-
-
-def _around_digits(text: str) -> list[str]:
-    """Runs of words that may be a date, each beginning with another word, for a text may hold many."""
-    words = text.split()
-    return [" ".join(words[place : place + 3]) for place, word in enumerate(words) if any(map(str.isalnum, word))]

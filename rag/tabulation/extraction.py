@@ -30,7 +30,8 @@ from rag.tokens import estimate_tokens
 SIDE_BY_SIDE = 4
 PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putting short documents together
 QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the names of the fields
-NAME_TOKENS = 40  # of a document's name, with each passage
+NAME_CHARS = 80  # of a document's name, with each passage
+NAME_TOKENS = 40
 
 log = structlog.get_logger()
 
@@ -179,7 +180,7 @@ def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list
 
 
 def _request(part: Sequence[Passage], batch: Sequence[DocumentCard], order: RowsOrder) -> RowsRequest:
-    names = {card.id: card_name(card)[:NAME_TOKENS] for card in batch}
+    names = {card.id: card_name(card)[:NAME_CHARS] for card in batch}
     chunks = (
         NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text) for each in part
     )

@@ -5,7 +5,7 @@ Out: values that can be added up, compared and sorted; nothing for a cell that i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -48,7 +48,7 @@ _DATES = (
     re.compile(r"\b(?P<day>\d{1,2})[./](?P<month>\d{1,2})[./](?P<year>\d{4}|\d{2})\b"),
     re.compile(r"\b(?P<day>\d{1,2})[»\"”]?\s+(?P<name>[^\W\d_]{3,})\.?,?\s+(?P<year>\d{4})\b"),
     re.compile(r"\b(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{4})\b"),
-    re.compile(r"\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month: its first day
+    re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month: its first day
 )
 _CENTURY = 2000  # of a year in two digits
 
@@ -77,11 +77,12 @@ def amount(text: str) -> Amount | None:
 
 def day(text: str) -> date | None:
     """The first date of a cell; day before month where only digits tell."""
-    for pattern in _DATES:
-        for found in pattern.finditer(text):
-            if made := _date(found.groupdict()):
-                return made
-    return None
+    return next(_days(text), None)
+
+
+def days_in(text: str) -> frozenset[date]:
+    """All dates of a text."""
+    return frozenset(_days(text))
 
 
 def is_only_amount(text: str) -> bool:
@@ -136,6 +137,13 @@ def _unit_at(text: str, start: int, end: int) -> str:
     after = _UNIT.match(text, end)
     word = before[1] if before else after[1] if after else ""
     return next((unit for unit, pattern in _UNITS if pattern.fullmatch(word)), word.casefold())
+
+
+def _days(text: str) -> Iterator[date]:
+    for pattern in _DATES:
+        for found in pattern.finditer(text):
+            if made := _date(found.groupdict()):
+                yield made
 
 
 def _date(parts: Mapping[str, str | None]) -> date | None:

@@ -103,6 +103,7 @@ create table documents (
   chunks              int not null default 0,     -- stored so far
   terms               bigint not null default 0,  -- in its chunks
   visible             boolean not null default false,  -- its chunks can be found
+  shelved             boolean not null default false,  -- its vectors stand on the shelf of the base, when it has one
   status              text not null default 'queued' check (status in
                         ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
                          'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
@@ -133,6 +134,7 @@ create index documents_base on documents (base_id, created_at desc, id);
 create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
 create index documents_working on documents (base_id) where phase = 'working';
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
+create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
 create index documents_lineage on documents (lineage);
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
@@ -240,7 +242,13 @@ create table turn_metrics (
   first_s     real,                        -- until the person saw the first word; null when there was none
   plan        text,                        -- where the plan came from: the model, its repair, the default
   facts       int not null default 0,      -- found
+  facts_used  int not null default 0,      -- of them, by the answer
   passages    int not null default 0,      -- cited
+  steps_planned int not null default 0,    -- 0: one search, no plan of several steps
+  steps_run   int not null default 0,
+  adapted     int not null default 0,      -- steps added, changed or skipped on the way
+  searching_s real not null default 0,     -- while at least one search was under way
+  models_s    real not null default 0,     -- while at least one call of a model was
   calls       int not null default 0,      -- of models
   prompt_tokens bigint not null default 0,
   answer_tokens bigint not null default 0,

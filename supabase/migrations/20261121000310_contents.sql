@@ -1,10 +1,12 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see 000300). Passages can be found batch by batch, unless something that can
 -- be found already stands against it: the same content, or an earlier version that these would have to take the place of.
+-- `force_custom_plan`: a connection that made its plan while the table was empty would read the whole base ever after.
 
 create function ready_namesake(p_held documents)
 returns setof documents
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
   select d.* from documents d
   where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
@@ -17,10 +19,10 @@ comment on function ready_namesake is
 create function ready_before(p_held documents)
 returns setof documents
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
   select d.* from documents d
-  where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
-    and (d.base_id = p_held.base_id) is true -- not by the index of the base, which the planner takes for a short one
+  where d.base_id = p_held.base_id and d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
 $$;
 comment on function ready_before is 'Internal: the ready version that this document is to take the place of, if any.';
 

@@ -287,45 +287,45 @@ as $$
           group by x.form order by count(*) desc, x.form limit 8),
     f.key, f.weight, f.as_name,
     (select coalesce(max(m.confidence), 0) from entity_mentions m where m.entity_id = e.id),
-    (select count(*) from graph_facts g where g.entity_id = e.id)
-      + (select count(*) from graph_facts g where g.object_id = e.id)
+    (select count(*) from graph_facts g
+     where g.entity_id = e.id or e.type = 'technology' and g.object_id = e.id) -- of a technology others say all
   from found f join entities e on e.id = f.entity_id
   order by f.weight desc, e.canonical
 $$;
 comment on function resolve_names is 'Entities of a base that are found under these keys, the surest first.';
 
 create function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
-returns table (entity_name text, entity_type text, relation text, text text, object_name text, confidence real,
-  passage jsonb)
+returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   with asked as (
     select e.id, e.type from entities e where e.base_id = p_base::uuid and e.canonical = p_entity
-  ), subjects as ( -- of an organisation also its projects, and whatever else a document ties to it
-    select a.id from asked a
-    union
-    select f.entity_id from asked a join graph_facts f on f.object_id = a.id where p_related
   ), chosen as (
-    select f.* from subjects s join graph_facts f on f.entity_id = s.id
-    where p_entity is not null and f.base_id = p_base::uuid and f.relation = any (p_relations)
-    union
-    select f.* from asked a join graph_facts f on f.object_id = a.id
-    where p_entity is not null and f.base_id = p_base::uuid and f.relation = any (p_relations)
-    union
-    select f.* from graph_facts f
+    select f.id, 0 as remoteness from asked a join graph_facts f on f.entity_id = a.id
+    union all
+    select f.id, 1 from asked a join graph_facts f on f.object_id = a.id
+    union all -- of an employer or a technology: what is said of the projects that name it
+    select f.id, 2 from asked a join graph_facts t on t.object_id = a.id join graph_facts f on f.entity_id = t.entity_id
+    where p_related and a.type <> 'project'
+    union all
+    select f.id, 0 from graph_facts f
     where p_entity is null and f.base_id = p_base::uuid and f.relation = any (p_relations)
+  ), nearest as (
+    select c.id, min(c.remoteness) as remoteness from chosen c group by c.id
   )
-  select e.name, e.type, c.relation, c.text, o.name, c.confidence, to_jsonb(p)
-  from chosen c
-  join entities e on e.id = c.entity_id
-  left join entities o on o.id = c.object_id
-  join passages p on p.chunk_id = c.chunk_id and p.base_id = p_base::uuid
-  join documents d on d.id = c.document_id
-  order by coalesce(d.published_at, d.created_at) desc, d.id, c.position limit p_limit
+  select e.name, f.relation, f.text, o.name, f.confidence, to_jsonb(p)
+  from nearest n
+  join graph_facts f on f.id = n.id
+  join entities e on e.id = f.entity_id
+  left join entities o on o.id = f.object_id
+  join passages p on p.chunk_id = f.chunk_id and p.base_id = p_base::uuid
+  join documents d on d.id = f.document_id
+  where f.base_id = p_base::uuid and f.relation = any (p_relations)
+  order by n.remoteness, coalesce(d.published_at, d.created_at) desc, d.id, f.position limit p_limit
 $$;
 comment on function entity_facts is
-  'What is known of an entity, or of everybody (null), in these relations: facts of its own, and those of others that '
-  'name it; with `p_related` all of those others. Only facts whose passage can be found.';
+  'What is known of an entity, or of everybody (null), in these relations: facts of its own, then those of others that '
+  'name it, then with `p_related` all of those others. Only facts whose passage can be found.';
 
 insert into enrichments (document_id, base_id, turn)
 select d.id, d.base_id, d.created_at from documents d where d.status = 'ready';

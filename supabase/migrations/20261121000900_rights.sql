@@ -7,7 +7,7 @@ do $$
 declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
-    'common_terms',
+    'common_terms', 'vector_shelves',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
     'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
@@ -25,10 +25,12 @@ declare
     'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'rename_document',
     'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
     'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
+    'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status', 'failures_by_code', 'overall_statistics',
     'save_feedback', 'save_turn', 'save_table', 'read_table', 'forget_tables',
     'lock_entities', 'drop_unmentioned', 'forget_entities', 'await_enrichment', 'claim_enrichment', 'held_enrichment',
     'renew_enrichment', 'postpone_enrichment', 'store_entities', 'read_spans', 'resolve_names', 'entity_facts',
-    'exact_scan_limit', 'ensure_vector_index', 'scan_vectors', 'walk_vectors', 'search_vectors',
+    'exact_scan_limit', 'scan_vectors', 'scan_documents', 'walk_vectors', 'search_vectors',
+    'shelf_wanted', 'fill_shelf', 'new_shelf', 'drop_old_shelves', 'ensure_vector_index',
     'counted_passages', 'count_common_terms', 'refresh_common_terms', 'forget_common_terms', 'is_word',
     'similar_terms', 'count_postings', 'weigh_terms',
     'score_postings', 'search_terms',

@@ -42,8 +42,14 @@ class Shelf:
     def cards(self) -> list[DocumentCard]:
         """Newest first."""
         made = [
-            ready(id=DocumentId(name), title=name, source_identifier=name, created_at=FIRST_DAY + timedelta(days=place))
-            for place, name in enumerate(self.texts)
+            ready(
+                id=DocumentId(name),
+                title=name,
+                source_identifier=name,
+                chunks=len(texts),
+                created_at=FIRST_DAY + timedelta(days=place),
+            )
+            for place, (name, texts) in enumerate(self.texts.items())
         ]
         return made[::-1]
 

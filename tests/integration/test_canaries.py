@@ -34,6 +34,7 @@ from tests.integration.adapters.database.stores.material import (
     file,
     find,
     hash_of,
+    named_entities,
     note,
     open_base,
     publish,
@@ -45,7 +46,7 @@ MESSAGE = 7  # everybody's note came in a message with this number
 DIMENSIONS = 1024
 FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
-COUNTS_ONLY = {"count_base", "lock_base", "count_postings", "count_common_terms"}
+COUNTS_ONLY = {"count_base", "lock_base", "lock_entities", "count_postings", "count_common_terms"}
 
 _FUNCTIONS = """
 select p.proname, p.proargnames[:p.pronargs] from pg_proc p
@@ -133,6 +134,10 @@ GIVEN: Mapping[str, Callable[[Canary], object]] = {
     "p_content": lambda _: json.dumps({"title": "t", "columns": [], "rows": []}),
     "p_table": lambda canary: canary.table,
     "p_hold_s": lambda _: 0.0,
+    "p_keys": lambda canary: [canary.word, "канарейка"],
+    "p_entity": lambda canary: f"project:{canary.word}",
+    "p_relations": lambda _: ["CONTACTS"],
+    "p_related": lambda _: True,
     "p_keep": lambda _: 30,
     "p_limit": lambda _: 1000,
     "p_offset": lambda _: 0,
@@ -205,6 +210,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
     await stores.library.save_feedback(person, base, ChatId(person), MessageId(MESSAGE), rating=1)
     await stores.library.save_turn(person, base, TURN)
     table = SourcedTable(title=word, columns=(word,), rows=((word,),))
+    await keep_entities(stores, base, word)
     found = await find(stores, base, word)
     return Canary(
         base=base,
@@ -215,6 +221,14 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         table=await stores.answer_tables.save_table(person, base, table),
         content_hash=hash_of(*texts[0]),
     )
+
+
+async def keep_entities(stores: DatabaseStores, base: BaseId, word: str) -> None:
+    """One entity of the canary's name, of which a document of the base says the canary's word."""
+    claimed = await stores.entities.claim(lease_s=60, attempts=3, only=base)
+    assert claimed is not None
+    (span, *_) = await stores.entities.spans(claimed)
+    await stores.entities.store(claimed, found=named_entities(span.chunk, word, key=word), reader="a test")
 
 
 async def batch_id_of(stores: DatabaseStores, base: BaseId, document: DocumentId) -> BatchId:

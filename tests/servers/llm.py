@@ -114,7 +114,7 @@ class Streamed:
     thoughts: str = ""  # sent before the text as `reasoning`
     ending: Ending = Ending.DONE
     usage: bool = True
-    pause_s: float = 0.0  # before each piece
+    pause_s: float = 0.0  # before each piece, or before the whole
 
 
 Answer = str | Scripted | Streamed
@@ -171,7 +171,10 @@ class LlmServer:
         answer = self._answer(request, body)
         if isinstance(answer, Scripted):
             return await play(answer)
-        return await self._stream(request, body, answer) if body.stream else _whole(body, answer)
+        if body.stream:
+            return await self._stream(request, body, answer)
+        await asyncio.sleep(answer.pause_s)
+        return _whole(body, answer)
 
     def _answer(self, request: web.Request, body: ChatRequest) -> Scripted | Streamed:
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":

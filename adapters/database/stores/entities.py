@@ -23,14 +23,15 @@ from ingestion.entities.records import (
     RegisteredEntity,
 )
 from ingestion.errors import LeaseLost
-from rag.records import GraphFact, NamedEntity
+from rag.entities import GraphFact, NamedEntity
 
 PAGE_ROWS = 900  # below PostgREST's 1000
 KEYS_AT_ONCE = 400
 
 
 class EntityStore:
-    """Meets `ingestion.entities.ports.EnrichmentQueue` and `EntityRegistry`, `rag.ports.EntityNames` and `EntityGraph`."""
+    """Meets `ingestion.entities.ports.EnrichmentQueue` and `EntityRegistry`, `rag.entities.EntityNames` and
+    `EntityGraph`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -46,13 +47,11 @@ class EntityStore:
 
     async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
         """Give it back for a later try."""
-        await self._call(
-            "postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=False
-        )
+        await self._call("postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=False)
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
         """Keep what was found in place of any earlier, and end the work."""
-        content: JsonValue = {
+        content: dict[str, JsonValue] = {
             "entities": [_entity_json(entity) for entity in found.entities],
             "aliases": [_alias_json(alias) for alias in found.aliases],
             "facts": [_fact_json(fact) for fact in found.facts],
@@ -106,7 +105,7 @@ class EntityStore:
     async def _call(self, function: str, claimed: ClaimedEnrichment, **arguments: Argument) -> list[Row]:
         try:
             return await self._transport.call(
-                function, p_document=claimed.document, p_lease=claimed.lease, **arguments
+                function, timeout_s=None, p_document=claimed.document, p_lease=claimed.lease, **arguments
             )
         except DatabaseError as exc:
             if exc.code == LEASE_LOST:

@@ -10,7 +10,7 @@ from domain.ids import BaseId, ChunkId
 from domain.locator import JsonValue
 from rag.records import Candidate, Passage, SearchFilter, SearchQuery, Spelling
 
-INDEX_S = 15 * 60  # as long as the function gives itself
+INDEX_S = 2 * 60 * 60  # a million vectors on one slow core
 
 
 class SearchStore:
@@ -46,11 +46,14 @@ class SearchStore:
     async def ensure_index(self) -> bool:
         """Make what very large bases need, once one is there: an index, counts of words; True when any was made now.
 
-        It can take minutes and holds up writing meanwhile: for a worker that has nothing to do, not for a turn.
+        It can take minutes, and holds up nobody: neither who searches nor who writes. A step that was cut short is
+        made again. Raises DatabaseError, DatabaseAway.
         """
-        found = await self._transport.call("ensure_vector_index", timeout_s=INDEX_S)
+        made = False
+        while await self._transport.call("ensure_vector_index", timeout_s=INDEX_S):
+            made = True
         counted = await self._transport.call("refresh_common_terms", timeout_s=INDEX_S)
-        return bool(found[0]["created"]) or bool(counted)
+        return made or bool(counted)
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:

@@ -77,6 +77,16 @@ async def test_it_is_done_again_when_its_time_has_come(monkeypatch: pytest.Monke
     assert upkeep.calls > 1
 
 
+async def test_documents_that_come_meanwhile_do_not_wait_for_it() -> None:
+    upkeep, worked = Upkeep(), asyncio.Event()
+    worked.set()
+    queue, pipeline = FakeQueue(), ScriptedPipeline(worked)
+    upkeep.begun_with = lambda: queue.waiting.append(claimed(note()))
+    await run_until(worker(queue, pipeline, upkeep), upkeep.begun)
+    assert len(pipeline.done) == 1
+    assert upkeep.cancelled  # it was still at it
+
+
 async def test_documents_go_first() -> None:
     gate, upkeep = asyncio.Event(), Upkeep()
     pipeline = ScriptedPipeline(gate)

@@ -36,7 +36,7 @@ def test_a_step_that_waits_for_others_sees_them_without_naming_them() -> None:
 
 def test_old_steps_shrink_to_a_line_and_the_oldest_to_a_number() -> None:
     finished = [done(f"s{number}", *(f"факт {number}.{each}" for each in range(9))) for number in range(9)]
-    text = summary(finished, tokens=250)
+    text = summary(finished, tokens=170)
     assert "факт 8.8" in text
     assert "факт 1.8" not in text
     assert "earlier steps are left out here" in text

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import IntakeStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
@@ -31,6 +32,10 @@ class DatabaseStores:
     @property
     def people(self) -> PeopleStore:
         return PeopleStore(self.transport)
+
+    @property
+    def entities(self) -> EntityStore:
+        return EntityStore(self.transport)
 
     @property
     def intake(self) -> IntakeStore:

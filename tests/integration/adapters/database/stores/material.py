@@ -12,8 +12,9 @@ import psycopg
 
 from bot.ports import AnswerTables, Library, Notices, PastDialogues, PeopleStore
 from domain.documents import DocumentCard, Lane, SourceType
-from domain.ids import BaseId, ChatId, DocumentId, MessageId, SessionId, UserId
+from domain.ids import BaseId, ChatId, ChunkId, DocumentId, MessageId, SessionId, UserId
 from domain.locator import Locator
+from ingestion.entities.records import EntityType, NewAlias, NewEntities, NewEntity, NewFact, Relation
 from ingestion.ports import DocumentText, IntakeQueue, WorkQueue
 from ingestion.records import (
     Batch,
@@ -179,6 +180,28 @@ async def read(stores: Stores, held: ClaimedDocument, *texts: str) -> PublishedD
     await stores.work.store_blocks(held, parsed=parsed(*texts, title=held.source.identifier), chunks=len(texts))
     await stores.work.add_chunks(held, chunks=[indexed(ordinal, text) for ordinal, text in enumerate(texts)])
     return await stores.work.publish(held, chunks=len(texts))
+
+
+def named_entities(chunk: ChunkId, name: str, *, key: str, text: str = "Телефон: 12") -> NewEntities:
+    """One project of this name and id, with one fact."""
+    canonical = f"project:{name}"
+    return NewEntities(
+        entities=(
+            NewEntity(canonical=canonical, type=EntityType.PROJECT, name=name, count=1, chunk=chunk, confidence=1.0),
+        ),
+        aliases=(NewAlias(canonical=canonical, key=key, form=name, weight=1.0, as_name=False),),
+        facts=(
+            NewFact(
+                canonical=canonical,
+                relation=Relation.CONTACTS,
+                text=f"{text} {name}",
+                object=None,
+                chunk=chunk,
+                position=0,
+                confidence=1.0,
+            ),
+        ),
+    )
 
 
 def hash_of(*texts: str) -> str:

@@ -1,0 +1,87 @@
+"""Figures of a base, and of everybody.
+
+In: a base, or nothing. Out: records of `domain.statistics`. Who may see the figures of everybody is the bot's to say.
+"""
+
+from datetime import date
+
+from adapters.database import rows
+from adapters.database.transport import Row, Transport
+from domain.ids import BaseId
+from domain.statistics import BaseStatistics, OverallStatistics, QueueState, TurnFigures, TurnsOfDay
+
+FAILURES_SHOWN = 10
+
+
+class StatisticsStore:
+    """Meets `bot.ports.Statistics`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
+        """The last `days` days, today included, by a clock that is so many minutes ahead of UTC; at most 190 days."""
+        (held,) = await self._transport.call("base_statistics", p_base=base, p_days=days)
+        turns = await self._transport.call(
+            "turns_by_day", p_base=base, p_days=days, p_offset_minutes=offset_minutes
+        )  # five kinds a day: below PostgREST's 1000 rows
+        return BaseStatistics(
+            documents=rows.integer(held, "documents"),
+            passages=rows.integer(held, "passages"),
+            pages=rows.integer(held, "pages"),
+            recorded_s=_number(held, "recorded_s"),
+            figures=_figures(held),
+            days=tuple(map(_turns_of_day, turns)),
+        )
+
+    async def queue(self) -> QueueState:
+        """Of all bases."""
+        (state,) = await self._transport.call("queue_state")
+        return QueueState(
+            waiting=rows.integer(state, "waiting"),
+            working=rows.integer(state, "working"),
+            oldest_s=_number(state, "oldest_s"),
+        )
+
+    async def of_all(self, *, days: int) -> OverallStatistics:
+        """Everybody, the last `days` days."""
+        (held,) = await self._transport.call("overall_statistics", p_days=days)
+        statuses = await self._transport.call("documents_by_status")
+        failures = await self._transport.call("failures_by_code", p_days=days, p_limit=FAILURES_SHOWN)
+        return OverallStatistics(
+            people=rows.integer(held, "people"),
+            active=rows.integer(held, "active"),
+            bases=rows.integer(held, "bases"),
+            turns=rows.integer(held, "turns"),
+            general=rows.integer(held, "general"),
+            quoted=rows.integer(held, "quoted"),
+            unanswered=rows.integer(held, "unanswered"),
+            model_calls=rows.integer(held, "model_calls"),
+            slowest_s=rows.number_or_none(held, "slowest_s"),
+            slowest_document_s=rows.number_or_none(held, "slowest_document_s"),
+            figures=_figures(held),
+            documents={rows.text(row, "status"): rows.integer(row, "documents") for row in statuses},
+            failures={rows.text(row, "code"): rows.integer(row, "documents") for row in failures},
+            queue=await self.queue(),
+        )
+
+
+def _figures(row: Row) -> TurnFigures:
+    return TurnFigures(
+        median_s=rows.number_or_none(row, "median_s"),
+        p95_s=rows.number_or_none(row, "p95_s"),
+        thumbs_up=rows.integer(row, "thumbs_up"),
+        thumbs_down=rows.integer(row, "thumbs_down"),
+        tokens=rows.integer(row, "tokens"),
+        cost=_number(row, "cost"),
+    )
+
+
+def _turns_of_day(row: Row) -> TurnsOfDay:
+    return TurnsOfDay(
+        day=date.fromisoformat(rows.text(row, "day")), kind=rows.text(row, "kind"), turns=rows.integer(row, "turns")
+    )
+
+
+def _number(row: Row, name: str) -> float:
+    return rows.number_or_none(row, name) or 0.0

@@ -1,0 +1,103 @@
+"""What a turn is made of: the tools, the planner, the executor, the writer. A part of the composition root (`bot.app`).
+
+In: settings, stores, models. Out: a `Conversation`. It opens nothing.
+"""
+
+from bot.settings import AnswerSettings as Asked
+from bot.settings import Settings
+from bot.stores import Stores
+from prompts.intents import load_intents
+from prompts.loader import Prompts, load_prompts
+from rag.answering.answer import AnswerWriter
+from rag.answering.prompt import AnswerSettings
+from rag.conversation import Conversation, TurnStages
+from rag.dialogue.memory import DialogueMemory
+from rag.dialogue.summary import Summariser
+from rag.entities import NameReader
+from rag.execution.analysis_tool import Analyze
+from rag.execution.documents_tool import ListDocuments
+from rag.execution.executor import Executor
+from rag.execution.graph_tool import GraphQuery
+from rag.execution.reading_tool import ReadDocument
+from rag.execution.run import RunLimits
+from rag.execution.search_tool import SearchBase
+from rag.planning.entities import RegistryResolver
+from rag.planning.planner import Planner
+from rag.planning.prompt import PlannerPrompt
+from rag.planning.wire import AnyTool
+from rag.ports import ChatModel, QuestionAnalyzer
+from rag.retrieval.search import Retrieval
+
+
+def build_conversation(
+    settings: Settings,
+    stores: Stores,
+    *,
+    analyzer: QuestionAnalyzer,
+    names: NameReader,
+    retrieval: Retrieval,
+    model: ChatModel | None,
+    planner_model: ChatModel | None,
+) -> Conversation:
+    """Without a model there is one plain search a question; `planner_model` also thinks, reads and sums up."""
+    asked, prompts = settings.answer, load_prompts()
+    tools = _tools(asked, stores, retrieval, planner_model, prompts)
+    stages = TurnStages(
+        memory=DialogueMemory(
+            stores.dialogue,
+            analyzer,
+            Summariser(stores.dialogue, planner_model, prompts) if planner_model else None,
+            pairs=asked.window_pairs,
+        ),
+        entities=RegistryResolver(stores.entities, names),
+        planner=Planner(planner_model, tools=tools, intents=load_intents(), threshold=asked.plan_threshold),
+        prompt=_planner_prompt(asked, tools, prompts),
+        executor=Executor(tools, max_calls=asked.tool_calls, step_tokens=asked.prompt_tokens),
+        writer=AnswerWriter(model, prompts, _writing(asked)) if model else None,
+    )
+    return Conversation(stages, limits=_limits(asked))
+
+
+def _tools(
+    asked: Asked, stores: Stores, retrieval: Retrieval, model: ChatModel | None, prompts: Prompts
+) -> tuple[AnyTool, ...]:
+    looking: tuple[AnyTool, ...] = (
+        SearchBase(retrieval, stores.library),
+        GraphQuery(stores.entities),
+        ListDocuments(stores.library),
+        ReadDocument(stores.library, stores.reading),
+    )
+    if model is None:
+        return looking
+    return (*looking, Analyze(model, prompts, prompt_tokens=asked.prompt_tokens))
+
+
+def _planner_prompt(asked: Asked, tools: tuple[AnyTool, ...], prompts: Prompts) -> PlannerPrompt:
+    return PlannerPrompt(
+        prompts,
+        intents=load_intents(),
+        tools=tools,
+        policy=asked.search_policy,
+        max_calls=asked.tool_calls,
+        threshold=asked.plan_threshold,
+        dialogue_tokens=asked.prompt_tokens // 4,
+    )
+
+
+def _writing(asked: Asked) -> AnswerSettings:
+    return AnswerSettings(
+        language=asked.answer_language,
+        general_knowledge=asked.general_knowledge,
+        window_pairs=asked.window_pairs,
+        prompt_tokens=asked.prompt_tokens,
+    )
+
+
+def _limits(asked: Asked) -> RunLimits:
+    return RunLimits(
+        steps=asked.plan_steps,
+        model_calls=asked.model_calls,
+        tokens=asked.turn_tokens,
+        seconds=asked.turn_s,
+        cost=asked.turn_cost,
+    )

@@ -1,0 +1,56 @@
+"""Every store of the database, over one transport.
+
+In: a transport. Out: one frozen record; who needs which is the composition root's choice.
+"""
+
+from dataclasses import dataclass
+
+from adapters.database.stores.dialogue import DialogueStore
+from adapters.database.stores.entities import EntityStore
+from adapters.database.stores.inbox import InboxStore
+from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.library import LibraryStore
+from adapters.database.stores.notices import NoticeStore
+from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.reading import ReadingStore
+from adapters.database.stores.search import SearchStore
+from adapters.database.stores.tables import TableStore
+from adapters.database.stores.text import TextStore
+from adapters.database.stores.work import WorkStore
+from adapters.database.transport import Transport
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """Every store, over one transport."""
+
+    people: PeopleStore
+    intake: IntakeStore
+    work: WorkStore
+    text: TextStore
+    library: LibraryStore
+    notices: NoticeStore
+    search: SearchStore
+    dialogue: DialogueStore
+    inbox: InboxStore
+    reading: ReadingStore
+    answer_tables: TableStore
+    entities: EntityStore
+
+    @classmethod
+    def over(cls, transport: Transport) -> "Stores":
+        """All of them, calling through `transport`."""
+        return cls(
+            people=PeopleStore(transport),
+            intake=IntakeStore(transport),
+            work=WorkStore(transport),
+            text=TextStore(transport),
+            library=LibraryStore(transport),
+            notices=NoticeStore(transport),
+            search=SearchStore(transport),
+            dialogue=DialogueStore(transport),
+            inbox=InboxStore(transport),
+            reading=ReadingStore(transport),
+            answer_tables=TableStore(transport),
+            entities=EntityStore(transport),
+        )

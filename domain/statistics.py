@@ -1,0 +1,71 @@
+"""Figures for people and for whoever hosts the bot.
+
+In: nothing. Out: counts, seconds, tokens and US dollars, as frozen records. Nothing in them says what was asked, or by
+whom.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnFigures:
+    """How the turns of some days went."""
+
+    median_s: float | None = None  # until the last word of an answer; None without turns
+    p95_s: float | None = None
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    tokens: int = 0  # of prompts and answers, as far as servers tell
+    cost: float = 0.0  # US dollars, as far as servers tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnsOfDay:
+    """How many turns of a kind a day had; a kind is an `AnswerKind`'s value."""
+
+    day: date
+    kind: str
+    turns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseStatistics:
+    """What a base holds, and how its turns of some days went. Of documents, those that are ready."""
+
+    documents: int = 0
+    passages: int = 0
+    pages: int = 0
+    recorded_s: float = 0.0
+    figures: TurnFigures = TurnFigures()
+    days: tuple[TurnsOfDay, ...] = ()  # oldest first, without those that had no turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueState:
+    """Documents on their way."""
+
+    waiting: int = 0
+    working: int = 0
+    oldest_s: float = 0.0  # the first of those that wait
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverallStatistics:
+    """Everybody and everything."""
+
+    people: int = 0
+    active: int = 0  # who asked in these days; a group is one
+    bases: int = 0
+    turns: int = 0
+    general: int = 0  # of them from general knowledge
+    quoted: int = 0  # of them by quotes, without a model
+    unanswered: int = 0
+    model_calls: int = 0
+    slowest_s: float | None = None
+    slowest_document_s: float | None = None  # to be read
+    figures: TurnFigures = TurnFigures()
+    documents: Mapping[str, int]  # status -> how many
+    failures: Mapping[str, int]  # code -> how many of these days, the most frequent first
+    queue: QueueState = QueueState()

@@ -1,0 +1,106 @@
+"""`graph_query_tool`: what the documents say of one entity, or of everybody, by kind of question.
+
+In: a structural intent, and a canonical id that the question was resolved to. Out: statements, each with the passage it
+stands in, under the name of whom it is said; ids stay inside (seed 4, section 7.1). It searches no text.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from pydantic import Field
+
+from rag.entities import EntityGraph, GraphFact
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.records import RankedPassage
+
+GRAPH_TOOL = "graph_query_tool"
+MOST_FACTS = 200  # the plan's limits let through a dozen; the rest is counted («ещё X»)
+
+
+class GraphIntent(StrEnum):
+    """The structural intents of prompts/intents.toml; a test holds the two together."""
+
+    CURRENT_JOB = "CURRENT_JOB"
+    PROJECT_DETAILS = "PROJECT_DETAILS"
+    PROJECT_ACHIEVEMENTS = "PROJECT_ACHIEVEMENTS"
+    PROJECT_TECH_STACK = "PROJECT_TECH_STACK"
+    TECHNOLOGY_USAGE = "TECHNOLOGY_USAGE"
+    EXPERIENCE_SUMMARY = "EXPERIENCE_SUMMARY"
+    TECHNOLOGY_OVERVIEW = "TECHNOLOGY_OVERVIEW"
+    CONTACTS = "CONTACTS"
+    ENTITY_FACTS = "ENTITY_FACTS"
+
+
+ANSWERED_BY: Mapping[GraphIntent, Sequence[GraphIntent]] = {
+    GraphIntent.TECHNOLOGY_USAGE: (GraphIntent.TECHNOLOGY_USAGE, GraphIntent.PROJECT_TECH_STACK),
+    GraphIntent.EXPERIENCE_SUMMARY: (GraphIntent.EXPERIENCE_SUMMARY, GraphIntent.CURRENT_JOB),
+    GraphIntent.TECHNOLOGY_OVERVIEW: (GraphIntent.TECHNOLOGY_OVERVIEW, GraphIntent.PROJECT_TECH_STACK),
+    GraphIntent.ENTITY_FACTS: tuple(GraphIntent),
+}
+"""Intents that take more than the facts of their own name."""
+
+REACHES_FURTHER = frozenset(
+    {GraphIntent.PROJECT_DETAILS, GraphIntent.PROJECT_ACHIEVEMENTS, GraphIntent.PROJECT_TECH_STACK}
+)
+"""Asked of an employer or a technology, these are about the projects that name it."""
+
+
+class GraphArguments(ToolArguments):
+    """What to look up."""
+
+    intent: GraphIntent
+    entity_id: str | None = Field(None, max_length=200)
+
+
+class GraphQuery(Tool[GraphArguments]):
+    """Looks up what the documents state of a person, organisation, project or technology, as a complete list: where
+    somebody works, contacts, what a project is, its achievements, its technologies, where a technology was applied.
+    It is the first tool for these intents whenever «Known entities» names what is meant; keep the fallback on with
+    rag_db_query. It knows nothing of other intents and of entities that are not listed: use rag_db_query for those.
+
+    - intent: one of the structural intents (CURRENT_JOB, PROJECT_DETAILS, PROJECT_ACHIEVEMENTS, PROJECT_TECH_STACK,
+      TECHNOLOGY_USAGE, EXPERIENCE_SUMMARY, TECHNOLOGY_OVERVIEW, CONTACTS, ENTITY_FACTS). "Which projects at X?" is
+      PROJECT_DETAILS of the organisation X.
+    - entity_id: the exact id from «Known entities»: the technology for TECHNOLOGY_USAGE, the person for CURRENT_JOB,
+      the project for achievements and stacks; null for a question about all of them at once.
+    """
+
+    name = GRAPH_TOOL
+    arguments = GraphArguments
+
+    def __init__(self, graph: EntityGraph) -> None:
+        self._graph = graph
+
+    async def run(self, arguments: GraphArguments, context: ToolContext) -> FactsPayload:
+        """All there is: a list is complete or empty, so what is found covers the question. Raises DatabaseAway."""
+        relations = [relation.value for relation in ANSWERED_BY.get(arguments.intent, (arguments.intent,))]
+        found = await self._graph.facts(
+            context.base_id,
+            entity=arguments.entity_id or None,
+            relations=relations,
+            related=arguments.intent in REACHES_FURTHER,
+            limit=MOST_FACTS,
+        )
+        facts = tuple(map(_fact, _without_bare_names(found)))
+        return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0)
+
+
+def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:
+    """That a project lists a technology goes without saying where it is said how it was applied."""
+    told = {(fact.entity, fact.object) for fact in found if fact.relation == GraphIntent.TECHNOLOGY_USAGE}
+    return [
+        fact
+        for fact in found
+        if fact.relation != GraphIntent.PROJECT_TECH_STACK or (fact.entity, fact.object) not in told
+    ]
+
+
+def _fact(fact: GraphFact) -> Fact:
+    return Fact(
+        kind=FactKind.STATEMENT,
+        text=fact.text,
+        title=fact.entity,
+        passage=RankedPassage(passage=fact.passage, score=fact.confidence),
+        document=fact.passage.document_id,
+    )

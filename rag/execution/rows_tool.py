@@ -1,0 +1,175 @@
+"""`collect_rows`: reads rows out of documents, counts, adds up, sorts and compares them.
+
+In: what a row is, its columns, what is to be worked out. Out: a table with a source for each row, numbers that code has
+worked out, and what documents disagree about. A model reads rows out; the rest is `rag.tabulation`'s.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from domain.documents import DocumentCard
+from prompts.loader import Prompts
+from prompts.wordings import Wordings, language_of
+from rag.execution.facts import FactsPayload
+from rag.execution.run import Progress
+from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.iterative.allowance import Allowance
+from rag.iterative.grounding import plain
+from rag.iterative.selection import PassageFinder, Selection, card_name
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+from rag.tabulation.comparison import compare
+from rag.tabulation.extraction import Extraction, RowExtractor, RowsOrder
+from rag.tabulation.reckoning import Aggregate, Order, sort
+from rag.tabulation.results import Telling, changes_payload, rows_payload
+from rag.tabulation.table import tabulate
+
+MAX_COLUMNS = 6
+MAX_NAMED = 50  # documents that one question names
+MAX_QUESTION_CHARS = 1000  # of the person's own, for the model that reads rows out
+REPLY_TOKENS = 1_500  # what a reply is expected to take; the meter counts what it took
+
+ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
+DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class RowsArguments(ToolArguments):
+    """What a row is, and what is worked out of the rows."""
+
+    what: str = Field(min_length=1, max_length=200)
+    columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    documents: tuple[DocumentName, ...] | None = Field(None, max_length=MAX_NAMED)
+    where: str | None = Field(None, max_length=500)
+    group_by: ColumnName | None = None
+    sort_by: ColumnName | None = None
+    order: Order = Order.ASC
+    aggregate: Aggregate = Aggregate.NONE
+    of: ColumnName | None = None
+    changes: bool = False
+
+    @model_validator(mode="after")
+    def _columns_exist(self) -> Self:
+        for name in filter(None, (self.group_by, self.sort_by, self.of)):
+            self.place(name)
+        if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
+            raise ValueError(f"of: name the column that {self.aggregate} is worked out of")
+        if self.changes and self.documents is not None and len(self.documents) != 2:
+            raise ValueError("changes: name exactly two documents, the earlier one first")
+        return self
+
+    def place(self, name: str) -> int:
+        """Of a column. Raises ValueError when there is none of that name."""
+        names = [plain(column) for column in self.columns]
+        if plain(name) not in names:
+            raise ValueError(f"{name} is none of the columns {', '.join(self.columns)}")
+        return names.index(plain(name))
+
+
+class CollectRows(Tool[RowsArguments]):
+    """Goes through documents, takes a row out of them for every thing of a kind, and lets the program count, add up,
+    sort and compare the rows. Use it for «сколько …», «перечисли все …», «на какую сумму …», «у кого больше …»,
+    «сравни … и …» (the things compared are the rows, what they are compared by are the columns), «что изменилось между
+    … и …». It reads every document, so it is slow: not for one value of one document, not for the documents of the base
+    themselves (list_documents counts those).
+
+    - what: what one row is, in the singular («договор», «платёж», «требование»).
+    - columns: 1 to 6 names; the first one says which thing the row is («номер договора», «продукт», «имя»), the others
+      what the question needs of it, the condition's own value included.
+    - documents: names of the documents, or null for all of the base. Name them when the person does.
+    - where: which rows are wanted, in words, or null for all («заключён в 2024 году»).
+    - aggregate: "sum", "min", "max", "avg" of the column `of`; "count" or "none": rows are always counted.
+    - of: the column that the aggregate is worked out of, or null.
+    - group_by: a column whose values are counted one by one, or null.
+    - sort_by: a column, or null; order: "asc" or "desc".
+    - changes: true for what changed between two documents: then documents holds exactly these two, the earlier first.
+    """
+
+    name = "collect_rows"
+    arguments = RowsArguments
+
+    def __init__(
+        self,
+        catalogue: DocumentCatalogue,
+        passages: DocumentPassages,
+        finder: PassageFinder,
+        model: ChatModel,
+        prompts: Prompts,
+        wordings: Mapping[str, Wordings],
+        *,
+        prompt_tokens: int,
+    ) -> None:
+        """`prompt_tokens`: what the prompt of one call may take."""
+        self._selection = Selection(catalogue, finder)
+        self._extractor = RowExtractor(model, passages, prompts.rows, prompt_tokens=prompt_tokens)
+        self._wordings = wordings
+
+    async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
+        """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
+        cards = await self._selection.choose(
+            context.base_id,
+            " ".join((arguments.what, *arguments.columns, arguments.where or "")),
+            names=arguments.documents,
+            exhaustive=True,
+            one_each=arguments.changes,
+        )
+        if arguments.changes and len(cards) != 2:
+            raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
+        telling = self._telling(arguments, context.question)
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        extraction = await self._extractor.extract(
+            _order(arguments, cards, context), allowance, lambda read: _keep(read, arguments, telling, context)
+        )
+        if cards and extraction.problems == len(cards):
+            raise StepFailed("the model failed at every document")
+        return _payload(extraction, arguments, telling)
+
+    def _telling(self, arguments: RowsArguments, question: str) -> Telling:
+        language = language_of(question)
+        reckons = arguments.aggregate not in (Aggregate.NONE, Aggregate.COUNT)
+        return Telling(
+            row=arguments.what,
+            columns=arguments.columns,
+            words=self._wordings[language],
+            language=language,
+            aggregate=arguments.aggregate,
+            of=arguments.place(arguments.of) if arguments.of and reckons else None,
+            group_by=arguments.place(arguments.group_by) if arguments.group_by else None,
+        )
+
+
+def _order(arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext) -> RowsOrder:
+    return RowsOrder(
+        base_id=context.base_id,
+        row=arguments.what,
+        columns=arguments.columns,
+        condition=arguments.where or "",
+        question=context.question[:MAX_QUESTION_CHARS],
+        cards=tuple(cards),
+    )
+
+
+def _payload(extraction: Extraction, arguments: RowsArguments, telling: Telling) -> FactsPayload:
+    cards = extraction.order.cards
+    came = {card.id: card.created_at for card in cards}
+    if arguments.changes:
+        before, after = (
+            tabulate(extraction.rows.get(card.id, ()), row=arguments.what, columns=arguments.columns, came=came).rows
+            for card in cards
+        )
+        names = (card_name(cards[0]), card_name(cards[1]))
+        return changes_payload(compare(before, after, row=arguments.what), names, telling, extraction.documents)
+    table = tabulate(extraction.in_order, row=arguments.what, columns=arguments.columns, came=came)
+    if arguments.sort_by:
+        table = replace(table, rows=sort(table.rows, arguments.place(arguments.sort_by), arguments.order))
+    return rows_payload(table, telling, extraction.documents)
+
+
+def _keep(extraction: Extraction, arguments: RowsArguments, telling: Telling, context: ToolContext) -> None:
+    """The person sees how far it is; the rows so far stay, should the step be cut short. Half a comparison does not: it
+    would tell of differences that are none."""
+    read = extraction.documents
+    context.run.report(Progress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
+    if not arguments.changes:
+        context.run.kept[context.step_id] = _payload(extraction, arguments, telling)

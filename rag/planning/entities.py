@@ -1,0 +1,119 @@
+"""Which entities of the base a question names, in whatever form and alphabet it names them.
+
+In: a question, and what was asked before it. Out: `KnownEntity`s, the likeliest first; several when it may be either.
+One call of the database. Which of them is meant is for the planner to say (seed 4, section 5.1).
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+from domain.ids import BaseId
+from domain.names import NameWord
+from rag.entities import EntityNames, NamedEntity, NameReader
+from rag.records import KnownEntity
+
+MOST_WORDS = 40  # of a question that are looked at; what follows is a pasted text
+LONGEST_NAME = 4  # words
+MOST_SPELLINGS = 8  # of one run of words; the registry keeps as many
+MOST_ROWS = 200
+MOST_ENTITIES = 8
+EARLIER_SHARE = 0.5  # what the question before this one named is less likely meant
+GUESS_SHARE = 0.6  # of a match whose type is a mere guess
+NAMED_SHARE = 0.7  # of a match that the base names and says nothing of: «АЛОР» is the project rather than its customer
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """Neighbouring words of the question."""
+
+    start: int
+    length: int
+    is_written_as_name: bool
+    share: float  # 1, or less when it was said earlier
+
+    def lies_within(self, other: "_Run") -> bool:
+        ends = self.start + self.length <= other.start + other.length
+        return other.start <= self.start and ends and self.length < other.length
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match:
+    entity: NamedEntity
+    run: _Run
+
+    @property
+    def confidence(self) -> float:
+        certainty = GUESS_SHARE + (1 - GUESS_SHARE) * self.entity.confidence
+        return self.entity.weight * certainty * self.run.share * (1.0 if self.entity.facts else NAMED_SHARE)
+
+
+class RegistryResolver:
+    """Meets `rag.ports.EntityResolver`."""
+
+    def __init__(self, names: EntityNames, reader: NameReader) -> None:
+        self._names = names
+        self._reader = reader
+
+    async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
+        """`earlier` is what was asked before: its entities come after those of the question. Raises DatabaseAway."""
+        runs = await asyncio.to_thread(self._runs, question, earlier)  # the first one loads a dictionary
+        if not runs:
+            return ()
+        found = await self._names.named(base, list(runs), limit=MOST_ROWS)
+        matches = [
+            _Match(entity=entity, run=run)
+            for entity in found
+            for run in runs[entity.key]
+            if run.is_written_as_name or not entity.as_name
+        ]
+        return tuple(map(_known, islice(_best(matches), MOST_ENTITIES)))
+
+    def _runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
+        """Key -> where it stands. The earlier question lies behind the later one, out of reach of its runs."""
+        found: dict[str, list[_Run]] = {}
+        for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
+            for run, words in _runs_of(self._reader.words(text)[:MOST_WORDS], share):
+                for key in islice(product(*(word.keys for word in words)), MOST_SPELLINGS):
+                    found.setdefault(" ".join(key), []).append(replace(run, start=run.start + offset))
+        return found
+
+
+def _runs_of(words: Sequence[NameWord], share: float) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
+    """A single ordinary word is a run only where it is written as a name."""
+    for start in range(len(words)):
+        for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
+            run = words[start : start + length]
+            as_name = any(word.is_written_as_name for word in run)
+            if length == 1 and run[0].is_ordinary and not as_name:
+                continue
+            yield _Run(start=start, length=length, is_written_as_name=as_name, share=share), run
+
+
+def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
+    """Each entity once; none whose words are part of a longer name, or of the full name of the same person."""
+    whole = [match for match in matches if match.entity.weight >= 1]
+    outer = [match for match in matches if not any(match.run.lies_within(other.run) for other in whole)]
+    best: dict[str, _Match] = {}
+    for match in sorted(outer, key=lambda each: (-each.confidence, -each.entity.facts, each.entity.name)):
+        best.setdefault(match.entity.id, match)
+    return (match for match in best.values() if not _is_short_for_another(match, best.values()))
+
+
+def _is_short_for_another(match: _Match, others: Iterable[_Match]) -> bool:
+    """«Дмитрий» beside «Дмитрий Иванов», of whom more is known, while no other Дмитрий is."""
+    longer = [
+        other
+        for other in others
+        if other.entity.type == match.entity.type and other.run == match.run and other.entity.weight < 1
+    ]
+    return match.entity.weight >= 1 and len(longer) == 1 and longer[0].entity.facts > match.entity.facts
+
+
+def _known(match: _Match) -> KnownEntity:
+    entity = match.entity
+    aliases = tuple(form for form in entity.forms if form != entity.name)
+    return KnownEntity(
+        id=entity.id, type=entity.type, name=entity.name, aliases=aliases, confidence=round(match.confidence, 3)
+    )

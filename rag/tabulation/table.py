@@ -1,0 +1,117 @@
+"""Puts rows of many documents together: what stands in several documents is one row.
+
+In: rows by document, the day on which each document came. Out: rows, each thing once with all its sources, and
+disagreements. Two rows are of one thing when their first cells say the same. Pure; no row is lost: each goes into one
+of those that come out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from domain.ids import DocumentId
+from rag.iterative.conflicts import claim, dated
+from rag.iterative.grounding import plain
+from rag.records import Conflict, RankedPassage
+from rag.tabulation.checking import Row
+from rag.tabulation.values import same
+from rag.words import stems
+
+_TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
+_NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tabulated:
+    """The rows of all documents."""
+
+    rows: tuple[Row, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def key_of(cell: str, row: str) -> Key:
+    """What tells one thing from another: the first cell without the word for the thing («договор № 12» is «12»), the
+    sign of a number and the date that often follows it."""
+    kinds = stems(row)
+    words = plain(_TAIL.sub("", cell)).split()
+    telling = tuple(word for word in words if word not in _NUMBER_SIGNS and not (stems(word) & kinds))
+    return telling or tuple(words)
+
+
+def tabulate(
+    rows: Sequence[Row], *, row: str, columns: Sequence[str], came: Mapping[DocumentId, datetime]
+) -> Tabulated:
+    """In order of first appearance. Where documents disagree the newest has its way in the table."""
+    things: dict[Key, list[Row]] = {}
+    for each in rows:
+        things.setdefault(key_of(each.cells[0], row), []).append(each)
+    made = [_thing(each, columns, came) for each in things.values()]
+    conflicts = dated((conflict for one in made for conflict in one.conflicts), came)
+    return Tabulated(rows=tuple(each for one in made for each in one.rows), conflicts=conflicts)
+
+
+def _thing(rows: Sequence[Row], columns: Sequence[str], came: Mapping[DocumentId, datetime]) -> Tabulated:
+    """One row when every document knows one; else the first cell does not tell them apart, and only rows that agree in
+    all cells are one."""
+    by_document: dict[DocumentId, list[Row]] = {}
+    for each in rows:
+        known = by_document.setdefault(each.document, [])
+        _put(known, each)
+    if all(len(known) == 1 for known in by_document.values()):
+        one = [known[0] for known in by_document.values()]
+        return Tabulated(rows=(_joined(one, came),), conflicts=_conflicts(one, columns))
+    apart: list[Row] = []
+    for known in by_document.values():
+        for each in known:
+            _put(apart, each)
+    return Tabulated(rows=tuple(apart), conflicts=())
+
+
+def _put(known: list[Row], row: Row) -> None:
+    """Beside the rows that are there, or into the one that says the same and not less in any cell."""
+    for place, other in enumerate(known):
+        if _agree(other, row):
+            known[place] = _filled(other, row)
+            return
+    known.append(row)
+
+
+def _agree(one: Row, other: Row) -> bool:
+    return all(
+        not mine or not theirs or same(mine, theirs) for mine, theirs in zip(one.cells, other.cells, strict=True)
+    )
+
+
+def _joined(rows: Sequence[Row], came: Mapping[DocumentId, datetime]) -> Row:
+    """The newest document's cells, those that it leaves empty from the others; sources in the same order."""
+    newest = sorted(rows, key=lambda row: _age(row, came), reverse=True)
+    joined = newest[0]
+    for other in newest[1:]:
+        joined = _filled(joined, other)
+    return joined
+
+
+def _filled(row: Row, other: Row) -> Row:
+    cells = tuple(mine or theirs for mine, theirs in zip(row.cells, other.cells, strict=True))
+    unique = {source.passage.chunk_id: source for source in reversed((*row.sources, *other.sources))}
+    sources: tuple[RankedPassage, ...] = tuple(reversed(unique.values()))
+    return replace(row, cells=cells, sources=sources)
+
+
+def _conflicts(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Conflict, ...]:
+    """For every column but the first in which two documents do not say the same."""
+    found = []
+    for place, column in enumerate(columns[1:], start=1):
+        said = [row for row in rows if row.cells[place]]
+        if any(not same(said[0].cells[place], row.cells[place]) for row in said[1:]):
+            claims = tuple(claim(row.cells[place], row.sources[0]) for row in said)
+            found.append(Conflict(about=f"{rows[0].cells[0]}, {column}", claims=claims))
+    return tuple(found)
+
+
+def _age(row: Row, came: Mapping[DocumentId, datetime]) -> datetime:
+    return row.sources[0].passage.published_at or came.get(row.document, _NEVER)

@@ -1,0 +1,1 @@
+"""Made-up documents whose truth is known by construction."""

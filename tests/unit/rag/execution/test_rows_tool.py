@@ -1,0 +1,209 @@
+"""`collect_rows`: lists, counts, sums and comparisons over made documents whose truth is known."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.errors import ModelAway
+from rag.execution.facts import FactsPayload
+from rag.execution.rows_tool import CollectRows, RowsArguments
+from rag.execution.run import Progress, Run, RunLimits
+from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.records import DocumentsRead
+from rag.tabulation.wire import ReadRow, RowsReply, RowsRequest
+from tests.fakes.clerk import ClerkModel, read_contract
+from tests.fakes.reading import PROMPTS, WORDINGS, Shelf, turn
+from tests.material.contracts import DISPUTED, MADE, PARTIES, TRUTH, documents
+
+BASE_30 = Shelf({name: text.split("\n\n") for name, text in documents().items()})
+
+
+def tool(shelf: Shelf, model: ClerkModel, *, prompt_tokens: int = 9000) -> CollectRows:
+    return CollectRows(shelf, shelf, shelf, model, PROMPTS, WORDINGS, prompt_tokens=prompt_tokens)
+
+
+async def collect(
+    shelf: Shelf = BASE_30, model: ClerkModel | None = None, context: ToolContext | None = None, **arguments: object
+) -> FactsPayload:
+    wanted = RowsArguments.model_validate({"what": "договор", "columns": ["номер", "цена"], **arguments})
+    return await tool(shelf, model or ClerkModel()).run(wanted, context or turn())
+
+
+def letters(**texts: str) -> Shelf:
+    return Shelf({name: [text] for name, text in texts.items()})
+
+
+def rows_of(cells: Mapping[str, tuple[tuple[str, ...], ...]]) -> ClerkModel:
+    """A model that reads these rows out of the chunks with these texts; a quotation is the whole text."""
+
+    def reply(request: RowsRequest) -> RowsReply:
+        rows = (
+            ReadRow(chunk_id=chunk.chunk_id, cells=row, quote=chunk.chunk_text)
+            for chunk in request.document_context
+            for row in cells.get(chunk.chunk_text, ())
+        )
+        return RowsReply(rows=tuple(rows))
+
+    return ClerkModel(reply=reply)
+
+
+async def test_things_are_counted_once_however_many_documents_name_them() -> None:
+    payload = await collect()
+    assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
+    assert payload.documents == DocumentsRead(read=30, total=30, without_data=2)
+    assert payload.coverage == 1.0
+
+
+async def test_every_row_has_its_place_and_those_of_other_documents() -> None:
+    table = (await collect()).table
+    assert table is not None
+    row = next(row for row in table.rows if row.cells[0] == f"№ {MADE[2].name}")
+    assert row.cells[1] in row.passage.passage.text or "тыс" in row.cells[1] or row.also
+    assert len({row.passage.passage.document_id, *(each.passage.document_id for each in row.also)}) == 2
+
+
+async def test_a_sum_is_added_up_by_code() -> None:
+    payload = await collect(aggregate="sum", of="цена")
+    grouped = f"{TRUTH.total:,}".replace(",", "\u00a0")
+    assert payload.facts[1].text == f"Сумма (цена): {grouped}\u00a0₽"
+
+
+async def test_the_most_is_told_with_its_row() -> None:
+    payload = await collect(aggregate="max", of="цена")
+    assert payload.facts[1].passage is not None
+    assert TRUTH.dearest.split("/")[0] in payload.facts[1].passage.passage.title
+
+
+async def test_groups_are_counted() -> None:
+    payload = await collect(columns=["номер", "контрагент"], group_by="контрагент")
+    groups = {dict(fact.fields)["контрагент"]: dict(fact.fields)["строк"] for fact in payload.facts[1:6]}
+    assert groups[PARTIES[0]] == str(TRUTH.with_first_party)
+    assert sum(map(int, groups.values())) == TRUTH.contracts
+
+
+async def test_rows_are_sorted_by_value() -> None:
+    payload = await collect(sort_by="цена", order="desc")
+    assert payload.table is not None
+    assert payload.table.rows[0].cells[0] == f"№ {TRUTH.dearest}"
+
+
+async def test_documents_that_disagree_are_named_newest_first() -> None:
+    payload = await collect(columns=["номер", "срок оплаты"])
+    assert [conflict.about for conflict in payload.conflicts] == [f"№ {MADE[DISPUTED - 1].name}, срок оплаты"]
+    said = [(claim.value, claim.passage.passage.title) for claim in payload.conflicts[0].claims]
+    assert said == [
+        ("60 дней", "Протокол совещания.txt"),
+        ("60 дней", "Письмо об оплате.txt"),
+        ("30 дней", "Договор 7-2025.txt"),
+    ]
+    told = [fact for fact in payload.facts if fact.text.startswith("Документы расходятся")]
+    assert len(told) == 3
+
+
+async def test_a_row_whose_quotation_stands_nowhere_is_dropped() -> None:
+    def invents(request: RowsRequest) -> RowsReply:
+        row = ReadRow(
+            chunk_id=request.document_context[0].chunk_id, cells=("№ 99/2025", "1 ₽"), quote="договор № 99/2025"
+        )
+        return RowsReply(rows=(*read_contract(request).rows, row))
+
+    payload = await collect(model=ClerkModel(reply=invents))
+    assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
+
+
+async def test_a_cell_that_stands_nowhere_is_emptied_and_the_sum_says_so() -> None:
+    model = rows_of({"Счёт 1 на 100 ₽": (("1", "100 ₽"),), "Счёт 2 на 200 ₽": (("2", "900 ₽"),)})
+    shelf = letters(a="Счёт 1 на 100 ₽", b="Счёт 2 на 200 ₽")
+    payload = await collect(shelf, model, what="счёт", columns=["номер", "сумма"], aggregate="sum", of="сумма")
+    assert [fact.text for fact in payload.facts[:3]] == [
+        "Всего (счёт): 2",
+        "Сумма (сумма): 100\u00a0₽",
+        "Без числа в столбце «сумма», в подсчёт не вошли: 1",
+    ]
+
+
+async def test_what_changed_between_two_documents_is_told_in_their_order() -> None:
+    old, new = "Тариф А 100 ₽. Тариф Б 200 ₽. Тариф В 300 ₽.", "Тариф А 150 ₽. Тариф В 300 ₽. Тариф Г 400 ₽."
+    model = rows_of(
+        {
+            old: (("А", "100 ₽"), ("Б", "200 ₽"), ("В", "300 ₽")),
+            new: (("А", "150 ₽"), ("В", "300 ₽"), ("Г", "400 ₽")),
+        }
+    )
+    shelf = letters(**{"Тарифы май": old, "Тарифы июнь": new})
+    payload = await collect(
+        shelf, model, what="тариф", columns=["название", "цена"], documents=["тарифы май", "тарифы июнь"], changes=True
+    )
+    assert [fact.text for fact in payload.facts] == [
+        "Без изменений: 1",
+        "Изменилось: А; цена: 100 ₽ → 150 ₽",
+        "Изменилось: А; цена: 100 ₽ → 150 ₽",
+        "Есть только в «Тарифы май»: название: Б; цена: 200 ₽",
+        "Есть только в «Тарифы июнь»: название: Г; цена: 400 ₽",
+    ]
+    assert payload.table is not None
+    assert payload.table.rows[0].cells == ("А", "цена", "100 ₽", "150 ₽")
+
+
+async def test_failures_are_counted_and_the_rest_is_told() -> None:
+    def fails(request: RowsRequest) -> RowsReply:
+        if "Акт" in request.document_context[0].document:
+            raise ModelAway("no answer")
+        return read_contract(request)
+
+    payload = await collect(model=ClerkModel(reply=fails))
+    assert payload.documents == DocumentsRead(read=26, total=30, without_data=2, problems=4)
+    assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts} (прочитано документов: 26 из 30)"
+
+
+async def test_a_model_that_fails_everywhere_fails_the_step() -> None:
+    def away(request: RowsRequest) -> RowsReply:
+        raise ModelAway("no answer")
+
+    with pytest.raises(StepFailed):
+        await collect(model=ClerkModel(reply=away))
+
+
+async def test_short_documents_go_together_when_calls_are_few() -> None:
+    run, model = Run(limits=RunLimits(model_calls=12)), ClerkModel()
+    payload = await collect(model=model, context=turn(run=run))
+    assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
+    assert len(model.requests) <= 12
+
+
+async def test_rows_that_are_known_are_kept_while_others_are_read() -> None:
+    heard: list[Progress] = []
+    run = Run(report=heard.append)
+    await collect(context=turn(run=run))
+    assert [each.done for each in heard] == list(range(1, 31))
+    assert run.kept["read"].table is not None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"sort_by": "дата"},  # none of the columns
+        {"aggregate": "sum"},  # of which column?
+        {"changes": True, "documents": ["а"]},  # two are needed
+        {"columns": []},
+    ],
+)
+def test_arguments_that_do_not_fit_each_other_are_refused(arguments: dict[str, object]) -> None:
+    raw = {"what": "договор", "columns": ["номер", "цена"], **arguments}
+    with pytest.raises(ToolMisused):
+        tool(BASE_30, ClerkModel()).read(raw)  # type: ignore[arg-type]  # JSON of every kind
+
+
+@settings(max_examples=25, deadline=None)
+@given(calls=st.integers(1, 40), tokens=st.integers(0, 120_000))
+async def test_no_limit_of_the_turn_and_of_a_prompt_is_exceeded(calls: int, tokens: int) -> None:
+    run, model = Run(limits=RunLimits(model_calls=calls, tokens=tokens)), ClerkModel()
+    arguments = RowsArguments(what="договор", columns=("номер", "цена"))
+    payload = await tool(BASE_30, model, prompt_tokens=4500).run(arguments, turn(run=run))
+    assert len(model.sizes) <= calls
+    assert run.usage.prompt_tokens + run.usage.answer_tokens <= tokens
+    assert max(model.sizes, default=0) <= 4500
+    assert payload.documents is not None
+    assert payload.documents.read <= 30

@@ -1,0 +1,64 @@
+"""Holding rows against the text."""
+
+from dataclasses import replace
+
+import pytest
+
+from domain.ids import DocumentId
+from rag.tabulation.checking import check
+from rag.tabulation.wire import ReadRow, RowsReply
+from tests.fakes.rag import make_passage
+
+FIRST = make_passage("Договор № 5 от 12 марта 2024 г. заключён с ООО «Ромашка».", number=1)
+SECOND = make_passage("Цена 120 тыс. рублей. Оплата в течение тридцати дней.", number=2)
+OTHER = replace(make_passage("Договор № 6 на 700 рублей.", number=3, document="other", title="Другой"))
+PART = [FIRST, SECOND, OTHER]
+
+
+def read(*cells: str, quote: str = "Договор № 5", chunk: str = "c1") -> ReadRow:
+    return ReadRow(chunk_id=chunk, cells=cells, quote=quote)
+
+
+def borne(*cells: str, columns: int = 2) -> tuple[str, ...]:
+    rows = check(RowsReply(rows=(read(*cells),)), PART, columns=columns).rows
+    return rows[0].cells if rows else ()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "120 тыс. рублей",
+        "120 000 ₽",
+        "12 марта 2024",
+        "12.03.2024",
+        "ООО «Ромашка»",
+        "Ромашке",
+        "30 дней",
+        "да",
+        "Договор.pdf",
+    ],
+)
+def test_a_cell_stays_when_its_document_bears_it(cell: str) -> None:
+    assert borne("5", cell) == ("5", cell)
+
+
+@pytest.mark.parametrize("cell", ["700 рублей", "13.03.2024", "ООО «Василёк»", "45 дней"])
+def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
+    assert borne("5", cell) == ("5", "")
+
+
+def test_a_row_is_tied_to_the_passage_of_its_quotation() -> None:
+    reply = RowsReply(rows=(read("5", quote="цена 120 тыс. рублей", chunk="c1"),))
+    row = check(reply, PART, columns=1).rows[0]
+    assert (row.sources[0].passage.chunk_id, row.document) == (2, DocumentId("doc"))
+
+
+@pytest.mark.parametrize("row", [read("5", quote="Договор № 55"), read("5", quote=""), read("999"), read("")])
+def test_rows_without_a_quotation_or_a_first_cell_are_dropped_and_counted(row: ReadRow) -> None:
+    checked = check(RowsReply(rows=(row, read("5"))), PART, columns=1)
+    assert (len(checked.rows), checked.dropped) == (1, 1)
+
+
+def test_every_row_gets_as_many_cells_as_there_are_columns() -> None:
+    assert borne("5", columns=3) == ("5", "", "")
+    assert borne("5", "да", "да", "да", columns=2) == ("5", "да")
