@@ -66,7 +66,7 @@ class _Morphology(Protocol):
 
 
 class _Stemmer(Protocol):
-    """What is used of a stemmer of snowballstemmer."""
+    """What is used of PyStemmer's, which comes without types."""
 
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
@@ -126,9 +126,9 @@ class RussianEnglishAnalyzer:
     def _stem(self, word: str) -> str:
         with self._lock:  # a snowball stemmer keeps the word it works on in itself
             if self._stemmer is None:
-                from snowballstemmer.english_stemmer import EnglishStemmer  # alone: the package loads all languages
+                import Stemmer
 
-                self._stemmer = EnglishStemmer()
+                self._stemmer = Stemmer.Stemmer("english", 0)  # 0: our own cache holds what it would
             return self._stemmer.stemWord(word)
 
 

@@ -1,73 +1,56 @@
-"""A table as an XLSX file.
+"""A table as a spreadsheet that people can open anywhere.
 
-In: a `SourcedTable`. Out: the file's bytes. Every cell is text, also one that looks like a formula or a link: what
-stands in a document is never run by the program that opens the file. Numbers are stored as numbers, so that people can
-go on counting.
+In: a `FactTable`, and how a passage's place is called. Out: the bytes of an XLSX file: the columns, and where each row
+stands. Every cell is text, so that nothing in a document can become a formula, a link or a number that it was not.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from io import BytesIO
-from typing import Protocol
 
-from domain.tables import SourcedTable
+from rag.records import FactTable, Passage, TableRow
 
-WIDEST = 60  # characters of a column; longer texts wrap
-MOST_ROWS = 1_048_575  # of a sheet (Excel's own limit, less the header)
-LONGEST_CELL = 32_767  # characters (Excel's own limit)
-
-_NUMBER = re.compile(r"-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,6})?|-?\d{1,12}(?:[.,]\d{1,6})?")
-_CODE = re.compile(r"0\d")  # 007, 0123456: what begins with a zero is a code
-_UNSAFE = re.compile(r"[^\w .,()-]+")
-NAME_CHARACTERS = 60
+MAX_CELL_CHARS = 32_767  # Excel's own limit
+MAX_SHEET_NAME = 31
+NARROWEST, WIDEST = 10, 60  # of a column, in characters
+MEASURED = 500  # rows whose cells decide the widths
+_NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\']")
 
 
-def spreadsheet(table: SourcedTable) -> bytes:
-    """One sheet with a header that stays in sight."""
-    import xlsxwriter  # only a pressed button needs it
+def table_to_xlsx(table: FactTable, *, source: str, place_of: Callable[[Passage], str]) -> bytes:
+    """`source` heads the last column; `place_of` names a passage's document and its page or minute there."""
+    import xlsxwriter  # rarely needed: one question in many makes a table
 
+    rows = [_cells(row, place_of) for row in table.rows]
+    headings = (*table.columns, source)
     file = BytesIO()
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(file, options) as book:
-        sheet = book.add_worksheet()
+    with xlsxwriter.Workbook(file, {"in_memory": True, "constant_memory": True}) as book:
         bold, wrapped = book.add_format({"bold": True}), book.add_format({"text_wrap": True, "valign": "top"})
-        sheet.write_row(0, 0, table.columns, bold)
+        sheet = book.add_worksheet(_sheet_name(table.title))
+        for place, width in enumerate(_widths([headings, *rows[:MEASURED]])):
+            sheet.set_column(place, place, width)
         sheet.freeze_panes(1, 0)
-        for column in range(len(table.columns)):
-            sheet.set_column(column, column, _width(table, column), wrapped)
-        for place, cells in enumerate(table.rows[:MOST_ROWS], start=1):
-            for column, cell in enumerate(cells):
-                _write(sheet, place, column, cell)
+        sheet.autofilter(0, 0, len(rows), len(headings) - 1)
+        for number, cells in enumerate([headings, *rows]):
+            for place, cell in enumerate(cells):
+                sheet.write_string(number, place, cell[:MAX_CELL_CHARS], wrapped if number else bold)
     return file.getvalue()
 
 
-def file_name(table: SourcedTable) -> str:
-    """Of its title, with nothing that a file system minds."""
-    plain = " ".join(_UNSAFE.sub(" ", table.title).split())[:NAME_CHARACTERS].strip(" .")
-    return f"{plain or 'table'}.xlsx"
+def _cells(row: TableRow, place_of: Callable[[Passage], str]) -> tuple[str, ...]:
+    places = dict.fromkeys(place_of(each.passage) for each in (row.passage, *row.also))
+    return (*row.cells, "\n".join(places))
 
 
-class _Sheet(Protocol):
-    """What is used of a worksheet of XlsxWriter, which comes without types."""
-
-    def write_string(self, row: int, column: int, text: str) -> int: ...
-    def write_number(self, row: int, column: int, number: float) -> int: ...
-
-
-def _write(sheet: _Sheet, row: int, column: int, cell: str) -> None:
-    number = _number(cell)
-    if number is None:
-        sheet.write_string(row, column, cell[:LONGEST_CELL])
-    else:
-        sheet.write_number(row, column, number)
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Of the longest line in each column, within bounds."""
+    longest = [
+        max(len(line) for cell in column for line in (cell.splitlines() or [""])) for column in zip(*rows, strict=True)
+    ]
+    return [min(max(width + 2, NARROWEST), WIDEST) for width in longest]
 
 
-def _number(cell: str) -> float | None:
-    text = cell.strip()
-    if not _NUMBER.fullmatch(text) or _CODE.match(text.lstrip("-")):
-        return None
-    return float(re.sub(r"[ \u00a0\u202f]", "", text).replace(",", "."))
-
-
-def _width(table: SourcedTable, column: int) -> int:
-    longest = max((len(row[column]) for row in table.rows if column < len(row)), default=0)
-    return min(max(longest, len(table.columns[column])) + 2, WIDEST)
+def _sheet_name(title: str) -> str | None:
+    """As Excel takes it, which keeps the name History for itself; None for its own."""
+    name = _NOT_IN_SHEET_NAMES.sub(" ", title).strip()[:MAX_SHEET_NAME].strip()
+    return name if name.casefold() != "history" and name else None

@@ -9,6 +9,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
@@ -19,6 +20,8 @@ from adapters.lexical import RussianEnglishAnalyzer
 from bot.conversing import build_conversation
 from bot.enrichment import Reading, open_enricher
 from bot.listening import open_transcriber, video_fetcher
+from bot.metrics.measures import Measures
+from bot.metrics.opening import build_measures
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
@@ -58,6 +61,7 @@ class Parts:
     model: ChatModel | None
     planner_model: ChatModel | None
     transcriber: Transcriber | None  # hears documents and questions; one process for both
+    measures: Measures
 
     def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
         """Search as the settings say; `baza eval` asks for more candidates."""
@@ -71,6 +75,7 @@ class Parts:
             passages=passages or answer.passages,
             lexical_weight=self.fusion.lexical_weight,
             vector_weight=self.fusion.vector_weight,
+            heard=self.measures.search_ended,
         )
 
     def conversation(self) -> Conversation:
@@ -109,6 +114,7 @@ class Parts:
                 queue=self.stores.work,
                 limits=ChunkLimits(chunk_tokens=settings.chunk_tokens, overlap_tokens=settings.overlap_tokens),
                 scratch=self.settings.home / "scratch",
+                meter=self.measures,
             )
             yield Worker(
                 self.stores.work,
@@ -122,6 +128,7 @@ class Parts:
                 backoff_s=settings.backoff_s,
                 grace_s=self.settings.telegram.shutdown_s,
                 upkeep=self.stores.search.ensure_index,
+                meter=self.measures,
             )
 
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
@@ -139,7 +146,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     """
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
-        analyzer = RussianEnglishAnalyzer()
+        analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
         search_models = await open_search_models(settings, stack)
         yield Parts(
             settings=settings,
@@ -149,9 +156,10 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             embedder=search_models.embedder,
             fusion=search_models.fusion,
             reranker=search_models.reranker,
-            model=await _open_answer_model(settings.model, stack),
-            planner_model=await _open_planner_model(settings.model, stack),
+            model=await _open_answer_model(settings.model, stack, measures),
+            planner_model=await _open_planner_model(settings.model, stack, measures),
             transcriber=await open_transcriber(settings, stack),
+            measures=measures,
         )
 
 
@@ -191,7 +199,7 @@ async def postgres_url(settings: Settings) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def open_bot(token: str, api_url: str | None) -> AsyncIterator["Bot"]:
+async def open_bot(token: str, api_url: str | None, measures: Measures | None = None) -> AsyncIterator["Bot"]:
     """A client of the Bot API at `api_url` (None: Telegram's own) that repeats what may be repeated."""
     # aiogram takes seconds to import; the commands that do not talk to Telegram do without.
     from aiogram import Bot
@@ -199,10 +207,12 @@ async def open_bot(token: str, api_url: str | None) -> AsyncIterator["Bot"]:
     from aiogram.client.session.aiohttp import AiohttpSession
     from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 
-    from bot.telegram_session import RetryRequests
+    from bot.telegram_session import CountFailures, RetryRequests
 
     session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
     session.middleware(RetryRequests())
+    if measures:
+        session.middleware(CountFailures(measures.bot_api_failed))  # inside the other: each try counts
     bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML"))
     try:
         yield bot
@@ -220,37 +230,61 @@ def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
     )
 
 
-async def _open_answer_model(model: ModelSettings, stack: AsyncExitStack) -> ChatModel | None:
-    return await _open_chat_model(
-        model, stack, name=model.answer_model, temperature=model.answer_temperature, max_tokens=model.answer_max_tokens
-    )
-
-
-async def _open_planner_model(model: ModelSettings, stack: AsyncExitStack) -> ChatModel | None:
+async def _open_answer_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
     return await _open_chat_model(
         model,
         stack,
-        name=model.planner_model or model.answer_model,
-        temperature=model.planner_temperature,
-        max_tokens=model.planner_max_tokens,
+        _Asked(
+            role="answer",
+            name=model.answer_model,
+            temperature=model.answer_temperature,
+            max_tokens=model.answer_max_tokens,
+        ),
+        measures,
     )
 
 
+async def _open_planner_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
+    return await _open_chat_model(
+        model,
+        stack,
+        _Asked(
+            role="planner",
+            name=model.planner_model or model.answer_model,
+            temperature=model.planner_temperature,
+            max_tokens=model.planner_max_tokens,
+        ),
+        measures,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What a chat model is for, and how it is asked."""
+
+    role: str
+    name: str
+    temperature: float
+    max_tokens: int
+
+
 async def _open_chat_model(
-    model: ModelSettings, stack: AsyncExitStack, *, name: str, temperature: float, max_tokens: int
+    model: ModelSettings, stack: AsyncExitStack, asked: _Asked, measures: Measures
 ) -> ChatModel | None:
     if not model.configured:
         return None
     from adapters.llm.opening import open_chat_model
 
-    names = dict.fromkeys((name, model.fallback_model or name))
-    return await stack.enter_async_context(
+    opened = await stack.enter_async_context(
         open_chat_model(
             base_url=model.base_url,
             api_key=model.api_key.get_secret_value() if model.api_key else None,
-            models=tuple(names),
-            temperature=temperature,
-            max_tokens=max_tokens,
+            models=tuple(dict.fromkeys((asked.name, model.fallback_model or asked.name))),
+            temperature=asked.temperature,
+            max_tokens=asked.max_tokens,
             timeout_s=model.timeout_s,
+            heard=partial(measures.model_called, asked.role),
         )
     )
+    measures.watch_models(asked.role, lambda: opened.resting)
+    return opened

@@ -6,7 +6,7 @@ In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. Receiving updates
 
 from aiogram import Dispatcher
 
-from bot.handlers import base, chat, clean, document, fallback, going_on, kept, library, menu, sources
+from bot.handlers import base, chat, clean, document, fallback, going_on, kept, library, menu, sources, stats
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
 from bot.middlewares.addressed import OnlyAddressed
@@ -32,6 +32,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
         library.build_router(services.texts),
         document.build_router(),
         clean.build_router(),
+        stats.build_router(),
         sources.build_router(),
         going_on.build_router(),
         kept.build_router(),

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
+from domain.statistics import BaseStatistics, OverallStatistics
 from domain.tables import SourcedTable
 from rag.metering import TurnMetrics
 from rag.records import PastSession
@@ -101,6 +102,18 @@ class AnswerTables(Protocol):
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
         """None when this base has no such table (any more)."""
+        ...
+
+
+class Statistics(Protocol):
+    """Figures for people."""
+
+    async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
+        """The last `days` days, today included, by a clock that is so many minutes ahead of UTC."""
+        ...
+
+    async def of_all(self, *, days: int) -> OverallStatistics:
+        """Everybody; for admins only."""
         ...
 
 

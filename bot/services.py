@@ -6,10 +6,11 @@ It makes nothing itself.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore
+from bot.metrics.measures import Measures
+from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore, Statistics
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue
@@ -37,8 +38,10 @@ class Services:
     passages: PassageSearch
     text: DocumentText
     answer_tables: AnswerTables
+    statistics: Statistics
     texts: Texts
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
+    measures: Measures = field(default_factory=Measures)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody
     admin_users: frozenset[int] = frozenset()

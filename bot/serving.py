@@ -17,6 +17,7 @@ import structlog
 from bot.app import open_parts
 from bot.cli.output import print_line
 from bot.lazy_models import built_when_used
+from bot.metrics.opening import serve_measures
 from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
@@ -42,7 +43,10 @@ async def serve(
         await importing
         from bot import talking
 
-        place = await stack.enter_async_context(talking.open_place(settings, serves_chat=with_bot))
+        place = await stack.enter_async_context(talking.open_place(settings, parts.measures, serves_chat=with_bot))
+        with talking.port_named(settings.metrics.port, "METRICS_PORT"):
+            figures = serve_measures(settings.metrics, parts.measures, parts.stores.statistics.queue)
+            await stack.enter_async_context(figures)
         worker = await stack.enter_async_context(parts.open_worker(files=place.files))
         works = [worker.run(stop)] if with_worker else []
         if with_worker:

@@ -224,6 +224,13 @@ class LogSettings(Section):
     destination: Literal["file", "stderr"] = Field("file", alias="LOG_TO")
 
 
+class MetricsSettings(Section):
+    """Where Prometheus reads this process' figures."""
+
+    port: int = Field(0, alias="METRICS_PORT", ge=0, le=65535)  # 0: nowhere
+    host: str = Field("127.0.0.1", alias="METRICS_HOST")
+
+
 class Settings(BaseModel):
     """All sections. Build it with `Settings.read`."""
 
@@ -241,6 +248,7 @@ class Settings(BaseModel):
     recognition: RecognitionSettings
     speech: SpeechSettings
     log: LogSettings
+    metrics: MetricsSettings
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
@@ -271,6 +279,7 @@ _SECTIONS: dict[str, type[Section]] = {
     "recognition": RecognitionSettings,
     "speech": SpeechSettings,
     "log": LogSettings,
+    "metrics": MetricsSettings,
 }
 
 

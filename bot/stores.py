@@ -14,6 +14,7 @@ from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.stores.reading import ReadingStore
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
@@ -36,6 +37,7 @@ class Stores:
     reading: ReadingStore
     answer_tables: TableStore
     entities: EntityStore
+    statistics: StatisticsStore
 
     @classmethod
     def over(cls, transport: Transport) -> "Stores":
@@ -53,4 +55,5 @@ class Stores:
             reading=ReadingStore(transport),
             answer_tables=TableStore(transport),
             entities=EntityStore(transport),
+            statistics=StatisticsStore(transport),
         )

@@ -21,6 +21,7 @@ from bot.hearing import SpokenQuestions
 from bot.inbox import Inbox
 from bot.localchat.server import serve_local_chat
 from bot.localchat.store.settings import read_token
+from bot.metrics.measures import Measures
 from bot.notices import NoticeLoop
 from bot.receiving import WEBHOOK_PATH, poll, webhook_server
 from bot.services import Services
@@ -48,22 +49,24 @@ class Place:
 
 
 @asynccontextmanager
-async def open_place(settings: Settings, *, serves_chat: bool) -> AsyncIterator[Place]:
+async def open_place(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[Place]:
     """Telegram when there is a token; else the local chat, served here or (a worker alone) by `baza bot`."""
     telegram, port = settings.telegram, settings.localchat.port
     folder = settings.home / LOCALCHAT_FOLDER
     async with AsyncExitStack() as stack:
         if telegram.token:
-            bot = await stack.enter_async_context(open_bot(telegram.token.get_secret_value(), telegram.api_url))
+            bot = await stack.enter_async_context(open_bot(telegram.token.get_secret_value(), telegram.api_url, measures))
             yield Place(bot=bot, address="Telegram")
             return
         if not serves_chat:
             address = f"http://127.0.0.1:{port}"
-            yield Place(bot=await stack.enter_async_context(open_bot(read_token(folder), address)), address=address)
+            bot = await stack.enter_async_context(open_bot(read_token(folder), address, measures))
+            yield Place(bot=bot, address=address)
             return
-        with _port_named(port, "LOCALCHAT_PORT"):
+        with port_named(port, "LOCALCHAT_PORT"):
             chat = await stack.enter_async_context(serve_local_chat(folder, port=port))
-        yield Place(bot=await stack.enter_async_context(open_bot(chat.token, chat.api_url)), address=chat.page_url)
+        bot = await stack.enter_async_context(open_bot(chat.token, chat.api_url, measures))
+        yield Place(bot=bot, address=chat.page_url)
 
 
 async def talk(
@@ -95,7 +98,7 @@ async def talk(
 
 
 @contextmanager
-def _port_named(port: int, setting: str) -> Iterator[None]:
+def port_named(port: int, setting: str) -> Iterator[None]:
     """A port that another program has is a sentence for the engineer."""
     try:
         yield
@@ -117,7 +120,7 @@ async def _receive(
     secret = telegram.webhook_secret.get_secret_value()
     async with AsyncExitStack() as stack:
         server = webhook_server(inbox, secret=secret, host=telegram.webhook_host, port=telegram.webhook_port)
-        with _port_named(telegram.webhook_port, "WEBHOOK_PORT"):
+        with port_named(telegram.webhook_port, "WEBHOOK_PORT"):
             await stack.enter_async_context(server)
         await bot.set_webhook(telegram.webhook_url + WEBHOOK_PATH, secret_token=secret, allowed_updates=updates)
         await stop.wait()
@@ -149,6 +152,8 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         conversation=parts.conversation(),
         dialogues=stores.dialogue,
         answer_tables=stores.answer_tables,
+        statistics=stores.statistics,
+        measures=parts.measures,
         passages=stores.search,
         text=stores.text,
         texts=texts,

@@ -6,11 +6,12 @@ itself never repeats a request (reference/apis.md, section 1). Bodies are never 
 
 import asyncio
 import random
+from collections.abc import Callable
 
 import structlog
 from aiogram import Bot
 from aiogram.client.session.middlewares.base import BaseRequestMiddleware, NextRequestMiddlewareType
-from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter, TelegramServerError
+from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramRetryAfter, TelegramServerError
 from aiogram.methods import Response, TelegramMethod
 from aiogram.methods.base import TelegramType
 from aiohttp import ClientConnectorError
@@ -63,3 +64,20 @@ class RetryRequests(BaseRequestMiddleware):
             return None
         spread = random.uniform(0.75, 1.25)  # noqa: S311 - keeps processes apart, no secret
         return float(self._first_pause_s * 2 ** (number - 1) * spread)
+
+
+class CountFailures(BaseRequestMiddleware):
+    """Tells somebody of each request that failed: the method's name and the error's."""
+
+    def __init__(self, heard: Callable[[str, str], None]) -> None:
+        self._heard = heard
+
+    async def __call__(
+        self, make_request: NextRequestMiddlewareType[TelegramType], bot: Bot, method: TelegramMethod[TelegramType]
+    ) -> Response[TelegramType]:
+        """Raises what the request raised."""
+        try:
+            return await make_request(bot, method)
+        except TelegramAPIError as error:
+            self._heard(method.__api_method__, type(error).__name__)
+            raise

@@ -36,9 +36,8 @@ class Progress:
         self._document = document
         self._clock = clock
         self._meter = meter or Unmetered()
-        self._entered_at = clock()
         self._status = DocumentStatus.FETCHING  # where `claim` puts a document
-        self._reported_at = clock()
+        self._reported_at = self._entered_at = clock()
         self._is_muted = False
         self._later: asyncio.TimerHandle | None = None
         self._telling: asyncio.Task[None] | None = None
@@ -52,7 +51,7 @@ class Progress:
     def entered(self, status: DocumentStatus) -> None:
         """The queue knows of this stage by another call."""
         self._reported_at = self._clock()
-        self._enter(status)
+        self._enter(status, self._reported_at)
         self._forget_later()
 
     def begin(self, status: DocumentStatus, *, total: int = 0) -> None:
@@ -77,14 +76,13 @@ class Progress:
         if status is self._status and now - self._reported_at < REPORT_EVERY_S:
             return
         self._reported_at = now
-        self._enter(status)
+        self._enter(status, now)
         self._forget_later()
         await self._tell(status, done=done, total=total)
 
-    def _enter(self, status: DocumentStatus) -> None:
+    def _enter(self, status: DocumentStatus, now: float) -> None:
         if status is self._status:
             return
-        now = self._clock()
         self._meter.stage_ended(self._status, now - self._entered_at)
         self._status, self._entered_at = status, now
 

@@ -35,11 +35,6 @@ class Wordings:
     only_in: str  # document
     changed: str
     same: str  # count
-    source: str
-    page: str  # page
-    slide: str  # slide
-    row: str  # row
-    time: str  # time
 
 
 def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:

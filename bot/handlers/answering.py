@@ -107,14 +107,31 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
             talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
         )
     except DatabaseAway:
-        log.warning("chat.table_not_kept", user=talk.person)
+        log.warning("query.table_not_kept", user=talk.person)
         return None
 
 
 async def _note(services: Services, talk: Talk, answer: Answer) -> None:
     """The person has the answer: a row that cannot be written now is no trouble of theirs."""
+    turn = answer.metrics()
+    services.measures.turn_ended(turn)
     try:
-        await services.library.save_turn(talk.state.user_id, talk.base_id, answer.metrics())
+        await services.library.save_turn(talk.state.user_id, talk.base_id, turn)
     except DatabaseAway:
-        log.warning("chat.turn_not_saved", user=talk.person)
-    log.info("chat.answered", user=talk.person, kind=answer.kind.value, seconds=round(answer.seconds, 2))
+        log.warning("query.not_saved", user=talk.person)
+    log.info(  # names as in seed 3, "Логирование"
+        "complex_query.completed" if turn.steps.planned else "query.completed",
+        user=talk.person,
+        kind=turn.kind,
+        plan=turn.plan,
+        total_steps=turn.steps.planned,
+        steps_run=turn.steps.run,
+        adapted=turn.steps.adapted,
+        model_calls=turn.usage.calls,
+        tokens_used=turn.usage.tokens,
+        rag_items_retrieved=turn.facts,
+        rag_items_used=turn.facts_used,
+        searching_ms=round(turn.usage.searching.seconds * 1000),
+        models_ms=round(turn.usage.models.seconds * 1000),
+        execution_time_ms=round(turn.seconds * 1000),
+    )

@@ -16,7 +16,7 @@ from rag.tabulation.values import day, days_in
 from rag.tabulation.wire import ReadRow, RowsReply
 from rag.words import share, stems, union
 
-ENOUGH_WORDS = 0.5  # of a cell's words in the document: endings may differ from the text's
+MOST_WORDS = 0.5  # of a cell's words more than that in the document: endings may differ from the text's
 VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
 """Cells that say something of the text and need not stand in it."""
 
@@ -81,7 +81,7 @@ def _stands(cell: str, texts: Sequence[str]) -> bool:
         return any(wanted in _days_in(text) for text in texts)
     words = frozenset(stem for stem in stems(cell) if stem.isalpha())
     held = union(stems(text) for text in texts)
-    return _numbers_stand(cell, texts) and (not words or share(words, held) >= ENOUGH_WORDS)
+    return _numbers_stand(cell, texts) and (not words or share(words, held) > MOST_WORDS)
 
 
 def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:

@@ -164,9 +164,19 @@ class RowExtractor:
 
 
 def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:
-    """Each document by itself while there are calls for that; else short ones together, up to `passages`."""
+    """Each document by itself while there are calls for that; else short ones together, up to `passages`, or more where
+    that makes too many calls: passages may be short, too."""
     if len(cards) <= calls:
         return [(card,) for card in cards]
+    packed = _packed(cards, passages)
+    while len(packed) > max(calls, 1):
+        passages = passages + passages // 2 + 1
+        packed = _packed(cards, passages)
+    return packed
+
+
+def _packed(cards: Sequence[DocumentCard], passages: int) -> list[tuple[DocumentCard, ...]]:
+    """Neighbours together, up to `passages`; a longer document by itself."""
     batches: list[tuple[DocumentCard, ...]] = []
     held = 0
     for card in cards:

@@ -31,9 +31,9 @@ help =
     /docs: what the base holds; open, delete.
     /new: begin a new conversation, documents stay. /dialogs: go back to an earlier one.
     /clean: clear the conversation or the base.
-    /privacy: what is kept and how to delete it. /language: language.
+    /stats: how much and how fast. /privacy: what is kept and how to delete it. /language: language.
 privacy =
-    <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language.
+    <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language, your 👍 and 👎; of answers also times and numbers of tokens, without words.
     <b>Where.</b> In the database of whoever runs this bot. Nobody but its members sees a base here.
     <b>Who gets it.</b> If outside services for search and answers are connected, they receive the question, the text of documents and the recent conversation.
     <b>How to delete it.</b> One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
@@ -52,6 +52,7 @@ command-docs = what the base holds
 command-new = new conversation
 command-dialogs = earlier conversations
 command-clean = clear the conversation or the base
+command-stats = how much and how fast
 command-language = language
 command-privacy = what is kept and how to delete it
 command-help = how to use me

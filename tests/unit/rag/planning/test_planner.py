@@ -14,6 +14,7 @@ from rag.ports import Schema
 from rag.records import ChatMessage
 from tests.fakes.planning import GraphTool, ScriptedTool, call, plan
 from tests.fakes.rag import ScriptedModel, away
+from tests.fakes.steps import step
 
 REQUEST = PlanningRequest(
     question="Где применял RAG?",
@@ -90,3 +91,29 @@ async def test_a_very_long_question_still_gets_a_plan() -> None:
     planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5)
     request = PlanningRequest(question="а" * 5000, messages=(), entity_ids=())
     assert (await planner.plan(request)).plan.tool_calls[0].args["query"] == "а" * 5000
+
+
+async def test_a_plan_of_steps_makes_no_calls_beside_them() -> None:
+    outcome, _ = await planned(plan(call("RAG"), kind="iterative", steps=[step("a")]))
+    assert (outcome.plan.steps, outcome.plan.tool_calls) == ((step("a"),), ())
+
+
+async def test_a_kind_without_steps_gets_its_usual_strategy() -> None:
+    outcome, _ = await planned(plan(call("RAG"), kind="diagnostic"))
+    assert [each.action for each in outcome.plan.steps] == ["rag_db_query"]
+    assert outcome.origin is PlanOrigin.MODEL
+
+
+async def test_steps_that_cannot_be_run_twice_give_way_to_the_strategy_of_their_kind() -> None:
+    circle = plan(kind="iterative", steps=[step("a", "b"), step("b", "a")])
+    outcome, model = await planned(circle, circle)
+    assert "circle" in model.asked[1][-1].content
+    assert outcome.origin is PlanOrigin.DEFAULT
+    assert [(each.action, each.params) for each in outcome.plan.steps] == [
+        ("rag_db_query", {"query": REQUEST.question})
+    ]
+
+
+async def test_a_simple_question_has_no_steps() -> None:
+    outcome, _ = await planned(plan(call("RAG")))
+    assert outcome.plan.steps == ()

@@ -1,0 +1,57 @@
+"""Figures of the base one talks with; for admins, in private, those of everybody too.
+
+In: /stats. Out: a photo of questions a day with the figures as its caption (words alone when nothing was asked yet), and
+a second message for ADMIN_USERS. No text and no name of anybody.
+"""
+
+import asyncio
+from datetime import datetime
+
+from aiogram import Bot, Router
+from aiogram.enums import ParseMode
+from aiogram.filters import Command
+from aiogram.types import BufferedInputFile, Message, ReplyParameters
+
+from bot.charts import questions_chart
+from bot.replies.sending import Place, send
+from bot.replies.stats import MONTH_DAYS, base_html, overall_html
+from bot.services import Services
+from bot.talk import Talk
+
+MINUTE_S = 60
+
+
+def build_router() -> Router:
+    """/stats."""
+    router = Router(name="stats")
+    router.message.register(show_statistics, Command("stats"))
+    return router
+
+
+async def show_statistics(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """The base's own; days are those of this machine's clock, as in all other answers."""
+    now = datetime.now().astimezone()
+    offset = now.utcoffset()
+    minutes = round(offset.total_seconds() / MINUTE_S) if offset else 0
+    held = await services.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
+    html = base_html(held, talk.words, today=now.date(), is_private=talk.place.is_private)
+    if held.days:
+        picture = await asyncio.to_thread(questions_chart, held.days, last_day=now.date(), days=MONTH_DAYS)
+        await _send_photo(bot, talk.place, picture, html)
+    else:
+        await send(bot, talk.place, html)
+    if talk.person in services.admin_users and talk.place.is_private:
+        everybody = await services.statistics.of_all(days=MONTH_DAYS)
+        await send(bot, talk.place, overall_html(everybody, talk.words))
+
+
+async def _send_photo(bot: Bot, place: Place, picture: bytes, caption: str) -> None:
+    reply = ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
+    await bot.send_photo(
+        place.chat,
+        BufferedInputFile(picture, "stats.png"),
+        caption=caption,
+        parse_mode=ParseMode.HTML,
+        message_thread_id=place.thread,
+        reply_parameters=reply,
+    )

@@ -1,0 +1,106 @@
+"""Keeps what it is told, in a registry of its own, as Prometheus reads it.
+
+In: the calls of `Measures`. Out: `page()`. Labels have few values by construction: kinds, roles, stages, codes, names
+of methods and models. Names and units are those of prometheus.io/docs/practices/naming.
+"""
+
+from functools import partial
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from bot.metrics.measures import Measures, Resting
+from domain.documents import DocumentStatus
+from domain.statistics import QueueState
+from ingestion.metering import Outcome
+from rag.metering import ModelCall, TurnMetrics
+
+TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
+SEARCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+STAGE_S = (0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600)
+
+
+class PrometheusMeasures(Measures):
+    """One a process; counters begin at 0 with it."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._models: list[tuple[str, Resting]] = []
+        counter, gauge = partial(Counter, registry=self._registry), partial(Gauge, registry=self._registry)
+        times = partial(Histogram, registry=self._registry)
+        self._turns = counter("baza_turns", "Questions answered.", ["kind"])
+        self._turn_s = times("baza_turn_seconds", "Parts of a turn; docs/metrics.md.", ["part"], buckets=TURN_S)
+        self._facts = counter("baza_turn_facts", "Facts found, and those that answers used.", ["of"])
+        self._steps = counter("baza_turn_steps", "Steps planned, run and adapted.", ["of"])
+        self._search_s = times("baza_search_seconds", "One search in a base.", buckets=SEARCH_S)
+        self._calls = counter("baza_model_calls", "problem is empty for an answer.", ["role", "model", "problem"])
+        self._call_s = times("baza_model_call_seconds", "Calls that were answered.", ["role"], buckets=TURN_S)
+        self._tokens = counter("baza_model_tokens", "As servers tell.", ["role", "of"])
+        self._cost = counter("baza_model_cost_dollars", "As servers tell.", ["role"])
+        self._resting = gauge("baza_model_resting", "1: it did not answer and is left alone.", ["role", "model"])
+        self._documents = counter("baza_documents", "How attempts at documents ended.", ["outcome", "code"])
+        self._stage_s = times("baza_document_stage_seconds", "Time in a stage.", ["stage"], buckets=STAGE_S)
+        self._queue = gauge("baza_queue_documents", "Of all bases.", ["state"])
+        self._oldest_s = gauge("baza_queue_oldest_seconds", "How long the first document has waited.")
+        self._api_errors = counter("baza_bot_api_errors", "Requests that failed, each try.", ["method", "error"])
+
+    def turn_ended(self, turn: TurnMetrics) -> None:
+        """See `Measures`."""
+        self._turns.labels(turn.kind).inc()
+        parts = {
+            "planned": turn.pace.planned_s,
+            "found": turn.pace.found_s,
+            "first_text": turn.pace.first_s,
+            "searching": turn.usage.searching.seconds,
+            "models": turn.usage.models.seconds,
+            "whole": turn.seconds,
+        }
+        for part, seconds in parts.items():
+            if seconds is not None:
+                self._turn_s.labels(part).observe(seconds)
+        self._facts.labels("found").inc(turn.facts)
+        self._facts.labels("used").inc(turn.facts_used)
+        for of, steps in (("planned", turn.steps.planned), ("run", turn.steps.run), ("adapted", turn.steps.adapted)):
+            self._steps.labels(of).inc(steps)
+
+    def search_ended(self, seconds: float) -> None:
+        """See `Measures`."""
+        self._search_s.observe(seconds)
+
+    def model_called(self, role: str, call: ModelCall) -> None:
+        """See `Measures`."""
+        self._calls.labels(role, call.model, call.problem).inc()
+        if call.problem:
+            return
+        self._call_s.labels(role).observe(call.seconds)
+        self._tokens.labels(role, "prompt").inc(call.prompt_tokens)
+        self._tokens.labels(role, "answer").inc(call.answer_tokens)
+        self._cost.labels(role).inc(call.cost)
+
+    def watch_models(self, role: str, resting: Resting) -> None:
+        """See `Measures`."""
+        self._models.append((role, resting))
+
+    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
+        """See `Measures`."""
+        self._stage_s.labels(status.value).observe(seconds)
+
+    def document_ended(self, outcome: Outcome, code: str = "") -> None:
+        """See `Measures`."""
+        self._documents.labels(outcome.value, code).inc()
+
+    def bot_api_failed(self, method: str, error: str) -> None:
+        """See `Measures`."""
+        self._api_errors.labels(method, error).inc()
+
+    def queue_seen(self, queue: QueueState) -> None:
+        """See `Measures`."""
+        self._queue.labels("waiting").set(queue.waiting)
+        self._queue.labels("working").set(queue.working)
+        self._oldest_s.set(queue.oldest_s)
+
+    def page(self) -> bytes:
+        """Everything, in the text format 0.0.4."""
+        for role, resting in self._models:
+            for model, rests in resting().items():
+                self._resting.labels(role, model).set(rests)
+        return generate_latest(self._registry)

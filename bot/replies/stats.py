@@ -1,0 +1,115 @@
+"""Figures in words: of a base, and of everybody.
+
+In: records of `domain.statistics`. Out: HTML; that of a base is short enough for a photo's caption. It reads no store.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+from bot.texts import Words
+from domain.statistics import BaseStatistics, OverallStatistics, TurnFigures
+
+MONTH_DAYS = 30
+WEEK_DAYS = 7
+SIGNS: Mapping[str, str] = {
+    "from_base": "🟦",
+    "general": "🟧",
+    "quotes": "🟪",
+    "conversation": "🟩",
+    "nothing": "🟥",
+}
+"""The colours of `bot.charts`."""
+
+
+def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bool) -> str:
+    """What the base holds, and how its questions of the month were answered."""
+    week = sum(each.turns for each in held.days if each.day > today - timedelta(days=WEEK_DAYS))
+    month = sum(each.turns for each in held.days)
+    lines = [
+        words("stats-title" if is_private else "stats-title-group"),
+        words("stats-held", documents=held.documents, passages=held.passages),
+        words("stats-pages", count=held.pages) if held.pages else "",
+        words("stats-recorded", length=timedelta(seconds=held.recorded_s)) if held.recorded_s else "",
+        "",
+        words("stats-asked", week=week, month=month) if month else words("stats-not-asked"),
+        _kinds(held, words),
+        *_figures(held.figures, words),
+    ]
+    return _joined(lines)
+
+
+def overall_html(held: OverallStatistics, words: Words) -> str:
+    """For whoever hosts the bot: everybody, without a name."""
+    lines = [
+        words("stats-all-title", days=MONTH_DAYS),
+        words("stats-all-people", people=held.people, active=held.active, bases=held.bases),
+        words(
+            "stats-all-turns",
+            turns=held.turns,
+            general=held.general,
+            quoted=held.quoted,
+            unanswered=held.unanswered,
+        ),
+        *_figures(held.figures, words),
+        words("stats-all-calls", count=held.model_calls) if held.model_calls else "",
+        words("stats-all-slowest", seconds=held.slowest_s) if held.slowest_s else "",
+        "",
+        _counted("stats-all-documents", held.documents, words, prefix="stats-status-"),
+        _queue(held, words),
+        _counted("stats-all-failures", held.failures, words),
+        _slowest_document(held, words),
+    ]
+    return _joined(lines)
+
+
+def _kinds(held: BaseStatistics, words: Words) -> str:
+    """`🟦 из базы 30 · 🟧 из общих знаний 5`: also what the picture's colours mean."""
+    counts: Counter[str] = Counter()
+    for each in held.days:
+        counts[each.kind] += each.turns
+    parts = [
+        f"{sign} {words(f'stats-kind-{kind}', count=counts[kind])}" for kind, sign in SIGNS.items() if counts[kind]
+    ]
+    return " · ".join(parts)
+
+
+def _figures(figures: TurnFigures, words: Words) -> list[str]:
+    lines = []
+    if figures.median_s is not None and figures.p95_s is not None:
+        lines.append(words("stats-seconds", median=figures.median_s, most=figures.p95_s))
+    if figures.thumbs_up or figures.thumbs_down:
+        lines.append(words("stats-thumbs", up=figures.thumbs_up, down=figures.thumbs_down))
+    if figures.tokens:
+        lines.append(words("stats-tokens", tokens=figures.tokens))
+    if figures.cost:
+        lines.append(words("stats-cost", dollars=figures.cost))
+    return lines
+
+
+def _queue(held: OverallStatistics, words: Words) -> str:
+    queue = held.queue
+    if not queue.waiting:
+        return words("stats-all-no-queue", working=queue.working)
+    age = timedelta(seconds=queue.oldest_s)
+    return words("stats-all-queue", waiting=queue.waiting, working=queue.working, age=age)
+
+
+def _slowest_document(held: OverallStatistics, words: Words) -> str:
+    if not held.slowest_document_s:
+        return ""
+    return words("stats-all-slowest-document", length=timedelta(seconds=held.slowest_document_s))
+
+
+def _counted(key: str, counts: Mapping[str, int], words: Words, *, prefix: str = "") -> str:
+    """`Документы: готовы 120, не прочитаны 4`; nothing when there is nothing to count."""
+    if not counts:
+        return ""
+    named = [f"{words.plain(prefix + name) if prefix else name} {count}" for name, count in counts.items()]
+    return words(key, list=", ".join(named))
+
+
+def _joined(lines: list[str]) -> str:
+    """Empty lines part what is there; two never follow each other."""
+    shown = [line for number, line in enumerate(lines) if line or (number and lines[number - 1])]
+    return "\n".join(shown).strip()
