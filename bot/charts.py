@@ -14,8 +14,8 @@ from PIL import Image, ImageDraw, ImageFont
 from domain.statistics import TurnsOfDay
 
 WIDTH, HEIGHT = 1080, 600
-LEFT, RIGHT, TOP, BOTTOM = 84, 24, 28, 66  # margins, in pixels
-FONT_SIZE = 26
+LEFT, RIGHT, TOP, BOTTOM = 96, 40, 28, 84  # margins, in pixels
+FONT_SIZE = 34  # a phone shows a third of it
 BAR_SHARE = 0.72  # of a day's width
 LABELLED_EVERY = 5  # days
 STEPS = (1, 2, 5)  # of the scale, times a power of ten

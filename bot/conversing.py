@@ -8,6 +8,7 @@ from bot.settings import Settings
 from bot.stores import Stores
 from prompts.intents import load_intents
 from prompts.loader import Prompts, load_prompts
+from prompts.wordings import load_wordings
 from rag.answering.answer import AnswerWriter
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
@@ -18,7 +19,9 @@ from rag.execution.analysis_tool import Analyze
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import Executor
 from rag.execution.graph_tool import GraphQuery
+from rag.execution.iterative_tool import ReadDocuments
 from rag.execution.reading_tool import ReadDocument
+from rag.execution.rows_tool import CollectRows
 from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
 from rag.planning.entities import RegistryResolver
@@ -69,7 +72,13 @@ def _tools(
     )
     if model is None:
         return looking
-    return (*looking, Analyze(model, prompts, prompt_tokens=asked.prompt_tokens))
+    wordings, tokens = load_wordings(), asked.prompt_tokens
+    return (
+        *looking,
+        Analyze(model, prompts, prompt_tokens=tokens),
+        ReadDocuments(stores.library, stores.reading, retrieval, model, prompts, wordings, prompt_tokens=tokens),
+        CollectRows(stores.library, stores.reading, retrieval, model, prompts, wordings, prompt_tokens=tokens),
+    )
 
 
 def _planner_prompt(asked: Asked, tools: tuple[AnyTool, ...], prompts: Prompts) -> PlannerPrompt:

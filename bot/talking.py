@@ -55,7 +55,8 @@ async def open_place(settings: Settings, measures: Measures, *, serves_chat: boo
     folder = settings.home / LOCALCHAT_FOLDER
     async with AsyncExitStack() as stack:
         if telegram.token:
-            bot = await stack.enter_async_context(open_bot(telegram.token.get_secret_value(), telegram.api_url, measures))
+            token = telegram.token.get_secret_value()
+            bot = await stack.enter_async_context(open_bot(token, telegram.api_url, measures))
             yield Place(bot=bot, address="Telegram")
             return
         if not serves_chat:

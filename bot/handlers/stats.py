@@ -1,7 +1,7 @@
 """Figures of the base one talks with; for admins, in private, those of everybody too.
 
-In: /stats. Out: a photo of questions a day with the figures as its caption (words alone when nothing was asked yet), and
-a second message for ADMIN_USERS. No text and no name of anybody.
+In: /stats. Out: a photo of questions a day with the figures as its caption (words alone when nothing was asked yet),
+and a second message for ADMIN_USERS. No text and no name of anybody.
 """
 
 import asyncio

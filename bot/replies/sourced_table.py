@@ -7,7 +7,7 @@ from bot.replies.places import places
 from bot.texts import Words
 from domain.documents import known_as
 from domain.tables import SourcedTable
-from rag.records import FactTable, Passage
+from rag.records import FactTable, Passage, TableRow
 
 
 def sourced_table(table: FactTable, words: Words) -> SourcedTable:
@@ -15,8 +15,13 @@ def sourced_table(table: FactTable, words: Words) -> SourcedTable:
     return SourcedTable(
         title=table.title,
         columns=(*table.columns, words.plain("table-source")),
-        rows=tuple((*row.cells, _source(row.passage.passage, words)) for row in table.rows),
+        rows=tuple((*row.cells, _sources(row, words)) for row in table.rows),
     )
+
+
+def _sources(row: TableRow, words: Words) -> str:
+    """A line for each place that says the same."""
+    return "\n".join(dict.fromkeys(_source(each.passage, words) for each in (row.passage, *row.also)))
 
 
 def _source(passage: Passage, words: Words) -> str:

@@ -16,7 +16,8 @@ from prompts.loader import Prompts
 from prompts.records import MoreItems, Stricter
 from rag.answering.assignment import Assignment
 from rag.answering.citations import cite, supports
-from rag.answering.counts import said_to_be_left, without_remainder
+from rag.answering.counts import listed_items, said_to_be_left, without_remainder
+from rag.answering.disagreement import unspoken
 from rag.answering.marks import Reading, read
 from rag.answering.postcheck import Evidence, as_remarks, remarks_on
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
@@ -125,7 +126,8 @@ class AnswerWriter:
         if self._is_unwanted(reading) or not reading.text:
             return reading, ()
         evidence = _evidence(assignment, prompt, today=self._today())
-        return reading, remarks_on(reading.text, evidence, from_base=reading.kind is AnswerKind.FROM_BASE)
+        remarks = remarks_on(reading.text, evidence, from_base=reading.kind is AnswerKind.FROM_BASE)
+        return reading, (*remarks, *unspoken(reading.text, assignment.facts.conflicts))
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
@@ -156,13 +158,17 @@ class AnswerWriter:
         return replace(draft, text=text, citations=_cited(reading, prompt, assignment.question), done=True)
 
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
-        """How many items were left out is counted by code, and said if the model did not."""
+        """How many items were left out is counted by code, and said if the model did not.
+
+        Where the answer puts several facts into one item («two projects», out of ten facts), what is left out are no
+        items of it, and are not spoken of.
+        """
         left = assignment.facts.left_out
-        if not left or said_to_be_left(text) == {left}:
+        listed = sum(fact.kind is not FactKind.PASSAGE and bool(fact.title) for fact in assignment.facts.facts)
+        if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text
         is_english = self._settings.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
         language = "en" if is_english and self._settings.language != "ru" else "ru"
-        listed = sum(fact.kind is not FactKind.PASSAGE and bool(fact.title) for fact in assignment.facts.facts)
         total = assignment.limits.skip + listed + left
         own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
         return f"{own}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"

@@ -30,6 +30,11 @@ def said_to_be_left(text: str) -> frozenset[int]:
     return frozenset(int(next(filter(None, match.groups()))) for match in _REMAINDER.finditer(text))
 
 
+def listed_items(text: str) -> int:
+    """How many list items or table rows there are."""
+    return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
+
+
 def own_counts(text: str) -> frozenset[Decimal]:
     """How many items, table rows and titles there are; how many more are said to be left, and all of them together."""
     rows = len(_ROW.findall(text))

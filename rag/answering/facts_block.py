@@ -77,8 +77,13 @@ def _text(fact: Fact) -> str:
 
 def _heading(fact: Fact) -> list[str]:
     passage = fact.passage.passage if fact.passage else None
-    said = [] if fact.kind is FactKind.PASSAGE else [_KIND_LINES[fact.kind].format(title=_one_line(fact.title))]
+    said = [] if fact.kind is FactKind.PASSAGE else [_KIND_LINES[fact.kind].format(title=_about(fact))]
     return said if passage is None else [*said, *_place(passage)]
+
+
+def _about(fact: Fact) -> str:
+    """«МедСовет (technologies used)»: a bare «RAG» would leave open what it is to the project."""
+    return f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
 
 
 def _place(passage: Passage) -> list[str]:

@@ -28,6 +28,7 @@ class Fact:
     kind: FactKind
     text: str
     title: str = ""  # what the fact is about: an entity's or a document's name; facts are grouped by it
+    aspect: str = ""  # what is stated of it, where the text alone does not say («Python»: a technology it uses)
     passage: RankedPassage | None = None
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table

@@ -40,6 +40,18 @@ ANSWERED_BY: Mapping[GraphIntent, Sequence[GraphIntent]] = {
 }
 """Intents that take more than the facts of their own name."""
 
+ASPECTS: Mapping[str, str] = {
+    GraphIntent.CURRENT_JOB: "works at, or as",
+    GraphIntent.PROJECT_DETAILS: "project",
+    GraphIntent.PROJECT_ACHIEVEMENTS: "results",
+    GraphIntent.PROJECT_TECH_STACK: "technologies used",
+    GraphIntent.TECHNOLOGY_USAGE: "how a technology was applied",
+    GraphIntent.EXPERIENCE_SUMMARY: "experience",
+    GraphIntent.TECHNOLOGY_OVERVIEW: "technologies known",
+    GraphIntent.CONTACTS: "contacts",
+}
+"""What the model is told that a statement says of its entity; the texts are often bare names."""
+
 REACHES_FURTHER = frozenset(
     {GraphIntent.PROJECT_DETAILS, GraphIntent.PROJECT_ACHIEVEMENTS, GraphIntent.PROJECT_TECH_STACK}
 )
@@ -101,6 +113,7 @@ def _fact(fact: GraphFact) -> Fact:
         kind=FactKind.STATEMENT,
         text=fact.text,
         title=fact.entity,
+        aspect=ASPECTS.get(fact.relation, ""),
         passage=RankedPassage(passage=fact.passage, score=fact.confidence),
         document=fact.passage.document_id,
     )

@@ -15,6 +15,7 @@ from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
+from tests.fakes.statistics import ScriptedStatistics
 from tests.fakes.stores import MemoryStores
 from tests.fakes.telegram import BOT_NAME, Call, RecordedBot, RecordingSession, chat_json
 
@@ -69,6 +70,7 @@ class Person:
     recorded: RecordedBot = field(default_factory=RecordedBot)
     stores: MemoryStores = field(default_factory=MemoryStores)
     conversation: ScriptedConversation = field(default_factory=ScriptedConversation)
+    statistics: ScriptedStatistics = field(default_factory=ScriptedStatistics)
     woken: int = 0
 
     def __post_init__(self) -> None:
@@ -79,6 +81,7 @@ class Person:
             conversation=self.conversation,
             dialogues=self.stores.dialogue,
             answer_tables=self.stores.answer_tables,
+            statistics=self.statistics,
             passages=self.stores.search,
             text=self.stores.text,
             texts=texts(),

@@ -186,9 +186,16 @@ class FakeQueue:
         self.chunks |= {indexed.chunk.ordinal: indexed for indexed in chunks}
 
     async def publish(
-        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+        self,
+        document: ClaimedDocument,
+        *,
+        chunks: int,
+        last: Sequence[IndexedChunk] = (),
+        parsed: Document | None = None,
     ) -> PublishedDocument:
         """Refuses when a chunk is missing, as the database does."""
+        if parsed is not None:
+            await self.store_blocks(document, parsed=parsed, chunks=chunks)
         self.chunks |= {indexed.chunk.ordinal: indexed for indexed in last}
         if not all(ordinal in self.chunks for ordinal in range(chunks)):
             raise AssertionError("published with chunks missing")

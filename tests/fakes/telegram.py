@@ -185,6 +185,7 @@ class RecordingSession(BaseSession):
             "copyMessage": lambda _: _ok({"message_id": 1}),
             "getChatMember": self._member,
             "sendDocument": lambda call: _ok(_bare(call)),
+            "sendPhoto": lambda call: _ok(_bare(call)),
         }
         answer = answers.get(call.name)
         return answer(call) if answer else _ok(True)
@@ -285,5 +286,7 @@ def _check(call: Call) -> None:
     for label, data in call.buttons.items():
         assert label.strip()
         assert 1 <= len(data.encode()) <= 64, data
+    if call.name == "sendPhoto":
+        assert len(read_html(call.params.get("caption", ""))[0].encode("utf-16-le")) // 2 <= 1024
     if call.name == "answerCallbackQuery":
         assert len(call.params.get("text", "")) <= 200

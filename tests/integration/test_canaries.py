@@ -46,7 +46,10 @@ MESSAGE = 7  # everybody's note came in a message with this number
 DIMENSIONS = 1024
 FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
-COUNTS_ONLY = {"count_base", "lock_base", "lock_entities", "count_postings", "count_common_terms"}
+COUNTS_ONLY = {"count_base", "lock_base", "lock_entities", "count_postings", "count_common_terms"} | {
+    "base_statistics",
+    "turns_by_day",
+}
 
 _FUNCTIONS = """
 select p.proname, p.proargnames[:p.pronargs] from pg_proc p
@@ -133,6 +136,8 @@ GIVEN: Mapping[str, Callable[[Canary], object]] = {
     "p_turn": lambda _: json.dumps(turn_row(TURN)),
     "p_content": lambda _: json.dumps({"title": "t", "columns": [], "rows": []}),
     "p_table": lambda canary: canary.table,
+    "p_days": lambda _: 30,
+    "p_offset_minutes": lambda _: 180,
     "p_hold_s": lambda _: 0.0,
     "p_keys": lambda canary: [canary.word, "канарейка"],
     "p_entity": lambda canary: f"project:{canary.word}",

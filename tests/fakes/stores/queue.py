@@ -100,7 +100,7 @@ class MemoryWork:
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         row = self._held(document)
-        row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
+        self._put_blocks(row, parsed)
         row.status, row.done, row.total = DocumentStatus.EMBEDDING, 0, chunks
         row.batch.revision += 1
         return len(row.chunks)
@@ -122,9 +122,16 @@ class MemoryWork:
         row.visible = is_visible
 
     async def publish(
-        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+        self,
+        document: ClaimedDocument,
+        *,
+        chunks: int,
+        last: Sequence[IndexedChunk] = (),
+        parsed: Document | None = None,
     ) -> PublishedDocument:
         row = self._held(document)
+        if parsed is not None:
+            self._put_blocks(row, parsed)
         stored = {**row.chunks, **{indexed.chunk.ordinal: (ChunkId(0), indexed) for indexed in last}}
         if sum(ordinal < chunks for ordinal in stored) != chunks:
             raise DatabaseError("publish_document", code="23514", message=f"{len(stored)} of {chunks} chunks")
@@ -141,6 +148,9 @@ class MemoryWork:
         for other in self._tables.documents_of(row.batch.base_id):
             other.visible = other.visible and (other.is_ready or self._tables.may_be_found(other))
         return PublishedDocument(duplicate_of=None, chunks=chunks)
+
+    def _put_blocks(self, row: DocumentRow, parsed: Document) -> None:
+        row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
 
     def _put(self, row: DocumentRow, chunks: Sequence[IndexedChunk]) -> None:
         for indexed in chunks:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.documents import DocumentStatus, Medium, SourceType
+from domain.documents import Medium, SourceType
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
@@ -134,11 +134,18 @@ async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> N
         await _pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_file()))
 
 
-async def test_stages_are_reported_but_for_those_that_another_call_tells(tmp_path: Path) -> None:
+async def test_stages_that_are_over_at_once_are_not_reported(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(_file()))
-    assert [status for status, _, _ in queue.reported] == [DocumentStatus.PARSING]
+    assert queue.reported == []
     assert queue.expected == len(queue.chunks)
+
+
+async def test_a_document_of_several_batches_says_how_far_it_is_while_it_is_stored(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
+    assert len(queue.batches) > 1
+    assert queue.expected == sum(queue.batches)
 
 
 async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> None:

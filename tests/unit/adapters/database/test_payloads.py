@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,10 +43,11 @@ def test_a_read_only_mapping_travels_too() -> None:
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=DIMENSIONS))
-def test_a_vector_is_padded_and_keeps_five_digits(vector: list[float]) -> None:
+def test_a_vector_is_padded_and_written_in_the_half_precision_that_it_is_stored_in(vector: list[float]) -> None:
     numbers = json.loads(vector_text(vector))
+    stored = np.array(numbers, dtype=np.float16)
     assert len(numbers) == DIMENSIONS
-    assert numbers[: len(vector)] == pytest.approx(vector, rel=1e-4, abs=1e-12)
+    assert np.array_equal(stored[: len(vector)], np.array(vector, dtype=np.float16))
     assert not any(numbers[len(vector) :])
 
 

@@ -56,3 +56,14 @@ def test_a_failed_try_begins_another_rest() -> None:
     guarded.failed()
     clock.now += 9
     assert not guarded.lets_through
+
+
+def test_looking_whether_it_rests_lets_nobody_through() -> None:
+    clock = Clock()
+    guarded = breaker(clock)
+    assert not guarded.rests
+    guarded.failed()
+    guarded.failed()
+    assert guarded.rests
+    clock.now += 10
+    assert [guarded.rests, guarded.lets_through, guarded.rests] == [False, True, True]

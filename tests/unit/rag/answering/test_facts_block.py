@@ -82,8 +82,10 @@ def test_nothing_is_an_empty_block() -> None:
 def test_what_is_no_passage_says_what_it_is() -> None:
     statement = Fact(kind=FactKind.STATEMENT, text="работает в Aston", title="Дмитрий")
     document = Fact(kind=FactKind.DOCUMENT, text="Договор.pdf, pages 4", title="Договор.pdf")
-    text = build_block([statement, document], tokens=PLENTY).text
+    name = Fact(kind=FactKind.STATEMENT, text="RAG", title="МедСовет", aspect="technologies used")
+    text = build_block([statement, name, document], tokens=PLENTY).text
     assert "Statement about: Дмитрий\nText:\nработает в Aston\n" in text
+    assert "Statement about: МедСовет (technologies used)\nText:\nRAG\n" in text
     assert "Entry of the list of documents\nText:\nДоговор.pdf, pages 4\n" in text
 
 

@@ -58,3 +58,10 @@ def test_the_json_is_the_seeds() -> None:
         {"type": "statement", "text": "Достижение", "title": "Договор", "source": {"id": "d", "title": "Договор"}}
     ]
     assert json["sources"] == [{"id": "d", "label": "Договор"}]
+
+
+def test_a_remark_on_the_items_is_no_item_and_stays() -> None:
+    count = Fact(kind=FactKind.VALUE, text="Documents that fit: 3.")
+    names = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("а", "б", "в")]
+    payload = limit(FactsPayload(facts=(count, *names), coverage=1.0), items=1, skip=1)
+    assert (payload.facts, payload.left_out) == ((count, names[1]), 1)

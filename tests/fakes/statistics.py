@@ -1,0 +1,47 @@
+"""Figures that a test writes. In and out: what `bot.ports.Statistics` says."""
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from domain.ids import BaseId
+from domain.statistics import BaseStatistics, OverallStatistics, QueueState, TurnFigures, TurnsOfDay
+
+
+def asked_today(kind: str, turns: int, *, days_ago: int = 0) -> TurnsOfDay:
+    """So many questions of a kind."""
+    return TurnsOfDay(day=date.today() - timedelta(days=days_ago), kind=kind, turns=turns)  # noqa: DTZ011 - as people see it
+
+
+FIGURES = TurnFigures(median_s=2.14, p95_s=6.4, thumbs_up=5, thumbs_down=1, tokens=120_000, cost=0.1234)
+EVERYBODY = OverallStatistics(
+    people=12,
+    active=7,
+    bases=14,
+    turns=340,
+    general=20,
+    quoted=3,
+    unanswered=9,
+    model_calls=412,
+    slowest_s=34.2,
+    slowest_document_s=724.0,
+    figures=FIGURES,
+    documents={"ready": 120, "failed": 4},
+    failures={"file-damaged": 3},
+    queue=QueueState(waiting=3, working=2, oldest_s=42.0),
+)
+
+
+@dataclass
+class ScriptedStatistics:
+    """Meets `bot.ports.Statistics`."""
+
+    held: BaseStatistics = field(default_factory=BaseStatistics)
+    everybody: OverallStatistics = EVERYBODY
+    asked_for: list[BaseId] = field(default_factory=list)
+
+    async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
+        self.asked_for.append(base)
+        return self.held
+
+    async def of_all(self, *, days: int) -> OverallStatistics:
+        return self.everybody

@@ -1,0 +1,90 @@
+"""Figures in words."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from bot.replies.stats import base_html, overall_html
+from domain.documents import DocumentStatus
+from domain.statistics import BaseStatistics, OverallStatistics, TurnsOfDay
+from tests.fakes.bot import TODAY, texts
+from tests.fakes.statistics import EVERYBODY, FIGURES
+
+RU, EN = texts().for_language("ru"), texts().for_language("en")
+
+
+def turns(kind: str, count: int, *, days_ago: int = 0) -> TurnsOfDay:
+    return TurnsOfDay(day=TODAY - timedelta(days=days_ago), kind=kind, turns=count)
+
+
+HELD = BaseStatistics(
+    documents=2,
+    passages=1214,
+    pages=40,
+    recorded_s=252,
+    figures=FIGURES,
+    days=(turns("from_base", 30, days_ago=7), turns("from_base", 5, days_ago=6), turns("nothing", 2)),
+)
+
+
+def base_lines(held: BaseStatistics, today: date = TODAY) -> list[str]:
+    return base_html(held, RU, today=today, is_private=True).replace("\xa0", " ").splitlines()
+
+
+def test_a_base_says_what_it_holds_and_how_it_answered() -> None:
+    assert base_lines(HELD) == [
+        "📊 <b>Ваша база</b>",
+        "2 документа, 1 214 фрагментов",
+        "Страниц в них: 40",
+        "Записей и видео: 4:12",
+        "",
+        "Вопросов за 7 дней: 7, за 30 дней: 37",
+        "🟦 из базы 35 · 🟥 не нашлось 2",
+        "Ответ обычно за 2,1 с, 95 из 100 не дольше 6,4 с",
+        "Оценки ответов: 👍 5 · 👎 1",
+        "Токенов моделей: 120 000",
+        "Стоило: 0,1234 $",
+    ]
+
+
+def test_an_empty_base_says_so_in_three_lines() -> None:
+    assert base_lines(BaseStatistics()) == [
+        "📊 <b>Ваша база</b>",
+        "0 документов, 0 фрагментов",
+        "",
+        "Вопросов за 30 дней не было.",
+    ]
+
+
+def test_a_groups_base_is_not_called_the_persons() -> None:
+    assert "этой группы" in base_html(HELD, RU, today=TODAY, is_private=False)
+
+
+@pytest.mark.parametrize("words", [RU, EN], ids=["ru", "en"])
+def test_every_status_of_a_document_has_its_word(words: object) -> None:
+    assert callable(words)
+    everything = replace(EVERYBODY, documents={status.value: 1 for status in DocumentStatus})
+    language = RU if words is RU else EN
+    line = next(line for line in overall_html(everything, language).splitlines() if "отменены" in line or "cancelled" in line)
+    assert line.count(" 1") == len(DocumentStatus)
+
+
+def test_admins_see_everybody_in_numbers() -> None:
+    shown = overall_html(EVERYBODY, RU).replace("\xa0", " ")
+    for line in (
+        "Людей: 12, спрашивали: 7, баз: 14",
+        "Вопросов: 340; из общих знаний 20, цитатами 3, не нашлось 9",
+        "Самый долгий ответ: 34,2 с",
+        "Документы: готовы 120, не прочитаны 4",
+        "Очередь: ждут 3, первый уже 0:42; читаются 2",
+        "Не прочитаны за эти дни: file-damaged 3",
+        "Самый долгий документ: 12:04",
+    ):
+        assert line in shown.splitlines()
+
+
+def test_a_new_installation_has_little_to_say_to_admins() -> None:
+    lines = overall_html(OverallStatistics(documents={}, failures={}), EN).splitlines()
+    assert len(lines) == 5
+    assert lines[-1] == "Queue empty; 0 being read"

@@ -1,0 +1,51 @@
+"""What code adds to an answer that a model has written: how many items were left out."""
+
+from prompts.loader import load_prompts
+from rag.answering.answer import AnswerWriter
+from rag.answering.assignment import Assignment
+from rag.answering.prompt import AnswerSettings
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.planning.plan import Limits, RenderStyle
+from tests.fakes.rag import ScriptedModel
+
+SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
+COUNT = Fact(kind=FactKind.VALUE, text="Documents that fit: 23.")
+LIST = "[+] В базе есть:\n\n- Один [2]\n- Два [3]\n- Три [4]"
+
+
+async def written(reply: str, *, left_out: int, skip: int = 0) -> str:
+    documents = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("Один", "Два", "Три")]
+    assignment = Assignment(
+        question="Что в базе?",
+        facts=FactsPayload(facts=(COUNT, *documents), coverage=1.0, left_out=left_out),
+        style=RenderStyle.BULLETS,
+        limits=Limits(max_items=3, skip=skip),
+    )
+    writer = AnswerWriter(ScriptedModel(reply), load_prompts(), SETTINGS)
+    drafts = [draft async for draft in writer.write(assignment)]
+    return drafts[-1].text
+
+
+async def test_a_list_that_is_not_whole_says_how_many_are_left() -> None:
+    assert (await written(LIST, left_out=20)).endswith("ещё 20 из 23 (по запросу могу вывести)")
+
+
+async def test_the_items_of_earlier_answers_count_into_the_whole() -> None:
+    assert (await written(LIST, left_out=17, skip=3)).endswith("ещё 17 из 23 (по запросу могу вывести)")
+
+
+async def test_a_count_of_the_model_that_is_wrong_gives_way() -> None:
+    text = await written(f"{LIST}\n\nещё 19 из 23 (по запросу могу вывести)", left_out=20)
+    assert text.endswith("- Три\n\nещё 20 из 23 (по запросу могу вывести)")
+
+
+async def test_a_count_of_the_model_that_is_right_stands_alone() -> None:
+    assert (await written(f"{LIST}\n\nещё 20 (по запросу могу вывести)", left_out=20)).count("ещё") == 1
+
+
+async def test_an_answer_that_is_no_list_of_the_facts_speaks_of_no_remainder() -> None:
+    assert await written("[+] Больше всего договоров [2].", left_out=20) == "Больше всего договоров."
+
+
+async def test_a_whole_list_speaks_of_no_remainder() -> None:
+    assert "ещё" not in await written(LIST, left_out=0)
