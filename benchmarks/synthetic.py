@@ -74,7 +74,8 @@ def _directions(generator: np.random.Generator, count: int, dimensions: int) -> 
 
 
 def _unit(rows: Vectors) -> Vectors:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths: Vectors = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / lengths
 
 
 def _rounded(rows: Vectors) -> Vectors:

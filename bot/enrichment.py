@@ -5,14 +5,17 @@ apart for its length.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.text import TextStore
+from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
+from bot.entity_reading import ModelFactReader
 from bot.settings import Settings
 from ingestion.entities.enricher import Enricher, Readers
+from prompts.loader import load_prompts
 from rag.ports import ChatModel
 
 
@@ -29,5 +32,11 @@ async def open_enricher(
     settings: Settings, entities: EntityStore, text: TextStore, reading: Reading
 ) -> AsyncIterator[Enricher]:
     """Its process for names begins with the first document that needs it."""
-    readers = Readers(names=reading.names)
-    yield Enricher(entities, text, entities, readers, poll_s=settings.worker.poll_s)
+    model = reading.model if settings.worker.entity_model else None
+    async with AsyncExitStack() as stack:
+        readers = Readers(
+            names=reading.names,
+            finder=await stack.enter_async_context(NatashaFinder()) if is_installed() and model is None else None,
+            facts=ModelFactReader(model, load_prompts()) if model else None,
+        )
+        yield Enricher(entities, text, entities, readers, poll_s=settings.worker.poll_s)

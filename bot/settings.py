@@ -181,6 +181,7 @@ class WorkerSettings(Section):
     parse_mb: int = Field(1024, alias="PARSE_MEMORY_MB", ge=128)
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
     overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
+    entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model a part of a document
     fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_numbers)] = Field(
         frozenset(), alias="FETCH_ALLOW_HOSTS"
     )  # "127.0.0.1:8000": inside addresses that the crawler may reach all the same; for tests

@@ -17,6 +17,7 @@ from adapters.database.stores.search import SearchStore
 from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
+from adapters.database.stores.vectors import NextVectorStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 
@@ -38,6 +39,7 @@ class Stores:
     answer_tables: TableStore
     entities: EntityStore
     statistics: StatisticsStore
+    next_vectors: NextVectorStore
 
     @classmethod
     def over(cls, transport: Transport) -> "Stores":
@@ -56,4 +58,5 @@ class Stores:
             answer_tables=TableStore(transport),
             entities=EntityStore(transport),
             statistics=StatisticsStore(transport),
+            next_vectors=NextVectorStore(transport),
         )

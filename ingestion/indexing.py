@@ -31,7 +31,7 @@ class Indexer:
 
     async def index_whole(self, windows: Sequence[Window], *, title: str) -> Sequence[IndexedChunk]:
         """Every chunk of the windows, to be stored by the caller. Raises ServiceError."""
-        return [chunk for group in _groups(windows) for chunk in await self._index(group, title)]
+        return [chunk for group in in_groups(windows) for chunk in await self._index(group, title)]
 
     async def index(
         self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str, stored: int
@@ -44,7 +44,7 @@ class Indexer:
         kept = await self._keep(document, chunks) if stored else ()
         missing = [window for window in windows if not all(chunk.ordinal in kept for chunk in window.own)]
         done = len(chunks) - sum(len(window.own) for window in missing)
-        for group in _groups(missing):
+        for group in in_groups(missing):
             done += await self._store(document, await self._index(group, title))
             await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
@@ -54,7 +54,7 @@ class Indexer:
         return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
 
     async def _index(self, windows: Sequence[Window], title: str) -> list[IndexedChunk]:
-        vectors = [vector for own in await self._embed(windows) for vector in own]
+        vectors = [vector for own in await embed(self._embedder, windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
         characters = sum(len(chunk.text) for chunk in chunks)
         return await compute(lambda: self._combine(chunks, vectors, title), characters=characters)
@@ -63,16 +63,6 @@ class Indexer:
         for first in range(0, len(indexed), CHUNKS_A_BATCH):
             await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
         return len(indexed)
-
-    async def _embed(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """For each window the vectors of its own chunks, splitting those that the embedder finds too large."""
-        try:
-            return await self._embedder.embed_windows(windows)
-        except WindowTooLarge:
-            if len(windows) > 1:
-                return [vectors for window in windows for vectors in await self._embed([window])]
-        parts = [vectors for part in split_window(windows[0]) for vectors in await self._embed([part])]
-        return [[vector for vectors in parts for vector in vectors]]
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], title: str) -> list[IndexedChunk]:
         return [self._indexed(chunk, vector, title) for chunk, vector in zip(chunks, vectors, strict=True)]
@@ -91,7 +81,22 @@ class Indexer:
         )
 
 
-def _groups(windows: Sequence[Window]) -> list[Sequence[Window]]:
+async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vector]]:
+    """For each window the vectors of its own chunks, splitting those that the embedder finds too large.
+
+    Raises ServiceError; WindowTooLarge when a chunk is refused even alone.
+    """
+    try:
+        return await embedder.embed_windows(windows)
+    except WindowTooLarge:
+        if len(windows) > 1:
+            return [vectors for window in windows for vectors in await embed(embedder, [window])]
+    parts = [vectors for part in split_window(windows[0]) for vectors in await embed(embedder, [part])]
+    return [[vector for vectors in parts for vector in vectors]]
+
+
+def in_groups(windows: Sequence[Window]) -> list[Sequence[Window]]:
+    """As many together as an embedder is handed at once."""
     return [windows[first : first + WINDOWS_AT_ONCE] for first in range(0, len(windows), WINDOWS_AT_ONCE)]
 
 

@@ -17,6 +17,7 @@ from prompts.records import (
     AnalysisTask,
     AnswerRules,
     Earlier,
+    EntitiesPart,
     MoreItems,
     PlannerQuestion,
     PlannerRules,
@@ -98,6 +99,8 @@ class Prompts:
     iterative_task: str
     iterative_synthesis: str
     rows: str
+    entities: str
+    entities_part: Template[EntitiesPart]
     forms: Mapping[str, str]  # by render style; `{items}` stands for the plan's limit
 
     @property
@@ -136,6 +139,8 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         iterative_task=_read(place, "iterative_task.md"),
         iterative_synthesis=_read(place, "iterative_synthesis.md"),
         rows=_read(place, "rows.md"),
+        entities=_read(place, "entities.md"),
+        entities_part=_template(place, "entities_part.md", EntitiesPart),
         forms={name: _read(place, f"rules/form_{name.lower()}.md") for name in RENDER_STYLES},
     )
 

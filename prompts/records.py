@@ -102,6 +102,16 @@ class SummaryExchanges:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EntitiesPart:
+    """`entities_part.md`, a part of a document whose entities are read."""
+
+    known: str  # names that the base or the document has already
+    title: str
+    fence: str  # a word that stands in none of it
+    part: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Transcription:
     """`transcribe.md`, the system prompt of a model that reads pictures; nothing is filled in."""
 

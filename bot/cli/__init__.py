@@ -105,6 +105,16 @@ def migrate() -> None:
 
 
 @app.command()
+def reindex(
+    base: Annotated[str | None, typer.Option("--base", help="Name of a base; without it all of them.")] = None,
+) -> None:
+    """Move bases to the configured embedder; they are searched as before until the new vectors are there."""
+    from bot.cli.reindexing import reindex_bases
+
+    start(reindex_bases(prepare(), name=base))
+
+
+@app.command()
 def doctor(as_json: JsonOption = False) -> None:
     """What works, what is missing, and what to do about it."""
     from bot.cli.upkeep import examine

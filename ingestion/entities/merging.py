@@ -55,7 +55,7 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
     found: dict[EntityName, Gathered] = {}
     for mention in mentions:
         keys = _whole_keys(mention.of.name, names)
-        if not keys or not names.slug(mention.of.name):
+        if not keys or not names.slug(mention.of.name) or _is_doubtful(mention, names):
             continue
         entity = found[mention.of] = _same(by_key, mention, keys) or Gathered(
             type=mention.of.type, name=mention.of.name, keys=keys, at=mention.at
@@ -63,6 +63,12 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
         _add(entity, mention, keys)
         by_key.update({(entity.type, key): entity for key in keys if (entity.type, key) not in by_key})
     return found
+
+
+def _is_doubtful(mention: Mention, names: NameReader) -> bool:
+    """A finder of names takes the first words of lines and sentences («Город», «Довёл») for names."""
+    words = names.words(mention.of.name)
+    return mention.confidence < SURE and len(words) == 1 and words[0].is_ordinary
 
 
 def _same(by_key: Mapping[tuple[EntityType, str], Gathered], mention: Mention, keys: Sequence[str]) -> Gathered | None:

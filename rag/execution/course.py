@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from rag.execution.facts import Advice, FactsPayload
 from rag.execution.merging import fact_keys
 from rag.execution.step_context import Finished
-from rag.planning.plan import Step
+from rag.planning.plan import MAX_STEPS, Step
 from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, needs
 from rag.records import StepShown, StepState
 
@@ -144,12 +144,13 @@ class Course:
     def _look_again(self, step: Step, added: Sequence[str]) -> None:
         """The step that asked for more looks at it, with what it knew before."""
         round_id = f"{step.id.split('*')[0]}*{self._rounds}"
+        seen = dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on))
         again = Step(
             id=round_id,
             action=ANALYZE,
             params=step.params,
             depends_on=tuple(added),
-            context_requirements=(*added, step.id, *step.context_requirements, *step.depends_on),
+            context_requirements=tuple(seen)[:MAX_STEPS],  # the oldest are told in short
             success=ANYTHING,
         )
         self.steps[round_id], self.states[round_id] = again, StepState.WAITING

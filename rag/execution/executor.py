@@ -18,7 +18,7 @@ from rag.execution.merging import ROWS, limit, merge
 from rag.execution.run import Spent
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
-from rag.planning.plan import FallbackReason, QueryPlan, ToolCall
+from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
 from rag.planning.planner import SEARCH_TOOL
 from rag.planning.wire import AnyTool
 from rag.records import StepShown
@@ -96,9 +96,9 @@ class Executor:
         if self._needs_fallback(plan, payload, calls):
             results = [*results, await self._fall_back(plan, context)]
             payload = merge([result.payload for result in results if result.payload.found])
-        return Execution(
-            payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip), calls=tuple(results)
-        )
+        # The limit is one of a list. An explanation or a single value is written from all that was found.
+        items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
+        return Execution(payload=limit(payload, items=items, skip=plan.limits.skip), calls=tuple(results))
 
     async def _execute_steps(
         self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None, watch: Watch

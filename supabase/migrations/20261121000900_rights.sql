@@ -7,7 +7,7 @@ do $$
 declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
-    'common_terms', 'vector_shelves',
+    'common_terms', 'vector_shelves', 'next_vectors',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
     'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
@@ -36,6 +36,7 @@ declare
     'score_postings', 'search_terms',
     'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',
+    'outdated_chunks', 'outdated_bases', 'outdated_documents', 'chunks_to_embed', 'store_next_vectors', 'switch_model',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',
     'unsummarised_pairs', 'save_summary', 'list_sessions', 'resume_session', 'clean_chat',
     'attach_notice', 'due_notices', 'confirm_notice',

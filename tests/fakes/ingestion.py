@@ -16,6 +16,7 @@ import httpcore
 from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from ingestion.metering import Outcome
 from ingestion.progress import Progress
 from ingestion.records import (
     Block,
@@ -285,3 +286,20 @@ class ScriptedPipeline:
         if outcome is not None:
             await outcome.wait()
         self.done.append(document.id)
+
+
+class HeardMeter:
+    """Remembers what it is told (`ingestion.ports.WorkMeter`)."""
+
+    def __init__(self) -> None:
+        self.stages: list[DocumentStatus] = []
+        self.outcomes: list[tuple[str, str]] = []
+
+    def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
+        """Remembered."""
+        assert seconds >= 0
+        self.stages.append(status)
+
+    def document_ended(self, outcome: Outcome, code: str = "") -> None:
+        """Remembered."""
+        self.outcomes.append((outcome.value, code))

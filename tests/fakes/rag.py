@@ -125,6 +125,7 @@ class RememberedDialogue:
     covered: int = 0  # archived exchanges that the summary covers
     append_error: Exception | None = None
     append_seconds: float = 0
+    begun: int = 0  # exchanges that were to be stored
     window_error: Exception | None = None
 
     async def recollect(
@@ -145,6 +146,7 @@ class RememberedDialogue:
         answer_terms: Sequence[str],
         keep: int,
     ) -> int:
+        self.begun += 1
         await asyncio.sleep(self.append_seconds)
         if self.append_error:
             raise self.append_error

@@ -46,7 +46,12 @@ MESSAGE = 7  # everybody's note came in a message with this number
 DIMENSIONS = 1024
 FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
-COUNTS_ONLY = {"count_base", "lock_base", "lock_entities", "count_postings", "count_common_terms"} | {
+COUNTS_ONLY = {
+    "count_base",
+    "lock_base",
+    "lock_entities",
+    "count_postings",
+    "count_common_terms",
     "base_statistics",
     "turns_by_day",
 }

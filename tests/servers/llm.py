@@ -23,6 +23,7 @@ from tests.servers.scripted import Scripted, listen, play, refusal
 MODEL = "test-model"
 FORMATS = frozenset({"json_schema", "json_object"})
 _PLANNER = "You plan how Baza"  # how prompts/planner.md begins
+_ENTITIES = "You read one part of a document"  # how prompts/entities.md begins
 _ASKED = re.compile(r"<(question-[0-9a-f]+)>\n(?P<question>.*)\n</\1>", re.DOTALL)
 _PIECE = re.compile(r"\s*\S+|\s+$")
 
@@ -90,6 +91,11 @@ class ChatRequest(BaseModel):
         return any(message.role == "system" and message.content.startswith(_PLANNER) for message in self.messages)
 
     @property
+    def wants_entities(self) -> bool:
+        """Whether it is a document that entities are read from, at whatever rung."""
+        return any(message.role == "system" and message.content.startswith(_ENTITIES) for message in self.messages)
+
+    @property
     def last(self) -> str:
         """The last message's words."""
         return self.messages[-1].content
@@ -135,17 +141,25 @@ def plan_search(request: ChatRequest) -> str:
     )
 
 
+def read_nothing(_: ChatRequest) -> str:
+    """A part of a document that names nobody."""
+    return '{"entities": [], "facts": []}'
+
+
 @dataclass(kw_only=True)
 class LlmServer:
-    """The running server. Requests for a plan are answered by `planner` and kept apart, in `plans`."""
+    """The running server. Requests for a plan are answered by `planner` and kept apart, in `plans`; those for the
+    entities of a part of a document by `reader`, in `parts`: they come behind everybody's back."""
 
     reply: Reply
     planner: Reply = plan_search
+    reader: Reply = read_nothing
     key: str | None
     formats: frozenset[str]
     url: str = ""
     requests: list[ChatRequest] = field(default_factory=list)
     plans: list[ChatRequest] = field(default_factory=list)
+    parts: list[ChatRequest] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)  # what was wrong with requests that the server could not read
     left_early: int = 0  # streams that the client did not hear to their end
@@ -167,7 +181,7 @@ class LlmServer:
         except ValidationError as error:
             self.refused.append(str(error))
             return await play(refusal(400, {"error": {"message": "Unrecognized request", "code": "invalid_request"}}))
-        (self.plans if body.wants_plan else self.requests).append(body)
+        (self.plans if body.wants_plan else self.parts if body.wants_entities else self.requests).append(body)
         answer = self._answer(request, body)
         if isinstance(answer, Scripted):
             return await play(answer)
@@ -184,6 +198,8 @@ class LlmServer:
             return refusal(400, {"error": {"message": message, "type": "invalid_request_error"}})
         if body.wants_plan:
             return self._as_streamed(self.planner(body))
+        if body.wants_entities:
+            return self._as_streamed(self.reader(body))
         return self._as_streamed(self._script.popleft() if self._script else self.reply(body))
 
     @staticmethod

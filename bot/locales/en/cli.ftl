@@ -19,6 +19,10 @@ cli-migrated = { $count ->
    *[other] Migrations applied: { $count }.
   }
 
+cli-reindexing = { $base }: { $done } of { $total } passages
+cli-reindexed = { $base }: searched by { $model } now
+cli-nothing-to-reindex = Nothing to move: every passage has vectors of { $model }.
+
 missing-token = no BOT_TOKEN: the talk goes on in the local chat
 missing-model = no LLM key: I answer with quotes
 missing-speech = no WHISPER_MODEL: I do not listen to voice notes, audio and video

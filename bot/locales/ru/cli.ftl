@@ -20,6 +20,10 @@ cli-migrated = { $count ->
    *[other] Применено миграций: { $count }.
   }
 
+cli-reindexing = { $base }: фрагментов { $done } из { $total }
+cli-reindexed = { $base }: поиск теперь по модели { $model }
+cli-nothing-to-reindex = Переносить нечего: у всех фрагментов векторы модели { $model }.
+
 missing-token = нет BOT_TOKEN: разговор идёт в локальном чате
 missing-model = нет ключа LLM: отвечаю цитатами
 missing-speech = нет WHISPER_MODEL: голосовые, аудио и видео не слушаю

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.database.postgres import PostgresTransport
 from adapters.database.stores.reading import ReadingStore
 from adapters.database.transport import Transport
 from adapters.llm.opening import open_chat_model
@@ -32,13 +33,19 @@ PROMPT_TOKENS = 12_000
 
 
 @pytest.fixture
-async def base(transport: Transport) -> BaseId:
-    """The made base of 30 documents."""
+def transport(postgres_transport: PostgresTransport) -> Transport:
+    """How a transport pages and answers is held by the contracts of the stores; here one will do."""
+    return postgres_transport
+
+
+async def keep(transport: Transport, *names: str) -> BaseId:
+    """The made documents of these names, or all 30."""
     stores = DatabaseStores(transport)
-    made = await open_base(stores)
+    base = await open_base(stores)
     for name, text in documents().items():
-        await publish(stores, made, *text.strip().split("\n\n"), name=name)
-    return made
+        if not names or name in names:
+            await publish(stores, base, *text.strip().split("\n\n"), name=name)
+    return base
 
 
 @asynccontextmanager
@@ -89,32 +96,30 @@ def copies(request: ChatRequest) -> str:
     context = IterationRequest.model_validate_json(request.last).document_context
     found = [chunk for chunk in context if "пеня" in chunk.chunk_text]
     facts = tuple(NewFact(fact=each.chunk_text, certainty=Certainty.HIGH, reasoning=each.chunk_id) for each in found)
-    reply = IterationReply(answer="Есть пеня" if facts else "", reasoning="", new_facts=facts, updated_facts=(), can_answer=bool(facts))  # fmt: skip
+    reply = IterationReply(
+        answer="Есть пеня" if facts else "", reasoning="", new_facts=facts, updated_facts=(), can_answer=bool(facts)
+    )
     return reply.model_dump_json()
 
 
-async def test_contracts_of_a_base_are_counted_and_added_up(transport: Transport, base: BaseId) -> None:
-    arguments = RowsArguments(what="договор", columns=("номер", "цена"), aggregate="sum", of="цена")
+async def test_contracts_of_a_base_are_counted_added_up_and_compared(transport: Transport) -> None:
+    base = await keep(transport)
+    priced = RowsArguments(what="договор", columns=("номер", "цена"), aggregate="sum", of="цена")
+    paid = RowsArguments(what="договор", columns=("номер", "срок оплаты"))
     async with model_that(clerk) as (model, _):
-        payload = await rows_tool(transport, model).run(arguments, asked_in(base))
+        summed = await rows_tool(transport, model).run(priced, asked_in(base))
+        compared = await rows_tool(transport, model).run(paid, asked_in(base))
     total = f"{TRUTH.total:,}".replace(",", "\u00a0")
-    assert [fact.text for fact in payload.facts[:2]] == [
-        f"Всего (договор): {TRUTH.contracts}",
-        f"Сумма (цена): {total}\u00a0₽",
-    ]
-    assert payload.documents == DocumentsRead(read=30, total=30, without_data=2)
+    counted = f"Всего (договор): {TRUTH.contracts}"
+    assert [fact.text for fact in summed.facts[:2]] == [counted, f"Сумма (цена): {total}\u00a0₽"]
+    assert summed.documents == DocumentsRead(read=30, total=30, without_data=2)
+    assert [conflict.about for conflict in compared.conflicts] == [f"№ {MADE[DISPUTED - 1].name}, срок оплаты"]
+    assert [claim.value for claim in compared.conflicts[0].claims] == ["60 дней", "60 дней", "30 дней"]
 
 
-async def test_documents_of_a_base_that_disagree_are_found(transport: Transport, base: BaseId) -> None:
-    arguments = RowsArguments(what="договор", columns=("номер", "срок оплаты"))
-    async with model_that(clerk) as (model, _):
-        payload = await rows_tool(transport, model).run(arguments, asked_in(base))
-    assert [conflict.about for conflict in payload.conflicts] == [f"№ {MADE[DISPUTED - 1].name}, срок оплаты"]
-    assert [claim.value for claim in payload.conflicts[0].claims] == ["60 дней", "60 дней", "30 дней"]
-
-
-async def test_one_group_of_named_documents_is_read_in_turn(transport: Transport, base: BaseId) -> None:
+async def test_one_group_of_named_documents_is_read_in_turn(transport: Transport) -> None:
     names = ["Договор 1-2024", "Договор 5-2025"]
+    base = await keep(transport, *(f"{name}.txt" for name in names), "Протокол совещания.txt")
     arguments = ReadAllArguments(question="Какая пеня?", documents=(names[0], names[1]))
     async with model_that(copies) as (model, server):
         payload = await reading_tool(transport, model).run(arguments, asked_in(base))
@@ -126,7 +131,8 @@ async def test_one_group_of_named_documents_is_read_in_turn(transport: Transport
     assert {fact.title for fact in cited} == {f"{name}.txt" for name in names}
 
 
-async def test_only_documents_that_a_search_names_are_read(transport: Transport, base: BaseId) -> None:
+async def test_only_documents_that_a_search_names_are_read(transport: Transport) -> None:
+    base = await keep(transport, "Договор 1-2024.txt", "Протокол совещания.txt")
     arguments = ReadAllArguments(question="совещания")
     async with model_that(copies) as (model, server):
         payload = await reading_tool(transport, model).run(arguments, asked_in(base))

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date
@@ -33,6 +33,8 @@ from rag.records import (
     ChatMessage,
     Exchange,
     SearchStarted,
+    StepsChanged,
+    StepState,
     TextGrew,
     TurnEvent,
 )
@@ -290,8 +292,10 @@ async def test_what_was_shown_is_kept_when_the_person_leaves() -> None:
 async def test_a_turn_that_is_cancelled_while_storing_is_stored() -> None:
     turn = Turn(ScriptedModel("[+] Штраф 0,1 % [1]."), dialogue=RememberedDialogue(append_seconds=0.02))
     task = asyncio.create_task(turn.answer())
-    await asyncio.sleep(0.01)
+    while not turn.dialogue.begun:
+        await asyncio.sleep(0)
     task.cancel()
+    await asyncio.wait({task})
     await asyncio.sleep(0.05)
 
     assert task.cancelled()
@@ -432,3 +436,29 @@ async def test_a_planner_that_is_away_costs_nothing_but_the_plan() -> None:
 )
 def test_a_question_is_normalised(text: str, normal: str) -> None:
     assert normalise(text) == normal
+
+
+def steps_planner(*steps: Mapping[str, object]) -> ScriptedModel:
+    """A planner that plans these steps."""
+    made = {"question": ASKED, "kind": "iterative", "intents": ["GENERAL_UNSTRUCTURED"], "confidence": 0.9}
+    return ScriptedModel(json.dumps({**made, "steps": list(steps)}))
+
+
+async def test_the_steps_of_a_plan_are_told_and_kept_in_the_answer() -> None:
+    searches = [{"id": each, "action": "rag_db_query", "params": {"query": each}} for each in ("штраф", "срок")]
+    turn = Turn(ScriptedModel("[+] Штраф 0,1 % [1]."), planner=steps_planner(*searches))
+    events = await turn.events()
+    told = [event.steps for event in events if isinstance(event, StepsChanged)]
+    assert [step.about for step in told[-1]] == ["штраф", "срок"]
+    assert isinstance(events[-1], Answered)
+    assert {step.state for step in events[-1].answer.steps} == {StepState.DONE}
+
+
+async def test_a_question_that_is_stopped_is_answered_from_what_is_known() -> None:
+    search = {"id": "a", "action": "rag_db_query", "params": {"query": "штраф"}}
+    turn = Turn(ScriptedModel("[-] Пока ничего не нашёл."), planner=steps_planner(search))
+    stop = asyncio.Event()
+    stop.set()
+    events = [event async for event in turn.conversation.answer(make_question(ASKED), stop=stop)]
+    assert isinstance(events[-1], Answered)
+    assert (events[-1].answer.spent, events[-1].answer.text) == ("stopped", "Пока ничего не нашёл.")

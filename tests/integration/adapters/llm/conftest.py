@@ -1,10 +1,11 @@
 """Chat models over HTTP against a scripted server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from adapters.llm.fallback import FallbackModel
 from adapters.llm.opening import open_chat_model
+from rag.metering import ModelCall, unheard
 from rag.records import ChatMessage
 from tests.servers.llm import MODEL, LlmServer
 
@@ -14,7 +15,11 @@ MESSAGES = [ChatMessage(role="system", content="Отвечай."), ChatMessage(r
 
 @asynccontextmanager
 async def model_of(
-    server: LlmServer, *names: str, api_key: str | None = None, timeout_s: float = TIMEOUT_S
+    server: LlmServer,
+    *names: str,
+    api_key: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+    heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator[FallbackModel]:
     """A model of this server, or several as one."""
     async with open_chat_model(
@@ -24,5 +29,6 @@ async def model_of(
         temperature=0.3,
         max_tokens=100,
         timeout_s=timeout_s,
+        heard=heard,
     ) as model:
         yield model

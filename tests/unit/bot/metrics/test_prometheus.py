@@ -27,10 +27,10 @@ TURN = TurnMetrics(
 
 
 def values(measures: PrometheusMeasures) -> dict[str, float]:
-    """`name{label,label}` -> value."""
+    """`name{value,value}` -> number; values of labels by the labels' names."""
     families = text_string_to_metric_families(measures.page().decode())
     return {
-        f"{sample.name}{{{','.join(sample.labels.values())}}}": sample.value
+        f"{sample.name}{{{','.join(value for _, value in sorted(sample.labels.items()))}}}": sample.value
         for family in families
         for sample in family.samples
         if not sample.name.endswith(("_bucket", "_created"))
@@ -54,9 +54,9 @@ def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
     measures.model_called("answer", ModelCall(model="gpt", seconds=2, prompt_tokens=100, answer_tokens=7, cost=0.5))
     measures.model_called("planner", ModelCall(model="gpt", problem="ModelAway"))
     seen = values(measures)
-    assert seen["baza_model_calls_total{answer,gpt,}"] == 1
-    assert seen["baza_model_calls_total{planner,gpt,ModelAway}"] == 1
-    assert seen["baza_model_tokens_total{answer,prompt}"] == 100
+    assert seen["baza_model_calls_total{gpt,,answer}"] == 1
+    assert seen["baza_model_calls_total{gpt,ModelAway,planner}"] == 1
+    assert seen["baza_model_tokens_total{prompt,answer}"] == 100
     assert seen["baza_model_cost_dollars_total{answer}"] == 0.5
     assert "baza_model_call_seconds_count{planner}" not in seen
 
@@ -64,9 +64,9 @@ def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:
 def test_whether_a_model_rests_is_asked_at_each_scrape() -> None:
     measures, rests = PrometheusMeasures(), {"gpt": False}
     measures.watch_models("answer", lambda: rests)
-    assert values(measures)["baza_model_resting{answer,gpt}"] == 0
+    assert values(measures)["baza_model_resting{gpt,answer}"] == 0
     rests["gpt"] = True
-    assert values(measures)["baza_model_resting{answer,gpt}"] == 1
+    assert values(measures)["baza_model_resting{gpt,answer}"] == 1
 
 
 def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
@@ -78,11 +78,11 @@ def test_documents_searches_the_queue_and_telegram_are_counted() -> None:
     measures.bot_api_failed("sendMessage", "TelegramRetryAfter")
     measures.queue_seen(QueueState(waiting=3, working=1, oldest_s=42.0))
     seen = values(measures)
-    assert seen["baza_documents_total{ready,}"] == 1
-    assert seen["baza_documents_total{failed,file-damaged}"] == 1
+    assert seen["baza_documents_total{,ready}"] == 1
+    assert seen["baza_documents_total{file-damaged,failed}"] == 1
     assert seen["baza_document_stage_seconds_sum{parsing}"] == 4
     assert seen["baza_search_seconds_count{}"] == 1
-    assert seen["baza_bot_api_errors_total{sendMessage,TelegramRetryAfter}"] == 1
+    assert seen["baza_bot_api_errors_total{TelegramRetryAfter,sendMessage}"] == 1
     assert (seen["baza_queue_documents{waiting}"], seen["baza_queue_oldest_seconds{}"]) == (3, 42)
 
 

@@ -66,7 +66,9 @@ def test_every_status_of_a_document_has_its_word(words: object) -> None:
     assert callable(words)
     everything = replace(EVERYBODY, documents={status.value: 1 for status in DocumentStatus})
     language = RU if words is RU else EN
-    line = next(line for line in overall_html(everything, language).splitlines() if "отменены" in line or "cancelled" in line)
+    line = next(
+        line for line in overall_html(everything, language).splitlines() if "отменены" in line or "cancelled" in line
+    )
     assert line.count(" 1") == len(DocumentStatus)
 
 

@@ -28,7 +28,7 @@ from ingestion.records import (
     Source,
     Span,
 )
-from rag.metering import Pace, TurnMetrics, Usage
+from rag.metering import Pace, StepCounts, TurnMetrics, Usage, Waiting
 from rag.ports import DialogueStore, PassageSearch
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
@@ -42,8 +42,17 @@ TURN = TurnMetrics(
     seconds=1.5,
     pace=Pace(planned_s=0.5, found_s=0.1, first_s=1.0),
     facts=9,
+    facts_used=4,
     passages=3,
-    usage=Usage(calls=2, prompt_tokens=4_000, answer_tokens=200, cost=0.001),
+    steps=StepCounts(planned=3, run=2, adapted=1),
+    usage=Usage(
+        calls=2,
+        prompt_tokens=4_000,
+        answer_tokens=200,
+        cost=0.001,
+        searching=Waiting(seconds=0.25),
+        models=Waiting(seconds=0.75),
+    ),
 )
 NORTH = [1.0, 0.0, 0.0, 0.0]
 EAST = [0.0, 1.0, 0.0, 0.0]

@@ -1,0 +1,140 @@
+"""Finds the names of people, organisations and places in Russian texts, in a process of its own.
+
+In: a text. Out: mentions, each name once, in the first case. The process (265 MB) begins with the first text, works
+behind everybody else, and ends when nobody has asked for a while. ServiceError when it does not run.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+import adapters
+from adapters.entities.finding import data_folder
+from adapters.entities.nominative import FirstCase
+from ingestion.entities.records import EntityName, EntityType, Mention
+from ingestion.errors import FailureCode, ServiceError
+
+IDLE_S = 60.0
+SILENCE_S = 60.0  # loading takes 2 s, a piece a tenth of one
+PIECE_CHARS = 4_000  # of one request
+MOST_CHARS = 1_000_000  # of one document; half a minute of work
+LINE_LIMIT_BYTES = 2**20
+CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
+SERVICE = "names"
+
+START = "import sys; sys.path.append({folder!r}); from adapters.entities.finding import main; main()"
+"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+
+_KINDS = {"PER": EntityType.PERSON, "ORG": EntityType.ORGANIZATION, "LOC": EntityType.PLACE}
+_BREAK = re.compile(r"\n\s*\n|\n")
+
+log = structlog.get_logger()
+
+
+def is_installed() -> bool:
+    """Whether the models are on this machine (the wheel of natasha)."""
+    return data_folder() is not None
+
+
+class NatashaFinder:
+    """Meets `ingestion.entities.ports.NameFinder`. One text at a time; an async context, which ends the process."""
+
+    def __init__(self, *, idle_s: float = IDLE_S) -> None:
+        self._idle_s = idle_s
+        self._first_case = FirstCase()
+        self._process: asyncio.subprocess.Process | None = None
+        self._busy = asyncio.Lock()
+        self._ending: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    async def find(self, text: str) -> list[Mention]:
+        """Raises ServiceError."""
+        async with self._busy:
+            if self._ending:
+                self._ending.cancel()
+            try:
+                spans = [span for piece, at in _pieces(text[:MOST_CHARS]) for span in await self._ask(piece, at)]
+            except BaseException:  # also when cancelled: an answer that nobody read would be the next one's
+                self._end()
+                raise
+            self._ending = asyncio.get_running_loop().call_later(self._idle_s, self._end)
+        return await asyncio.to_thread(self._mentions, text, spans)
+
+    async def _ask(self, piece: str, at: int) -> list[tuple[int, int, str]]:
+        process = self._process or await self._start()
+        if process.stdin is None or process.stdout is None:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail="no pipes")
+        try:
+            async with asyncio.timeout(SILENCE_S):
+                process.stdin.write(json.dumps(piece).encode() + b"\n")
+                await process.stdin.drain()
+                answer = json.loads(await process.stdout.readline() or b"null")
+        except (TimeoutError, ConnectionError, ValueError) as exc:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
+        if answer is None:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail="the process ended")
+        return [(at + start, at + stop, kind) for start, stop, kind in answer]
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",  # the working folder must not be able to stand in for a module
+            "-c",
+            START.format(folder=str(Path(adapters.__file__).parent.parent)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"},
+            limit=LINE_LIMIT_BYTES,
+        )
+        log.info("names.process_started")
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+
+    def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
+        found: dict[EntityName, list[int]] = {}
+        for start, stop, kind in spans:
+            named = self._named(text[start:stop].split("\n")[0].strip(), _KINDS[kind])
+            found.setdefault(named, []).append(start)
+        return [
+            Mention(of=named, at=places[0], count=len(places), confidence=CERTAINTY) for named, places in found.items()
+        ]
+
+    def _named(self, name: str, kind: EntityType) -> EntityName:
+        form = self._first_case.person if kind is EntityType.PERSON else self._first_case.thing
+        return EntityName(type=kind, name=form(name))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int]]:
+    """Whole lines, up to PIECE_CHARS together, each piece with where it begins."""
+    start = last = 0
+    for match in _BREAK.finditer(text):
+        if match.end() - start > PIECE_CHARS and last > start:
+            yield text[start:last], start
+            start = last
+        last = match.end()
+    while len(text) - start > PIECE_CHARS:  # a line without an end
+        yield text[start : start + PIECE_CHARS], start
+        start += PIECE_CHARS
+    if text[start:].strip():
+        yield text[start:], start

@@ -1,0 +1,85 @@
+"""Russian names in the first case, as a list of names shows them.
+
+In: a name as it stands in a sentence («Дмитрия Иванова», «студией «Кедр»»). Out: «Дмитрий Иванов», «студия «Кедр»».
+Words that the dictionary does not know stay as they are.
+"""
+
+import re
+import threading
+from typing import Protocol
+
+_WORD = re.compile(r"[А-Яа-яЁё]+")
+_OPENING = '«„“"'
+
+
+class _Tag(Protocol):
+    """What is used of a tag of pymorphy3, which comes without types."""
+
+    grammemes: frozenset[str]
+    gender: str | None
+
+
+class _Parse(Protocol):
+    word: str
+    tag: _Tag
+
+    def inflect(self, grammemes: set[str]) -> "_Parse | None": ...
+
+
+class _Morphology(Protocol):
+    def parse(self, word: str) -> list[_Parse]: ...
+
+
+class FirstCase:
+    """Safe to share between threads; the dictionary is loaded at the first name."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._morphology: _Morphology | None = None
+
+    def person(self, name: str) -> str:
+        """Every word of it, a surname in the gender of the first name."""
+        with self._lock:
+            gender = self._gender(name)
+            return _WORD.sub(lambda match: self._inflected(match.group(), {"Name", "Surn", "Patr"}, gender), name)
+
+    def thing(self, name: str) -> str:
+        """Words up to the first noun; what follows hangs on it, and what is quoted is a name already."""
+        with self._lock:
+            before_quotes = re.split(f"[{_OPENING}]", name)[0]
+            head, gender = self._head(before_quotes)
+            return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
+
+    def _head(self, name: str) -> tuple[str, str | None]:
+        """Up to the first noun, and its gender."""
+        for match in _WORD.finditer(name):
+            parse = self._parses(match.group())[0]
+            if "NOUN" in parse.tag.grammemes:
+                return name[: match.end()], parse.tag.gender
+        return name, None
+
+    def _gender(self, name: str) -> str | None:
+        parses = [parse for word in _WORD.findall(name) for parse in self._parses(word)[:2]]
+        return next((parse.tag.gender for parse in parses if "Name" in parse.tag.grammemes), None)
+
+    def _inflected(self, word: str, wanted: set[str], gender: str | None) -> str:
+        parses = self._parses(word)
+        fitting = [parse for parse in parses if not wanted or parse.tag.grammemes & wanted]
+        same = [parse for parse in fitting if gender is None or parse.tag.gender == gender]
+        for parse in (same or fitting)[:1]:
+            inflected = parse.inflect({"nomn"})
+            return _as_written(inflected.word, word) if inflected else word
+        return word
+
+    def _parses(self, word: str) -> list[_Parse]:
+        if self._morphology is None:
+            import pymorphy3
+
+            self._morphology = pymorphy3.MorphAnalyzer()
+        return self._morphology.parse(word)
+
+
+def _as_written(word: str, original: str) -> str:
+    if original.isupper():
+        return word.upper()
+    return word.capitalize() if original[0].isupper() else word

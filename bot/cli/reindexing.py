@@ -1,0 +1,44 @@
+"""`baza reindex`: bases get vectors of the embedder that is configured now.
+
+In: settings, perhaps the name of a base. Out: lines about how far it is; exit code 0. It may be stopped at any moment
+and run again. Searching, and adding documents, go on meanwhile.
+"""
+
+from functools import partial
+
+from bot.app import open_parts
+from bot.cli.content import words_of
+from bot.cli.output import print_line
+from bot.cli.troubles import CommandError
+from bot.settings import Settings
+from bot.texts import Words
+from ingestion.errors import ServiceError, WindowTooLarge
+from ingestion.reindexing import OutdatedBase, Reindexer
+
+
+async def reindex_bases(settings: Settings, *, name: str | None) -> int:
+    """Move all bases, or one. Raises CommandError when the embedder refuses; what is done by then is kept."""
+    words = words_of(settings)
+    async with open_parts(settings) as parts:
+        reindexer, model = Reindexer(parts.stores.next_vectors, parts.embedder), parts.embedder.model
+        outdated = await reindexer.outdated(name)
+        if not outdated:
+            print_line(words.plain("cli-nothing-to-reindex", model=model))
+        while outdated:  # again, for what another model embedded meanwhile
+            for base in outdated:
+                await _move(reindexer, base, words)
+                print_line(words.plain("cli-reindexed", base=base.name or base.id, model=model))
+            outdated = await reindexer.outdated(name)
+        await parts.stores.search.ensure_index()
+    return 0
+
+
+async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
+    try:
+        await reindexer.move(base, partial(_report, base, words))
+    except (ServiceError, WindowTooLarge) as error:
+        raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
+
+
+def _report(base: OutdatedBase, words: Words, done: int) -> None:
+    print_line(words.plain("cli-reindexing", base=base.name or base.id, done=done, total=base.passages))

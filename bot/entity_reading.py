@@ -1,0 +1,149 @@
+"""Reads entities and facts from prose with a chat model.
+
+In: a part of a document. Out: an `Extract`. Nothing is taken on the model's word: a fact is its quotation, which must
+stand in the part, and a name must stand there too. It lives in `bot`, where a model of `rag`'s, a prompt and a port of
+`ingestion`'s may meet.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Relation, Statement
+from ingestion.errors import FailureCode, ServiceError
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
+from prompts.loader import Prompts
+from prompts.records import EntitiesPart
+from rag.errors import ModelError
+from rag.ports import ChatModel
+from rag.records import ChatMessage
+
+MOST_ENTITIES = 40  # of one part, as the prompt says
+MOST_FACTS = 60
+SHORTEST_QUOTE = 3  # characters
+LONGEST_QUOTE = 400
+CERTAINTY = 0.9  # below what a document's structure says (1.0)
+SERVICE = "model"
+_FENCE_DIGITS = 8
+
+Text = Annotated[str, Field(max_length=1000)]
+
+
+class ReadEntity(BaseModel):
+    """An entity as the model names it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Text
+    type: EntityType
+    aliases: list[Text] = []
+
+
+class ReadFact(BaseModel):
+    """A fact as the model found it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entity: Text
+    relation: Relation
+    object: Text | None = None
+    quote: Text
+
+
+class ReadPart(BaseModel):
+    """The model's whole answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entities: list[ReadEntity] = []
+    facts: list[ReadFact] = []
+
+
+class ModelFactReader:
+    """Meets `ingestion.entities.ports.FactReader`."""
+
+    def __init__(self, model: ChatModel, prompts: Prompts) -> None:
+        self._model = model
+        self._rules = ChatMessage(role="system", content=prompts.entities)
+        self._part = prompts.entities_part
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self._model.name
+
+    async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
+        """One call of the model. Raises ServiceError."""
+        text, start = BLOCK_SEPARATOR.join(block.text for block, _ in blocks), blocks[0][1]
+        shown = BLOCK_SEPARATOR.join(_shown(block) for block, _ in blocks)
+        digest = hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:_FENCE_DIGITS]
+        filled = EntitiesPart(known="; ".join(known) or "none", title=title, fence=f"part-{digest}", part=shown)
+        try:
+            answer = await self._model.structured(
+                (self._rules, ChatMessage(role="user", content=self._part.fill(filled))), ReadPart
+            )
+        except ModelError as exc:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
+        return checked(answer, text, start=start, known=known)
+
+
+def checked(answer: ReadPart, text: str, *, start: int, known: Sequence[str]) -> Extract:
+    """What of the answer stands in `text`, which begins at character `start` of the document."""
+    named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
+    places = {name: _first_place([name, *each.aliases], text) for name, each in named.items()}
+    entities = {
+        name: EntityName(type=each.type, name=name)
+        for name, each in named.items()
+        if name.strip() and (places[name] is not None or name in known)
+    }
+    statements = tuple(_statements(answer.facts[:MOST_FACTS], entities, text, start))
+    mentions = tuple(
+        Mention(
+            of=entity,
+            at=start + (places[name] or 0),
+            confidence=CERTAINTY,
+            forms=tuple(alias for alias in named[name].aliases if _place(alias, text) is not None),
+        )
+        for name, entity in entities.items()
+    )
+    return Extract(mentions=mentions, statements=statements)
+
+
+def _statements(
+    facts: Sequence[ReadFact], entities: Mapping[str, EntityName], text: str, start: int
+) -> Iterator[Statement]:
+    for fact in facts:
+        quote, subject = fact.quote.strip(), entities.get(fact.entity)
+        place = _place(quote, text) if SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE else None
+        if subject is None or place is None:
+            continue
+        yield Statement(
+            subject=subject,
+            relation=fact.relation,
+            text=quote,
+            at=start + place,
+            object=entities.get(fact.object) if fact.object else None,
+            confidence=CERTAINTY,
+        )
+
+
+def _first_place(names: Sequence[str], text: str) -> int | None:
+    places = [place for name in names if (place := _place(name, text)) is not None]
+    return min(places, default=None)
+
+
+def _place(words: str, text: str) -> int | None:
+    """Where the words stand, whatever the spaces and capitals between them."""
+    parts = words.split()
+    if not parts:
+        return None
+    found = re.search(r"\s+".join(map(re.escape, parts)), text, re.IGNORECASE)
+    return found.start() if found else None
+
+
+def _shown(block: Block) -> str:
+    """Headings are told from what stands under them."""
+    return f"{'#' * (block.level or 1)} {block.text}" if block.kind is BlockKind.HEADING else block.text

@@ -1,0 +1,98 @@
+-- Moving a base to another embedding model (`baza reindex`). In: new vectors, document by document. Out: the base has
+-- them, from one moment to the next. Until then they lie beside the old ones, by which the base is searched meanwhile.
+-- Nothing is kept of how far it came: what is left is what has neither a new vector nor the model.
+
+set search_path = public, extensions;
+
+create table next_vectors (
+  chunk_id  bigint primary key references documents_chunks on delete cascade,
+  base_id   uuid not null,
+  model     text not null,
+  embedding halfvec(1024)                  -- null: the model makes none
+);
+create index next_vectors_base on next_vectors (base_id);
+alter table next_vectors alter column embedding set storage plain;
+comment on table next_vectors is 'Vectors of passages by the model that their base is being moved to.';
+
+create function outdated_chunks(p_base uuid, p_model text)
+returns setof documents_chunks
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select c.* from documents_chunks c
+  where c.base_id = p_base and c.model <> p_model
+    and not exists (select from next_vectors n where n.chunk_id = c.id and n.model = p_model)
+    and exists (select from documents d where d.id = c.document_id and d.status = 'ready')
+$$;
+comment on function outdated_chunks is
+  'Internal: passages of ready documents for which this model has no vector yet. Documents in work are taken later.';
+
+create function outdated_bases(p_model text, p_name text)
+returns table (base_id uuid, name text, passages bigint)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select b.id, b.name, b.passages from bases b
+  where (p_name is null or b.name = p_name) and exists (
+    select from documents_chunks c join documents d on d.id = c.document_id
+    where c.base_id = b.id and c.model <> p_model and d.status = 'ready')
+  order by b.id limit 500
+$$;
+comment on function outdated_bases is 'Bases with passages of another model; all of them, or the one of this name.';
+
+create function outdated_documents(p_base text, p_model text)
+returns table (document_id uuid, passages bigint)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select c.document_id, count(*) from outdated_chunks(p_base::uuid, p_model) c group by 1 order by 1 limit 500
+$$;
+comment on function outdated_documents is 'Documents of the base with passages for which this model has no vector yet.';
+
+create function chunks_to_embed(p_base text, p_document text, p_model text, p_after int, p_limit int)
+returns table (chunk_id bigint, ordinal int, text text, span_start int, span_end int, locator jsonb, embedded boolean)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select c.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator,
+    c.model = p_model or exists (select from next_vectors n where n.chunk_id = c.id and n.model = p_model)
+  from documents_chunks c
+  where c.base_id = p_base::uuid and c.document_id = p_document::uuid and c.ordinal > p_after
+  order by c.ordinal limit p_limit
+$$;
+comment on function chunks_to_embed is 'Passages of a document of this base as they were cut, after an ordinal, and whether the model has embedded them.';
+
+create function store_next_vectors(p_base text, p_model text, p_vectors text)
+returns table (stored bigint)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  insert into next_vectors (chunk_id, base_id, model, embedding)
+  select c.id, c.base_id, p_model, v.embedding::halfvec(1024)
+  from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint, embedding text)
+  join documents_chunks c on c.id = v.chunk_id and c.base_id = p_base::uuid
+  order by c.id for key share of c -- one that is being deleted is waited for, and not found then
+  on conflict (chunk_id) do update set model = excluded.model, embedding = excluded.embedding;
+  return query select count(*) from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint);
+end $$;
+comment on function store_next_vectors is 'Lays new vectors beside the old ones; a passage that is gone meanwhile is left out.';
+
+create function switch_model(p_base text, p_model text)
+returns table (missing bigint, switched bigint)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  absent bigint;
+  changed bigint;
+begin
+  perform lock_base(p_base::uuid); -- nothing becomes ready meanwhile
+  absent := (select count(*) from outdated_chunks(p_base::uuid, p_model));
+  if absent > 0 then
+    return query select absent, 0::bigint;
+    return;
+  end if;
+  update documents_chunks c set embedding = n.embedding, model = n.model
+  from next_vectors n where n.chunk_id = c.id and n.base_id = p_base::uuid and n.model = p_model;
+  get diagnostics changed = row_count;
+  delete from next_vectors n where n.base_id = p_base::uuid;
+  delete from vector_shelves s where s.base_id = p_base::uuid and s.model <> p_model;
+  return query select 0::bigint, changed;
+end $$;
+comment on function switch_model is
+  'Gives the base its new vectors, unless some are missing: then says how many, and changes nothing.';

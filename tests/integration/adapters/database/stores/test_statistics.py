@@ -1,0 +1,167 @@
+"""Figures of a base and of everybody, over both transports: `bot.ports.Statistics`."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import psycopg
+import pytest
+
+from adapters.database.stores.statistics import StatisticsStore
+from adapters.database.transport import Transport
+from domain.documents import Medium
+from domain.ids import ChatId, MessageId, UserId
+from domain.statistics import QueueState, TurnsOfDay
+from ingestion.records import Failure
+from rag.metering import Usage
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    TURN,
+    claim_new,
+    enqueue,
+    open_base,
+    parsed,
+    publish,
+)
+
+BORIS = UserId(102)
+
+
+@pytest.fixture(params=["postgres", "supabase"])
+def stores(request: pytest.FixtureRequest) -> DatabaseStores:
+    """All stores, empty."""
+    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+
+
+@pytest.fixture
+def statistics(stores: DatabaseStores) -> StatisticsStore:
+    """Over the same database."""
+    return StatisticsStore(stores.transport)
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[psycopg.Connection]:
+    """For what no function does: moving a row into the past."""
+    with psycopg.connect(database_url, autocommit=True) as opened:
+        yield opened
+
+
+async def test_an_empty_base_has_figures_too(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    held = await statistics.of_base(await open_base(stores), days=30)
+    assert (held.documents, held.passages, held.days) == (0, 0, ())
+    assert (held.figures.median_s, held.figures.p95_s, held.figures.tokens) == (None, None, 0)
+
+
+async def test_a_base_counts_what_it_holds(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "раз", "два", name="первая")
+    await stores.work.fail(await claim_new(stores, base, "битая"), failure=Failure(code="file-damaged"))
+    recording = replace(parsed("слова"), medium=Medium.AUDIO, duration_s=61.5, pages=None)
+    held = await claim_new(stores, base, "запись")
+    await stores.work.store_blocks(held, parsed=recording, chunks=0)
+    await stores.work.publish(held, chunks=0)
+    seen = await statistics.of_base(base, days=30)
+    assert (seen.documents, seen.passages, seen.pages, seen.recorded_s) == (2, 2, 3, 61.5)
+
+
+async def test_turns_are_counted_by_day_and_kind_and_timed(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    base = await open_base(stores)
+    for seconds in (1.0, 2.0, 9.0):
+        await stores.library.save_turn(ANNA, base, replace(TURN, seconds=seconds))
+    await stores.library.save_turn(ANNA, base, replace(TURN, kind="nothing", seconds=2.0, usage=Usage()))
+    seen = await statistics.of_base(base, days=30)
+    today = datetime.now(UTC).date()
+    assert seen.days == (
+        TurnsOfDay(day=today, kind="from_base", turns=3),
+        TurnsOfDay(day=today, kind="nothing", turns=1),
+    )
+    assert seen.figures.median_s == 2.0
+    assert 2.0 < (seen.figures.p95_s or 0) < 9.0
+    assert (seen.figures.tokens, seen.figures.cost) == (12_600, pytest.approx(0.003))
+
+
+async def test_days_are_those_of_the_persons_clock(
+    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+) -> None:
+    base = await open_base(stores)
+    await stores.library.save_turn(ANNA, base, TURN)
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    evening = datetime(yesterday.year, yesterday.month, yesterday.day, 22, 30, tzinfo=UTC)
+    connection.execute("update turn_metrics set created_at = %s", [evening])
+    days = [
+        (await statistics.of_base(base, days=30, offset_minutes=minutes)).days[0].day for minutes in (-600, 0, 89, 90)
+    ]
+    assert days == [yesterday, yesterday, yesterday, yesterday + timedelta(days=1)]
+
+
+async def test_what_was_before_those_days_does_not_count(
+    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+) -> None:
+    base = await open_base(stores)
+    await stores.library.save_turn(ANNA, base, TURN)
+    await stores.library.save_feedback(ANNA, base, ChatId(ANNA), MessageId(1), rating=1)
+    connection.execute("update turn_metrics set created_at = now() - interval '31 days'")
+    connection.execute("update answer_feedback set created_at = now() - interval '31 days'")
+    seen = await statistics.of_base(base, days=30)
+    assert (seen.days, seen.figures.median_s, seen.figures.thumbs_up) == ((), None, 0)
+    assert (await statistics.of_all(days=30)).turns == 0
+
+
+async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
+    stores: DatabaseStores, connection: psycopg.Connection
+) -> None:
+    await stores.library.save_turn(ANNA, await open_base(stores), TURN)
+    kept = connection.execute(
+        "select facts, facts_used, passages, steps_planned, steps_run, adapted, searching_s, models_s from turn_metrics"
+    ).fetchone()
+    assert kept == (9, 4, 3, 3, 2, 1, 0.25, 0.75)
+
+
+async def test_the_last_thumb_under_an_answer_counts(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    base = await open_base(stores)
+    for message, ratings in ((1, (1, -1)), (2, (1,)), (3, (1, 1))):
+        for rating in ratings:
+            await stores.library.save_feedback(ANNA, base, ChatId(ANNA), MessageId(message), rating=rating)
+    figures = (await statistics.of_base(base, days=30)).figures
+    assert (figures.thumbs_up, figures.thumbs_down) == (2, 1)
+
+
+async def test_nobodys_figures_are_in_anothers(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    mine, theirs = await open_base(stores), await open_base(stores, BORIS)
+    await publish(stores, theirs, "слова")
+    await stores.library.save_turn(BORIS, theirs, TURN)
+    await stores.library.save_feedback(BORIS, theirs, ChatId(BORIS), MessageId(1), rating=1)
+    seen = await statistics.of_base(mine, days=30)
+    assert (seen.documents, seen.days, seen.figures.thumbs_up, seen.figures.tokens) == (0, (), 0, 0)
+
+
+async def test_the_queue_says_how_long_the_first_has_waited(
+    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+) -> None:
+    assert await statistics.queue() == QueueState()
+    base = await open_base(stores)
+    await enqueue(stores, base, "раз", "два", "три")
+    await stores.work.claim(worker="w", lease_s=60)
+    connection.execute("update documents set created_at = now() - interval '90 seconds'")
+    queue = await statistics.queue()
+    assert (queue.waiting, queue.working) == (2, 1)
+    assert 89 < queue.oldest_s < 120
+
+
+async def test_everybody_is_counted_without_a_name(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    for person in (ANNA, BORIS):
+        base = await open_base(stores, person)
+        await stores.people.state(person, base=base, language="ru")
+    await stores.library.save_turn(BORIS, base, replace(TURN, kind="general", seconds=4.0))
+    await stores.library.save_turn(BORIS, base, replace(TURN, kind="quotes"))
+    await publish(stores, base, "слова")
+    for name in ("раз", "два"):
+        await stores.work.fail(await claim_new(stores, base, name), failure=Failure(code="file-damaged"))
+    seen = await statistics.of_all(days=30)
+    assert (seen.people, seen.active, seen.bases, seen.turns) == (2, 1, 2, 2)
+    assert (seen.general, seen.quoted, seen.unanswered, seen.model_calls) == (1, 1, 0, 4)
+    assert (seen.slowest_s, seen.figures.tokens) == (4.0, 8_400)
+    assert (dict(seen.documents), dict(seen.failures)) == ({"failed": 2, "ready": 1}, {"file-damaged": 2})
+    assert seen.slowest_document_s is not None

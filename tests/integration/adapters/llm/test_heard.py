@@ -1,0 +1,32 @@
+"""What is told of calls of models: to those who watch over them, and to the turn that made them."""
+
+from rag.metering import ModelCall, begin_metering
+from tests.integration.adapters.llm.conftest import MESSAGES, model_of
+from tests.integration.adapters.llm.test_fallback import GONE, first_is, streamed
+from tests.servers.llm import MODEL, serve_llm
+
+ANSWER = "Диск лежит в сейфе."
+
+
+async def test_each_answer_is_told_with_its_tokens_and_seconds() -> None:
+    heard: list[ModelCall] = []
+    usage = begin_metering()
+    async with serve_llm(reply=lambda _: ANSWER) as server, model_of(server, heard=heard.append) as model:
+        await model.complete(MESSAGES)
+        await streamed(model)
+    assert [(call.model, call.problem) for call in heard] == [(MODEL, "")] * 2
+    assert sum(call.prompt_tokens + call.answer_tokens for call in heard) == usage.tokens > 0
+    assert all(call.seconds > 0 for call in heard)
+    assert 0 < usage.models.seconds
+
+
+async def test_a_call_that_failed_is_told_and_the_model_rests_after_three() -> None:
+    heard: list[ModelCall] = []
+    async with (
+        serve_llm(reply=first_is(GONE)) as server,
+        model_of(server, "first", "second", heard=heard.append) as model,
+    ):
+        for _ in range(3):
+            await model.complete(MESSAGES)
+        assert model.resting == {"first": True, "second": False}
+    assert [(call.model, call.problem) for call in heard] == [("first", "ModelAway"), ("second", "")] * 3

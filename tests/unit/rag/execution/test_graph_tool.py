@@ -1,0 +1,78 @@
+"""The graph's tool: complete lists, passages to cite, nothing of ids."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from domain.ids import BaseId, UserId
+from prompts.intents import load_intents
+from rag.entities import GraphFact
+from rag.execution.facts import FactKind
+from rag.execution.graph_tool import GraphIntent, GraphQuery
+from rag.execution.tools import ToolContext, ToolMisused
+from tests.fakes.rag import make_candidate
+
+CONTEXT = ToolContext(base_id=BaseId("base"), user_id=UserId(1), question="?", today=date(2026, 11, 21))
+
+
+def fact(entity: str, text: str, relation: GraphIntent, about: str | None = None) -> GraphFact:
+    passage = make_candidate(text, number=1, bm25=1.0).passage
+    return GraphFact(entity=entity, relation=relation.value, text=text, object=about, confidence=1.0, passage=passage)
+
+
+class Graph:
+    """Holds facts, and what was asked of it last."""
+
+    def __init__(self, *facts: GraphFact) -> None:
+        self._facts = facts
+        self.asked: tuple[BaseId, str | None, Sequence[str], bool] | None = None
+
+    async def facts(
+        self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
+    ) -> list[GraphFact]:
+        self.asked = (base, entity, relations, related)
+        return list(self._facts)[:limit]
+
+
+def test_its_intents_are_the_structural_ones() -> None:
+    structural = {name for name, intent in load_intents().items() if intent.structural}
+    assert {intent.value for intent in GraphIntent} == structural
+
+
+async def test_statements_carry_the_entitys_name_and_the_passage() -> None:
+    tool = GraphQuery(Graph(fact("АЛОР Брокер", "Ускорил ответы", GraphIntent.PROJECT_ACHIEVEMENTS)))
+    payload = await tool.run(tool.read({"intent": "PROJECT_ACHIEVEMENTS", "entity_id": "project:x"}), CONTEXT)
+    (found,) = payload.facts
+    assert (found.kind, found.title, found.text) == (FactKind.STATEMENT, "АЛОР Брокер", "Ускорил ответы")
+    assert found.passage is not None
+    assert payload.coverage == 1.0
+
+
+async def test_nothing_known_covers_nothing() -> None:
+    tool = GraphQuery(Graph())
+    payload = await tool.run(tool.read({"intent": "CONTACTS"}), CONTEXT)
+    assert (payload.found, payload.coverage) == (False, 0.0)
+
+
+async def test_a_bare_name_is_left_out_where_it_is_said_how_it_was_used() -> None:
+    graph = Graph(
+        fact("А", "RAG", GraphIntent.PROJECT_TECH_STACK, "RAG"),
+        fact("А", "RAG применён для выдержек", GraphIntent.TECHNOLOGY_USAGE, "RAG"),
+        fact("Б", "RAG", GraphIntent.PROJECT_TECH_STACK, "RAG"),
+    )
+    tool = GraphQuery(graph)
+    payload = await tool.run(tool.read({"intent": "TECHNOLOGY_USAGE", "entity_id": "technology:rag"}), CONTEXT)
+    assert [(each.title, each.text) for each in payload.facts] == [("А", "RAG применён для выдержек"), ("Б", "RAG")]
+
+
+async def test_only_the_base_of_the_turn_is_asked() -> None:
+    graph = Graph()
+    tool = GraphQuery(graph)
+    await tool.run(tool.read({"intent": "PROJECT_DETAILS", "entity_id": "organization:aston"}), CONTEXT)
+    assert graph.asked == (BaseId("base"), "organization:aston", ["PROJECT_DETAILS"], True)
+
+
+def test_another_intent_is_refused_with_a_reason() -> None:
+    with pytest.raises(ToolMisused, match="intent"):
+        GraphQuery(Graph()).read({"intent": "HOW_TO"})
