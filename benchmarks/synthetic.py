@@ -129,7 +129,7 @@ def _rows(base: MadeBase, documents: Sequence[uuid.UUID], first: int) -> Iterato
     halves = base.vectors[first : first + ROWS_A_BATCH].astype(">f2")
     for place, half in enumerate(halves, start=first):
         number, ordinal = divmod(place, PASSAGES_A_DOCUMENT)
-        text = f"{ordinal}".encode()
+        text = f"{place}".encode()
         fields = (
             base.id.bytes,
             documents[number].bytes,

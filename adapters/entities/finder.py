@@ -52,7 +52,7 @@ class NatashaFinder:
         self._first_case = FirstCase()
         self._process: asyncio.subprocess.Process | None = None
         self._busy = asyncio.Lock()
-        self._ending: asyncio.TimerHandle | None = None
+        self._idle: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -60,19 +60,21 @@ class NatashaFinder:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        if self._idle:
+            self._idle.cancel()
+        await self._end()
 
     async def find(self, text: str) -> list[Mention]:
         """Raises ServiceError."""
         async with self._busy:
-            if self._ending:
-                self._ending.cancel()
+            if self._idle:
+                self._idle.cancel()
             try:
                 spans = [span for piece, at in _pieces(text[:MOST_CHARS]) for span in await self._ask(piece, at)]
             except BaseException:  # also when cancelled: an answer that nobody read would be the next one's
-                self._end()
+                await self._end()
                 raise
-            self._ending = asyncio.get_running_loop().call_later(self._idle_s, self._end)
+            self._idle = asyncio.create_task(self._end_when_idle())
         return await asyncio.to_thread(self._mentions, text, spans)
 
     async def _ask(self, piece: str, at: int) -> list[tuple[int, int, str]]:
@@ -105,11 +107,19 @@ class NatashaFinder:
         log.info("names.process_started")
         return self._process
 
-    def _end(self) -> None:
+    async def _end_when_idle(self) -> None:
+        await asyncio.sleep(self._idle_s)
+        await self._end()
+
+    async def _end(self) -> None:
         process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        if process.stdin is not None:
+            process.stdin.close()
+        await process.wait()
 
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         found: dict[EntityName, list[int]] = {}

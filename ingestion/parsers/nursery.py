@@ -27,6 +27,7 @@ READY = b"!"
 STREAM_SOCKET = 0  # file descriptors of a child: its socket, then /dev/null, /dev/null and the life line
 LIFE_LINE = 3
 MOST_DESCRIPTORS = 4096
+OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: looking for rubbish took a fifth of its time
 
 
 @dataclass(kw_only=True)
@@ -107,5 +108,6 @@ def _live(connection: int, life_end: int) -> NoReturn:
 def main() -> None:
     """Run with the control socket as standard input (see `process`)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTING)
     gc.freeze()  # children share these objects' pages with the nursery
     _Nursery(control=socket.socket(fileno=os.dup(sys.stdin.fileno()))).run()

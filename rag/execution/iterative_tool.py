@@ -54,6 +54,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
     """
 
     name = "read_documents"
+    is_slow = True
     arguments = ReadAllArguments
 
     def __init__(

@@ -87,6 +87,7 @@ class CollectRows(Tool[RowsArguments]):
     """
 
     name = "collect_rows"
+    is_slow = True
     arguments = RowsArguments
 
     def __init__(

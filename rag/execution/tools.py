@@ -54,6 +54,7 @@ class Tool(ABC, Generic[Arguments]):
     """The docstring of a subclass is what the planner reads of it."""
 
     name: ClassVar[str]
+    is_slow: ClassVar[bool] = False  # takes so long that the person has to see how far it is, and may stop it
     arguments: type[Arguments]
 
     @property

@@ -13,7 +13,7 @@ import structlog
 
 from prompts.intents import GENERAL, Intent
 from rag.errors import ModelError
-from rag.planning.plan import Fallback, Limits, QueryPlan, RenderStyle, ToolCall
+from rag.planning.plan import Fallback, Limits, QueryPlan, RenderStyle, Step, ToolCall
 from rag.planning.steps import template
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
@@ -98,8 +98,14 @@ class Planner:
         return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=(*problems, *remaining))
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """A plan of several steps has no calls beside them; where the model named a kind alone, its template serves."""
+        """A plan of several steps has no calls beside them; where the model named a kind alone, its template serves.
+        A call that takes long becomes a step, so that it can be watched and stopped."""
         steps = plan.steps or (() if plan.clarification else template(plan.kind, plan.question, self._tools))
+        if not steps and any(self._tools[call.tool].is_slow for call in plan.tool_calls):
+            steps = tuple(
+                Step(id=str(place), action=call.tool, params=call.args)
+                for place, call in enumerate(plan.tool_calls, start=1)
+            )
         return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
 
     def _problems(self, plan: QueryPlan, request: PlanningRequest) -> tuple[str, ...]:

@@ -168,6 +168,7 @@ def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list
     that makes too many calls: passages may be short, too."""
     if len(cards) <= calls:
         return [(card,) for card in cards]
+    passages = max(passages, 1)  # a small prompt leaves no room at all: then a part is one passage, or less
     packed = _packed(cards, passages)
     while len(packed) > max(calls, 1):
         passages = passages + passages // 2 + 1

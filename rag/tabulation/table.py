@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from domain.ids import DocumentId
 from rag.iterative.conflicts import claim, dated
 from rag.iterative.grounding import plain
 from rag.records import Conflict, RankedPassage
 from rag.tabulation.checking import Row
-from rag.tabulation.values import same
+from rag.tabulation.values import REMEMBERED, same
 from rag.words import stems
 
 _TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
@@ -33,6 +34,7 @@ class Tabulated:
     conflicts: tuple[Conflict, ...]
 
 
+@lru_cache(maxsize=REMEMBERED)
 def key_of(cell: str, row: str) -> Key:
     """What tells one thing from another: the first cell without the word for the thing («договор № 12» is «12»), the
     sign of a number and the date that often follows it."""

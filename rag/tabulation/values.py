@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 
 from rag.iterative.grounding import plain
 
+REMEMBERED = 4096  # cells whose meaning is known: while documents are read the table is put together again and again
 MAX_UNIT_WORDS = 4  # «рублей за каждый месяц»
 
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
@@ -61,6 +63,7 @@ class Amount:
     unit: str = ""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def amount(text: str) -> Amount | None:
     """The first number of a cell; None for a range, a date, and where there is none."""
     found = _NUMBER.search(text)
@@ -75,6 +78,7 @@ def amount(text: str) -> Amount | None:
     return Amount(value=value, unit=_unit_at(text, found.start(), end))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def day(text: str) -> date | None:
     """The first date of a cell; day before month where only digits tell."""
     return next(_days(text), None)

@@ -8,7 +8,7 @@ set search_path = public, extensions;
 create table enrichments (
   document_id uuid primary key references documents on delete cascade,
   base_id     uuid not null references bases on delete cascade,
-  turn        timestamptz not null,        -- a base's documents are a second apart, so that bases take turns
+  turn        timestamptz not null,        -- a base's documents are half a minute apart, so that bases take turns
   run_after   timestamptz not null default now(),
   attempts    int not null default 0,
   lease       uuid,
@@ -18,7 +18,8 @@ create table enrichments (
   finished_at timestamptz
 );
 create index enrichments_turn on enrichments (turn) where finished_at is null;
-create index enrichments_base on enrichments (base_id, turn);
+create index enrichments_base on enrichments (base_id, turn) where finished_at is null;
+create index enrichments_by_base on enrichments (base_id);
 comment on table enrichments is 'The queue of ready documents that entities and facts are still to be read from.';
 
 create table entities (
@@ -117,7 +118,7 @@ begin
   if new.status = 'ready' then
     insert into enrichments (document_id, base_id, turn)
     values (new.id, new.base_id, greatest(now(), (
-      select max(e.turn) from enrichments e where e.base_id = new.base_id) + interval '1 second'))
+      select max(e.turn) from enrichments e where e.base_id = new.base_id and e.finished_at is null) + interval '30 seconds'))
     on conflict do nothing;
   else
     delete from enrichments e where e.document_id = new.id;
@@ -273,8 +274,12 @@ comment on function read_spans is 'Which characters of a document each of its pa
 create function resolve_names(p_base text, p_keys text[], p_limit int)
 returns table (canonical text, type text, name text, forms text[], key text, weight real, as_name boolean,
   confidence real, facts bigint)
-language sql stable security invoker set search_path = public, extensions, pg_temp
-as $$
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp
+  set plan_cache_mode = force_generic_plan
+as $$ -- planning it takes ten times as long as running it
+#variable_conflict use_column
+begin
+  return query
   with found as (
     select a.entity_id, a.key, max(a.weight) as weight, bool_and(a.as_name) as as_name
     from entity_aliases a
@@ -287,17 +292,22 @@ as $$
           group by x.form order by count(*) desc, x.form limit 8),
     f.key, f.weight, f.as_name,
     (select coalesce(max(m.confidence), 0) from entity_mentions m where m.entity_id = e.id),
-    (select count(*) from graph_facts g
-     where g.entity_id = e.id or e.type = 'technology' and g.object_id = e.id) -- of a technology others say all
+    (select count(*) from (select from graph_facts g where g.entity_id = e.id limit 100) own)
+      + (select count(*) from ( -- of a technology others say all
+           select from graph_facts g where g.object_id = e.id and e.type = 'technology' limit 100) said)
   from found f join entities e on e.id = f.entity_id
-  order by f.weight desc, e.canonical
-$$;
+  order by f.weight desc, e.canonical;
+end $$;
 comment on function resolve_names is 'Entities of a base that are found under these keys, the surest first.';
 
 create function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
 returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
-language sql stable security invoker set search_path = public, extensions, pg_temp
-as $$
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp
+  set plan_cache_mode = force_generic_plan
+as $$ -- planning it takes ten times as long as running it
+#variable_conflict use_column
+begin
+  return query
   with asked as (
     select e.id, e.type from entities e where e.base_id = p_base::uuid and e.canonical = p_entity
   ), chosen as (
@@ -321,8 +331,8 @@ as $$
   join passages p on p.chunk_id = f.chunk_id and p.base_id = p_base::uuid
   join documents d on d.id = f.document_id
   where f.base_id = p_base::uuid and f.relation = any (p_relations)
-  order by n.remoteness, coalesce(d.published_at, d.created_at) desc, d.id, f.position limit p_limit
-$$;
+  order by n.remoteness, coalesce(d.published_at, d.created_at) desc, d.id, f.position limit p_limit;
+end $$;
 comment on function entity_facts is
   'What is known of an entity, or of everybody (null), in these relations: facts of its own, then those of others that '
   'name it, then with `p_related` all of those others. Only facts whose passage can be found.';

@@ -6,12 +6,22 @@ import pytest
 
 from domain.documents import DocumentStatus
 from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.fetchers import Fetchers
 from ingestion.note import hash_note
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.worker import Worker
-from tests.fakes.ingestion import FakeEmbedder, FakeQueue, HeardMeter, ScriptedPipeline, claimed, note
-from tests.unit.ingestion.test_pipeline import FETCHERS, Fetchers, PlainReader, WordAnalyzer
+from tests.fakes.ingestion import (
+    FakeEmbedder,
+    FakeQueue,
+    HeardMeter,
+    PlainReader,
+    ScriptedPipeline,
+    WordAnalyzer,
+    claimed,
+    note,
+)
+from tests.unit.ingestion.test_pipeline import FETCHERS
 
 
 def pipeline_of(queue: FakeQueue, meter: HeardMeter, scratch: Path) -> IngestionPipeline:

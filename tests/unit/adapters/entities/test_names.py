@@ -85,6 +85,6 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @given(st.text(alphabet="абвгдежзийклмнопрстуфхцчшщъыьэюяabcdefghijklmnopqrstuvwxyz", max_size=20))
-def test_folding_a_key_again_changes_no_latin_letter_set(word: str) -> None:
+def test_keys_and_ids_are_written_in_latin_letters(word: str) -> None:
     assert fold(word).isascii()
     assert slug(word).isascii()

@@ -117,3 +117,20 @@ async def test_steps_that_cannot_be_run_twice_give_way_to_the_strategy_of_their_
 async def test_a_simple_question_has_no_steps() -> None:
     outcome, _ = await planned(plan(call("RAG")))
     assert outcome.plan.steps == ()
+
+
+async def test_a_call_that_takes_long_becomes_a_step() -> None:
+    class Reader(GraphTool):
+        """Reads for minutes."""
+
+        name = "read_documents"
+        is_slow = True
+
+    model = PlanModel(plans=[plan(call("всё", tool="read_documents"), call("RAG"))])
+    planner = Planner(model, tools=(ScriptedTool(), Reader()), intents=load_intents(), threshold=0.5)
+    made = (await planner.plan(REQUEST)).plan
+    assert [(each.action, each.params) for each in made.steps] == [
+        ("read_documents", {"query": "всё"}),
+        ("rag_db_query", {"query": "RAG"}),
+    ]
+    assert made.tool_calls == ()

@@ -1,6 +1,6 @@
 """Which documents are read together."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
@@ -8,6 +8,7 @@ from rag.tabulation.extraction import batched
 from tests.fakes.cards import ready
 
 
+@example(chunks=[3, 3], calls=1, passages=-5)  # a prompt too small for any passage
 @given(
     chunks=st.lists(st.integers(0, 500), min_size=1, max_size=40),
     calls=st.integers(-1, 50),

@@ -32,7 +32,7 @@ class EastEmbedder:
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
         await asyncio.sleep(0.01)
         if self.left == 0:
-            raise ServiceError(FailureCode.EMBEDDING_UNAVAILABLE)
+            raise ServiceError(FailureCode.SERVICE_AWAY)
         self.left -= 1
         self.embedded += [chunk.text for window in windows for chunk in window.own]
         return [[EAST for _ in window.own] for window in windows]

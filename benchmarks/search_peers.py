@@ -1,0 +1,133 @@
+"""Search by vector beside LangChain PGVector, LlamaIndex PGVectorStore and Chroma, each with its filter by owner.
+
+In: how many passages in all (`python -m benchmarks.search_peers --python /tmp/peers/bin/python --size 20000`). Out: for
+each owner's size recall@30 against the exact answer, p50 and p95 in ms. All get the same made vectors, owners and
+questions, one after the other; the three that use PostgreSQL use the same server, with the settings Baza gives it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median, quantiles
+
+import numpy as np
+import psycopg
+
+from adapters.database.embedded import embedded_database
+from adapters.database.migrate import migrate
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.search import SearchStore
+from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
+from domain.ids import BaseId
+from rag.records import SearchQuery
+
+K = 30
+QUESTIONS = 40
+SHARES = (0.5, 0.1, 0.02, 0.002, 0.0002)  # of all passages; the others belong to owners with a hundredth each
+PEERS = {"langchain": "search_langchain.py", "llamaindex": "search_llamaindex.py", "chroma": "search_chroma.py"}
+
+Answers = Mapping[str, Sequence[tuple[Sequence[str], float]]]  # owner -> for each question ids and milliseconds
+
+
+def make_owners(size: int) -> list[MadeBase]:
+    """Owners of very different size, and those around them."""
+    sizes = [max(1, round(share * size)) for share in SHARES]
+    around = max(1, size // 100)
+    sizes += [around] * ((size - sum(sizes)) // around)
+    return [make_base(number, one, questions=QUESTIONS) for number, one in enumerate(sizes)]
+
+
+async def ask_baza(url: str, owners: Sequence[MadeBase]) -> Answers:
+    """Our own answers, through the store that a turn uses."""
+    await migrate(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for owner in owners:
+            store_base(connection, owner)
+        connection.execute("vacuum analyze")
+    async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
+        search = SearchStore(transport)
+        await search.ensure_index()
+        return {str(number): await _ask_base(search, owners[number]) for number in range(len(SHARES))}
+
+
+async def _ask_base(search: SearchStore, owner: MadeBase) -> list[tuple[list[str], float]]:
+    answers: list[tuple[list[str], float]] = []
+    for question in (owner.questions[0], *owner.questions):  # the first one twice: it warms
+        query = SearchQuery(base_id=BaseId(str(owner.id)), vector=question.tolist(), model=MODEL, terms=(), limit=K)
+        began = time.perf_counter()
+        found = await search.search(query)
+        taken = (time.perf_counter() - began) * 1000
+        best = sorted(found, key=lambda each: -(each.similarity or 0))
+        answers.append(([each.passage.text for each in best], taken))
+    return answers[1:]
+
+
+def ask_peer(python: Path, script: str, folder: Path, url: str) -> None:
+    """The script adds its answers to answers.json in `folder`."""
+    path = Path(__file__).parent / "peers" / script
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONWARNINGS": "ignore"}
+    subprocess.run([python, path, folder, url], check=True, env=environment)
+
+
+def report(name: str, answers: Answers, owners: Sequence[MadeBase]) -> None:
+    """A line for each owner that is asked about."""
+    for number in range(len(SHARES)):
+        exact = owners[number].nearest(K)
+        asked = answers[str(number)]
+        recall = mean(
+            len(set(_places(ids, owners[number])) & set(best)) / len(best)
+            for (ids, _), best in zip(asked, exact, strict=True)
+        )
+        taken = [milliseconds for _, milliseconds in asked]
+        print(
+            f"{name:16} {owners[number].size:>9,} passages  recall@30 {recall:.3f}  "
+            f"p50 {median(taken):7.1f} ms  p95 {quantiles(taken, n=20)[-1]:7.1f} ms",
+            flush=True,
+        )
+
+
+def _places(ids: Sequence[str], owner: MadeBase) -> list[int]:
+    """Ours are the numbers in the base, the peers' have the owner before them."""
+    return [int(one.rpartition("-")[2]) for one in ids[:K]]
+
+
+async def run(python: Path, size: int, home: Path) -> None:
+    """Everybody in turn."""
+    owners = make_owners(size)
+    vectors = {f"p{number}": owner.vectors for number, owner in enumerate(owners)}
+    questions = {f"q{number}": owners[number].questions for number in range(len(SHARES))}
+    np.savez(home / "owners.npz", **vectors, **questions)  # type: ignore[arg-type] # numpy's own option is a bool
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    async with embedded_database(home / "baza", tcp_port=port) as url:
+        print(f"{size:,} passages of {len(owners)} owners, load {os.getloadavg()[0]:.1f}", flush=True)
+        report("Baza", await ask_baza(url, owners), owners)
+        for peer, script in PEERS.items():
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(f"create database {peer}".encode())
+            await asyncio.to_thread(ask_peer, python, script, home, f"{url.rpartition('/')[0]}/{peer}")
+        for name, answers in json.loads((home / "answers.json").read_text()).items():
+            report(name, answers, owners)
+        print(f"load {os.getloadavg()[0]:.1f}")
+
+
+def main() -> None:
+    """Measure in a throw-away folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", type=Path, required=True, help="of the environment with the peers")
+    parser.add_argument("--size", type=int, default=20_000, help="passages in all")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="baza-peers-") as folder:
+        Path(folder).chmod(0o711)
+        asyncio.run(run(given.python, given.size, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The registry of entities over both transports: its queue, what goes with a document, and who sees what."""
+
+from typing import cast
+
+import pytest
+
+from adapters.database.transport import Transport
+from domain.documents import SourceType
+from domain.ids import BaseId, UserId
+from ingestion.entities.records import ClaimedEnrichment
+from ingestion.errors import LeaseLost
+from ingestion.records import Source
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import (
+    claim_new,
+    named_entities,
+    open_base,
+    publish,
+    read_source,
+)
+
+BORIS = UserId(202)
+LEASE_S = 60
+ATTEMPTS = 3
+
+
+@pytest.fixture(params=["postgres", "supabase"])
+def stores(request: pytest.FixtureRequest) -> DatabaseStores:
+    """Over one transport and the other."""
+    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+
+
+async def claim(stores: DatabaseStores, *, lease_s: int = LEASE_S, only: BaseId | None = None) -> ClaimedEnrichment:
+    """The next document that waits; there must be one."""
+    claimed = await stores.entities.claim(lease_s=lease_s, attempts=ATTEMPTS, only=only)
+    assert claimed is not None
+    return claimed
+
+
+async def enrich(stores: DatabaseStores, name: str) -> ClaimedEnrichment:
+    """Read this entity from the next document."""
+    claimed = await claim(stores)
+    (span,) = await stores.entities.spans(claimed)
+    await stores.entities.store(claimed, found=named_entities(span.chunk, name, key=name), reader="a test")
+    return claimed
+
+
+async def names_in(stores: DatabaseStores, base: BaseId, *keys: str) -> list[str]:
+    return [entity.name for entity in await stores.entities.named(base, keys, limit=50)]
+
+
+async def texts_of(stores: DatabaseStores, base: BaseId, entity: str | None) -> list[str]:
+    found = await stores.entities.facts(base, entity=entity, relations=["CONTACTS"], related=False, limit=50)
+    return [fact.text for fact in found]
+
+
+async def test_a_document_waits_once_it_is_ready_and_not_before(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await claim_new(stores, base)
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+    ready = await publish(stores, base, "готово", name="другая")
+    assert (await claim(stores)).document == ready
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+
+
+async def test_what_is_stored_is_found_by_key_and_with_its_passage(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "Телефон: 12 alor")
+    await enrich(stores, "alor")
+    assert await names_in(stores, base, "alor", "нет такого") == ["alor"]
+    (fact,) = await stores.entities.facts(base, entity="project:alor", relations=["CONTACTS"], related=True, limit=50)
+    assert (fact.entity, fact.text, fact.passage.text) == ("alor", "Телефон: 12 alor", "Телефон: 12 alor")
+
+
+async def test_everything_goes_with_the_document(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    first, second = await publish(stores, base, "раз", name="раз"), await publish(stores, base, "два", name="два")
+    await enrich(stores, "alor")
+    await enrich(stores, "alor")
+    await stores.library.delete(base, first)
+    assert (await names_in(stores, base, "alor"), len(await texts_of(stores, base, None))) == (["alor"], 1)
+    await stores.library.delete(base, second)
+    assert (await names_in(stores, base, "alor"), await texts_of(stores, base, None)) == ([], [])
+
+
+async def test_a_version_that_was_replaced_says_nothing_any_more(stores: DatabaseStores) -> None:
+    base, plan = await open_base(stores), Source(type=SourceType.PATH, identifier="/tmp/План.md", title="План.md")
+    await read_source(stores, base, plan, "старый")
+    await enrich(stores, "alor")
+    await read_source(stores, base, plan, "новый")
+    assert await names_in(stores, base, "alor") == []
+    await enrich(stores, "beta")
+    assert await names_in(stores, base, "alor", "beta") == ["beta"]
+
+
+async def test_a_base_sees_only_its_own(stores: DatabaseStores) -> None:
+    base, other = await open_base(stores), await open_base(stores, BORIS)
+    await publish(stores, base, "слова")
+    await enrich(stores, "alor")
+    assert await names_in(stores, other, "alor") == []
+    assert await texts_of(stores, other, "project:alor") == []
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=other) is None
+
+
+async def test_what_a_dead_worker_held_is_claimed_anew_and_the_dead_can_store_nothing(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    dead = await claim(stores, lease_s=0)
+    alive = await claim(stores)
+    assert (alive.document, alive.attempt) == (dead.document, 2)
+    with pytest.raises(LeaseLost):
+        await stores.entities.store(
+            dead, found=named_entities((await stores.entities.spans(dead))[0].chunk, "a", key="a"), reader="x"
+        )
+
+
+async def test_what_never_comes_to_an_end_is_given_up(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    for _ in range(ATTEMPTS):
+        await claim(stores, lease_s=0)
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+
+
+async def test_what_was_postponed_comes_back_after_its_delay(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    await stores.entities.postpone(await claim(stores), delay_s=3600, problem="away")
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+
+
+async def test_a_deleted_document_cannot_be_stored(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    document = await publish(stores, base, "слова")
+    claimed = await claim(stores)
+    (span,) = await stores.entities.spans(claimed)
+    await stores.library.delete(base, document)
+    with pytest.raises(LeaseLost):
+        await stores.entities.store(claimed, found=named_entities(span.chunk, "a", key="a"), reader="a test")
+
+
+async def test_bases_take_turns(stores: DatabaseStores) -> None:
+    large, small = await open_base(stores), await open_base(stores, BORIS)
+    for number in range(3):
+        await publish(stores, large, f"слова {number}", name=f"заметка {number}")
+    await publish(stores, small, "слова")
+    turns = [(await claim(stores)).base_id for _ in range(4)]
+    assert turns == [large, small, large, large]

@@ -1,0 +1,141 @@
+"""The enricher: rules always, more where something more is at hand, trouble never lost."""
+
+import asyncio
+from collections.abc import Sequence
+
+from adapters.entities.names import NameForms
+from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
+from ingestion.entities.enricher import ATTEMPTS, Enricher, Readers
+from ingestion.entities.ports import FactReader, NameFinder
+from ingestion.entities.records import (
+    ClaimedEnrichment,
+    EntityName,
+    EntityType,
+    Extract,
+    Mention,
+    NewEntities,
+    PassageSpan,
+    RegisteredEntity,
+)
+from ingestion.errors import FailureCode, LeaseLost, ServiceError
+from ingestion.parsers.markdown import parse_markdown
+from ingestion.records import Block
+
+BASE = BaseId("base")
+TEXT = "# АЛОР Брокер\n\nСтек: Python, RAG\n\n## Достижения\n\n- Ускорил ответы\n"
+SERGEY = EntityName(type=EntityType.PERSON, name="Сергей Королёв")
+
+
+class Queue:
+    """Documents that wait, and what became of them."""
+
+    def __init__(self, *attempts: int) -> None:
+        self._waiting = list(attempts)
+        self.stored: list[tuple[NewEntities, str]] = []
+        self.postponed: list[float] = []
+        self.lost = False
+
+    async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
+        if not self._waiting:
+            return None
+        return ClaimedEnrichment(
+            document=DocumentId("d"),
+            base_id=BASE,
+            lease=LeaseId("l"),
+            attempt=self._waiting.pop(0),
+            title="АЛОР Брокер",
+            language="ru",
+        )
+
+    async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
+        if self.lost:
+            raise LeaseLost(claimed.document)
+
+    async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
+        return [PassageSpan(chunk=ChunkId(1), start=0, end=1000)]
+
+    async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
+        self.stored.append((found, reader))
+
+    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
+        self.postponed.append(delay_s)
+
+    async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
+        return []
+
+    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
+        return list(parse_markdown(TEXT, name="файл.md").blocks)
+
+
+class Finder:
+    """Finds one name everywhere."""
+
+    async def find(self, text: str) -> list[Mention]:
+        return [Mention(of=SERGEY, at=0, confidence=0.7)]
+
+
+class Model:
+    """Reads one name, or is away."""
+
+    name = "a model"
+
+    def __init__(self, *, is_away: bool = False) -> None:
+        self._is_away = is_away
+
+    async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
+        if self._is_away:
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="model")
+        return Extract(mentions=tuple(await Finder().find("")))
+
+
+async def drain(queue: Queue, *, finder: NameFinder | None = None, facts: FactReader | None = None) -> Queue:
+    readers = Readers(names=NameForms(), finder=finder, facts=facts)
+    await Enricher(queue, queue, queue, readers, poll_s=0.01).drain(BASE)
+    return queue
+
+
+def names_of(queue: Queue) -> set[str]:
+    (stored,) = queue.stored
+    return {entity.canonical for entity in stored[0].entities}
+
+
+async def test_rules_alone_read_entities_and_facts() -> None:
+    queue = await drain(Queue(1))
+    assert names_of(queue) == {"project:alor-broker", "technology:python", "technology:rag"}
+    assert [fact.text for fact in queue.stored[0][0].facts] == ["Python", "RAG", "Ускорил ответы"]
+
+
+async def test_names_of_the_finder_come_along() -> None:
+    assert "person:sergej-korolev" in names_of(await drain(Queue(1), finder=Finder()))
+
+
+async def test_a_model_takes_the_finders_place_and_is_noted() -> None:
+    queue = await drain(Queue(1), finder=Finder(), facts=Model())
+    assert queue.stored[0][1] == "a model"
+
+
+async def test_a_model_that_is_away_is_asked_again_later() -> None:
+    queue = await drain(Queue(1, 2), facts=Model(is_away=True))
+    assert queue.stored == []
+    assert queue.postponed[1] == 2 * queue.postponed[0]
+
+
+async def test_at_the_last_attempt_rules_have_to_do() -> None:
+    queue = await drain(Queue(ATTEMPTS), facts=Model(is_away=True))
+    assert queue.stored[0][1] == "rules"
+
+
+async def test_a_lost_lease_leaves_no_trace() -> None:
+    queue = Queue(1)
+    queue.lost = True
+    await drain(queue, facts=Model())
+    assert (queue.stored, queue.postponed) == ([], [])
+
+
+async def test_it_stops_when_it_is_told_to() -> None:
+    queue, stop = Queue(1), asyncio.Event()
+    running = asyncio.create_task(Enricher(queue, queue, queue, Readers(names=NameForms()), poll_s=0.01).run(stop))
+    while not queue.stored:
+        await asyncio.sleep(0.01)
+    stop.set()
+    await asyncio.wait_for(running, 1)

@@ -1,0 +1,54 @@
+"""What a request holds, and how much of it."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.iterative.ledger import KnownFact
+from rag.iterative.request import RequestBudget, cut, fitting
+from rag.iterative.wire import Certainty
+from rag.records import RankedPassage
+from rag.tokens import estimate_tokens
+from tests.fakes.rag import make_passage
+from tests.fakes.reading import PROMPTS
+
+SOURCE = RankedPassage(passage=make_passage("текст"), score=1.0)
+
+
+@given(st.text(max_size=300), st.integers(-5, 100))
+def test_of_a_text_that_is_too_long_the_end_stays(text: str, tokens: int) -> None:
+    kept = cut(text, tokens)
+    assert text.endswith(kept)
+    assert estimate_tokens(kept) <= max(tokens, 0)
+
+
+@st.composite
+def known_facts(draw: st.DrawFn) -> KnownFact:
+    certainty, text = draw(st.sampled_from(Certainty)), draw(st.text(max_size=80))
+    return KnownFact(id="f1", text=f"-{text}", certainty=certainty, reasoning="", sources=(SOURCE,))
+
+
+@given(st.lists(known_facts(), max_size=12), st.integers(-5, 500))
+def test_facts_keep_to_their_budget_and_their_order(facts: list[KnownFact], tokens: int) -> None:
+    facts = [replace(fact, id=f"f{number}") for number, fact in enumerate(facts)]
+    kept = fitting(facts, tokens)
+    assert sum(estimate_tokens(fact.wire().model_dump_json()) + 1 for fact in kept) <= max(tokens, 0)
+    places = [facts.index(fact) for fact in kept]
+    assert places == sorted(places)
+
+
+def test_the_surest_facts_stay_when_there_is_no_room_for_all() -> None:
+    facts = [
+        KnownFact(id=f"f{number}", text="Срок 30 дней", certainty=certainty, reasoning="", sources=(SOURCE,))
+        for number, certainty in enumerate((Certainty.LOW, Certainty.HIGH, Certainty.MEDIUM))
+    ]
+    room = 2 * (estimate_tokens(facts[0].wire().model_dump_json()) + 2)
+    assert [fact.certainty for fact in fitting(facts, room)] == [Certainty.HIGH, Certainty.MEDIUM]
+
+
+def test_all_parts_of_a_request_fit_into_the_prompt() -> None:
+    budget = RequestBudget.of(8000, PROMPTS)
+    parts = (budget.document, budget.facts, budget.answer, budget.dialogue)
+    assert sum(parts) + estimate_tokens(PROMPTS.iterative) < 8000
+    assert RequestBudget.of(0, PROMPTS).document == 0
