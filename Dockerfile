@@ -3,7 +3,7 @@ FROM python:3.12-slim-bookworm AS build
 WORKDIR /src
 RUN python -m venv /opt/baza
 COPY requirements.lock ./
-RUN /opt/baza/bin/pip install --no-cache-dir -r requirements.lock
+RUN /opt/baza/bin/pip install --no-cache-dir --no-deps -r requirements.lock
 COPY . .
 RUN /opt/baza/bin/pip install --no-cache-dir --no-deps .
 

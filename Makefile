@@ -2,6 +2,7 @@
 
 BIN := .venv/bin
 SOURCES := adapters bot domain ingestion prompts rag
+UV ?= uv
 SHARED ?= ../shared
 
 .PHONY: run test check lint types imports tests format lock wheel pictures clean
@@ -35,8 +36,8 @@ format: .venv/test.stamp    ## format and mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 
 lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --no-header --no-emit-index-url --no-annotate -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --group dev --no-header --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock
+	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --no-header --no-emit-index-url --no-annotate -o requirements.lock
+	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --group dev --no-header --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock
 
 wheel: .venv/test.stamp     ## dist/baza-*.whl
 	$(BIN)/python -m hatchling build -t wheel

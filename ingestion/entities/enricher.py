@@ -86,6 +86,9 @@ class Enricher:
         except DatabaseAway as error:
             log.warning("enrichment.database_away", reason=str(error))
             worked = False
+        except Exception:  # the top of this work: nothing in it may stop the bot
+            log.exception("enrichment.failed")
+            worked = False
         await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self._poll_s)
 
     async def _take(self, only: BaseId | None = None) -> bool:

@@ -23,7 +23,7 @@ from ingestion.parsers.registry import parse_file
 from ingestion.parsers.reporting import Tell, reported_to
 from ingestion.parsers.request import ParseRequest, Task
 
-NICENESS = 10  # answers to people go before reading
+NICENESS = 5  # answers to people go before reading; at 10 a busy machine hardly reads at all
 CPU_GRACE_S = 5  # between the signal that Python can still report and the kernel's kill
 MOST_OPEN_FILES = 64
 LARGEST_REQUEST_BYTES = 64 * 1024

@@ -28,7 +28,7 @@ from ingestion.records import Document, FetchedFile
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 LONG_LINE_BYTES = 16 * 1024  # a longer one is decoded in a thread, while others are answered
 MEGABYTE_BYTES = 1024 * 1024
-KILLED = -9  # by the kernel, for want of memory
+OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that was refused memory
 
 log = structlog.get_logger()
 
@@ -192,5 +192,5 @@ def _explain_end(line: bytes, name: str) -> SourceError | NurseryDied:
     """Why a child ended without an answer, from the line {"exit": status} that the nursery adds."""
     if not line:
         return NurseryDied()
-    code = FailureCode.FILE_TOO_HEAVY if json.loads(line)["exit"] == KILLED else FailureCode.FILE_DAMAGED
+    code = FailureCode.FILE_TOO_HEAVY if json.loads(line)["exit"] in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
     return SourceError(code, name=name, detail=f"the parser ended without an answer: {line.decode().strip()}")

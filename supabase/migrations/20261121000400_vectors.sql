@@ -75,7 +75,7 @@ create function walk_vectors(p_shelf text, p_effort int, p_embedding halfvec, p_
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker
 set search_path = public, extensions, pg_temp set jit = off
-set hnsw.iterative_scan = strict_order set hnsw.ef_search = 400
+set hnsw.iterative_scan = strict_order set hnsw.ef_search = 300
 set enable_bitmapscan = off set enable_seqscan = off set enable_sort = off
 as $$
 begin
@@ -99,7 +99,7 @@ declare
   shelf constant text := (select s.name from vector_shelves s where s.base_id = p_base and s.model = p_model);
   -- How many candidates a walk keeps. Of 50,000 passages 200 find .985 of the nearest thirty, 300 .995, 400 .999; a
   -- larger graph needs more.
-  effort constant int := case when (select b.passages from bases b where b.id = p_base) <= 100000 then 400 else 600 end;
+  effort constant int := case when (select b.passages from bases b where b.id = p_base) <= 100000 then 300 else 600 end;
   chunks bigint[];
   distances double precision[];
 begin

@@ -61,6 +61,15 @@ def repeat_facts(request: ChatRequest) -> str:
     return "[+] " + "\n".join(lines)
 
 
+def read_notes(request: ChatRequest) -> str:
+    """What a model makes of prose: a fact that stands there, and one that it made up."""
+    if "дневник" not in request.last:
+        return '{"entities": [], "facts": []}'
+    name, quotes = "Дмитрий Иванов", ("он просит двух операторов неделю вести дневник", "он любит кошек")
+    facts = [{"entity": name, "relation": "ENTITY_FACTS", "object": None, "quote": quote} for quote in quotes]
+    return json.dumps({"entities": [{"name": name, "type": "person", "aliases": ["Дмитрий"]}], "facts": facts})
+
+
 @dataclass(kw_only=True)
 class Portfolio:
     """The base, and a dialogue with it."""
@@ -83,7 +92,7 @@ class Portfolio:
 @pytest.fixture
 async def portfolio(tmp_path: Path, database_url: str, llm: LlmServer) -> AsyncIterator[Portfolio]:
     """The files as `baza add` adds them."""
-    llm.reply = repeat_facts
+    llm.reply, llm.reader = repeat_facts, read_notes
     settings = Settings.read(
         {"BAZA_HOME": str(tmp_path), "DATABASE_URL": database_url, "LLM_BASE_URL": llm.url, "LLM_TIMEOUT_SECONDS": "9"}
     )
@@ -169,6 +178,15 @@ async def test_the_plan_names_the_entity_and_the_text_does_not_show_its_id(portf
     assert isinstance(shown, dict)
     assert shown["entities"] == [{"type": "project", "id": "project:alor-broker", "name": "АЛОР Брокер"}]
     assert "alor-broker" not in answer.text
+
+
+async def test_what_a_model_reads_in_prose_is_known_if_it_stands_there(portfolio: Portfolio) -> None:
+    found = await portfolio.parts.stores.entities.facts(
+        portfolio.base, entity="person:dmitrij-ivanov", relations=["ENTITY_FACTS"], related=False, limit=100
+    )
+    texts = [fact.text for fact in found]
+    assert "он просит двух операторов неделю вести дневник" in texts
+    assert "он любит кошек" not in texts
 
 
 async def test_entities_of_one_base_are_not_known_in_another(portfolio: Portfolio) -> None:

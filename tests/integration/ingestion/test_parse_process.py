@@ -157,7 +157,11 @@ async def test_a_part_of_an_archive_that_explodes_is_refused_before_it_does(
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGSEGV, FailureCode.FILE_DAMAGED), (signal.SIGKILL, FailureCode.FILE_TOO_HEAVY)],
+    [
+        (signal.SIGSEGV, FailureCode.FILE_DAMAGED),
+        (signal.SIGKILL, FailureCode.FILE_TOO_HEAVY),
+        (signal.SIGABRT, FailureCode.FILE_TOO_HEAVY),
+    ],
 )
 async def test_a_crash_is_a_reason(
     parser: ParseProcess, slow_file: FetchedFile, number: signal.Signals, code: FailureCode

@@ -57,6 +57,16 @@ async def test_a_parsed_document_has_its_own_title_and_pages(stores: Stores) -> 
     assert (card.title, card.pages, card.pages_without_text, card.language) == ("Отчёт", 3, (2, 3), "ru")
 
 
+async def test_a_document_of_one_batch_is_stored_and_published_in_one_call(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
+    await stores.work.publish(held, chunks=1, last=[indexed(0, "отчёт за год")], parsed=RICH)
+    card = await stores.library.card(base, held.id)
+    assert card is not None
+    assert (card.status, card.title, card.pages, card.language) == (DocumentStatus.READY, "Отчёт", 3, "ru")
+    assert await stores.text.blocks(base, held.id) == list(RICH.blocks)
+
+
 async def test_blocks_of_a_second_attempt_replace_the_first(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
