@@ -20,7 +20,8 @@ from pathlib import Path
 from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.offline import OfflineEmbedder
-from bot.app import Stores, open_transport
+from bot.app import open_transport
+from bot.stores import Stores
 from bot.journal import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, SourceType

@@ -19,7 +19,7 @@ def main() -> None:
 
     def search(owner: str, question: Vector) -> list[str]:
         found = passages.query(query_embeddings=[question], n_results=K, where={"owner": owner}, include=["distances"])
-        return found["ids"][0]
+        return list(found["ids"][0])
 
     ask(folder, "Chroma", search)
 

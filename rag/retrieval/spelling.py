@@ -59,7 +59,9 @@ def _transcribed(word: str) -> list[Spelling]:
     to_latin = _CYRILLIC.fullmatch(word) is not None
     table = _TO_LATIN if to_latin else _TO_CYRILLIC
     stem = _LOST[to_latin].sub("", word)
-    lost = f"(?:{_sounds(word[len(stem) :], table)})?" if len(stem) < len(word) else ""
+    lost = ""
+    for letter in reversed(word[len(stem) :]):  # of "redis" the stem is "redi", of "postgres" it is "postgr"
+        lost = f"(?:{_sounds(letter, table)}{lost})?"
     pattern = f"^{_sounds(stem, table)}{lost}{_ENDING[to_latin]}$"
     first = table[_letters(stem, table)[0]]
     return [Spelling(term=word, first=letter, pattern=pattern) for letter in _first_letters(first)]

@@ -95,11 +95,16 @@ class HangingQueue(WorkStore):
     fault: Fault
 
     async def publish(
-        self, document: ClaimedDocument, *, chunks: int, last: Sequence[IndexedChunk] = ()
+        self,
+        document: ClaimedDocument,
+        *,
+        chunks: int,
+        last: Sequence[IndexedChunk] = (),
+        parsed: Document | None = None,
     ) -> PublishedDocument:
         """As the real one."""
         await self.fault.at(PUBLISHING)
-        return await super().publish(document, chunks=chunks, last=last)
+        return await super().publish(document, chunks=chunks, last=last, parsed=parsed)
 
 
 async def work(url: str, folder: Path, stage: str) -> None:

@@ -61,9 +61,9 @@ def test_a_failed_try_begins_another_rest() -> None:
 def test_looking_whether_it_rests_lets_nobody_through() -> None:
     clock = Clock()
     guarded = breaker(clock)
-    assert not guarded.rests
+    states = [guarded.rests]
     guarded.failed()
     guarded.failed()
-    assert guarded.rests
+    assert [*states, guarded.rests] == [False, True]
     clock.now += 10
     assert [guarded.rests, guarded.lets_through, guarded.rests] == [False, True, True]
