@@ -29,6 +29,7 @@ class Wordings:
     max: str
     avg: str
     unread: str  # column, count
+    dropped: str  # count
     partial: str  # read, total
     rows: str
     column: str

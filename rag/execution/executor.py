@@ -8,7 +8,7 @@ facts and what each call brought. It asks no model itself and writes nothing.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -113,6 +113,8 @@ class Executor:
         if not any(result.payload.found for result in results) and not done.spent:
             results.append(await self._fall_back(plan, context))
         payload = merge([result.payload for result in reversed(results) if result.payload.found])
+        read = merge([result.payload for result in results]).documents  # also where reading them all found nothing
+        payload = replace(payload, documents=read)
         return Execution(
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),

@@ -164,7 +164,7 @@ def _payload(extraction: Extraction, arguments: RowsArguments, telling: Telling)
     table = tabulate(extraction.in_order, row=arguments.what, columns=arguments.columns, came=came)
     if arguments.sort_by:
         table = replace(table, rows=sort(table.rows, arguments.place(arguments.sort_by), arguments.order))
-    return rows_payload(table, telling, extraction.documents)
+    return rows_payload(table, telling, extraction.documents, dropped=extraction.dropped)
 
 
 def _keep(extraction: Extraction, arguments: RowsArguments, telling: Telling, context: ToolContext) -> None:

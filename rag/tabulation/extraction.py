@@ -1,8 +1,9 @@
 """Reads rows out of documents, one after the other, several side by side.
 
 In: what a row is, its columns, documents. Out: rows by document, and how much was read. When there are more documents
-than calls, short ones go together into one call. Before every call it looks at the turn's limits; a model that fails at
-a call costs those documents alone.
+than calls, short ones go together into one call. Rows that the text does not bear are asked for once more, as long as
+calls are left over. Before every call it looks at the turn's limits; a model that fails at a call costs those documents
+alone.
 """
 
 import asyncio
@@ -32,6 +33,11 @@ PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putti
 QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the names of the fields
 NAME_CHARS = 80  # of a document's name, with each passage
 NAME_TOKENS = 40
+_REPAIR = (
+    "Dropped, because their `quote` or their first cell does not stand in a chunk_text word for word: {count} of your "
+    "rows. Return all rows of this part once more, each with a quote copied from its chunk_text; leave out those that "
+    "this part does not state. Answer with the JSON object alone."
+)
 
 log = structlog.get_logger()
 
@@ -57,6 +63,7 @@ class Extraction:
     problems: int = 0
     dropped: int = 0
     emptied: int = 0
+    spare_calls: int = 0  # that may go into asking once more
 
     @property
     def documents(self) -> DocumentsRead:
@@ -87,6 +94,7 @@ class RowExtractor:
         extraction = Extraction(order=order)
         calls = allowance.run.limits.model_calls - allowance.run.usage.calls - allowance.spared_calls
         batches = deque(batched(order.cards, calls=calls, passages=self._part_tokens // PASSAGE_TOKENS))
+        extraction.spare_calls = calls - len(batches)
         workers = [asyncio.create_task(self._work(batches, extraction, allowance, watch)) for _ in range(SIDE_BY_SIDE)]
         try:
             await asyncio.gather(*workers)
@@ -128,7 +136,7 @@ class RowExtractor:
         """False when the limits ended it; then none of its documents counts as read."""
         found: dict[DocumentId, list[Row]] = {card.id: [] for card in batch}
         for part in await self._parts(batch, extraction.order):
-            checked = await self._rows(part, batch, extraction.order, allowance)
+            checked = await self._rows(part, batch, extraction, allowance)
             if checked is None:
                 return False
             extraction.dropped += checked.dropped
@@ -148,19 +156,47 @@ class RowExtractor:
         return list(parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS))
 
     async def _rows(
-        self, part: Sequence[Passage], batch: Sequence[DocumentCard], order: RowsOrder, allowance: Allowance
+        self, part: Sequence[Passage], batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance
     ) -> Checked | None:
         """None when the model may not be asked."""
         messages = (
             ChatMessage(role="system", content=self._rules),
-            ChatMessage(role="user", content=_request(part, batch, order).model_dump_json()),
+            ChatMessage(role="user", content=_request(part, batch, extraction.order).model_dump_json()),
         )
+        reply = await self._ask(messages, allowance)
+        if reply is None:
+            return None
+        first = check(reply, part, columns=len(extraction.order.columns))
+        if not first.dropped or extraction.spare_calls <= 0:
+            return first
+        extraction.spare_calls -= 1
+        again = await self._ask_again(messages, reply, first.dropped, allowance)
+        return better(first, check(again, part, columns=len(extraction.order.columns))) if again else first
+
+    async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> RowsReply | None:
+        """None when it may not be asked."""
         tokens = size_of(messages)
         if not allowance.allows(tokens):
             return None
         with allowance.calling(tokens):
-            reply = await self._model.structured(messages, RowsReply)
-        return check(reply, part, columns=len(order.columns))
+            return await self._model.structured(messages, RowsReply)
+
+    async def _ask_again(
+        self, messages: Sequence[ChatMessage], reply: RowsReply, dropped: int, allowance: Allowance
+    ) -> RowsReply | None:
+        """None also when it fails now: what it said first stands."""
+        said = ChatMessage(role="assistant", content=reply.model_dump_json())
+        remark = ChatMessage(role="user", content=_REPAIR.format(count=dropped))
+        try:
+            return await self._ask((*messages, said, remark), allowance)
+        except ModelError as error:
+            log.warning("rows.not_repaired", reason=type(error).__name__)
+            return None
+
+
+def better(first: Checked, second: Checked) -> Checked:
+    """The one with more rows that stand in the text; of equals the one with fewer that do not."""
+    return max(second, first, key=lambda checked: (len(checked.rows), -checked.dropped))
 
 
 def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:

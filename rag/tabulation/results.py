@@ -31,12 +31,14 @@ class Telling:
     group_by: int | None = None
 
 
-def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead) -> FactsPayload:
-    """Nothing is told of a table without rows: a search may still find what no row was made of."""
+def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *, dropped: int = 0) -> FactsPayload:
+    """Nothing is told of a table without rows: a search may still find what no row was made of. `dropped`: rows that
+    the model gave and the text does not bear; a count without them may be short of one."""
     if not table.rows:
         return FactsPayload(documents=documents)
     facts = (
         *_counts(table.rows, telling, documents),
+        *_dropped(dropped, telling),
         *(_groups(table.rows, telling)),
         *(fact for each in table.conflicts for fact in conflict_facts(each, heading=telling.words.conflict)),
         *(row_fact(row, telling) for row in table.rows),
@@ -97,10 +99,21 @@ def _counts(rows: Sequence[Row], telling: Telling, documents: DocumentsRead) -> 
     reckoned = _reckoned(rows, telling)
     for total in reckoned.totals:
         text = _aggregated(telling, total.shown)
-        yield _fact(total.row, text) if total.row else Fact(kind=FactKind.VALUE, text=text, title=telling.row)
+        yield _end(total.row, text, telling) if total.row else Fact(kind=FactKind.VALUE, text=text, title=telling.row)
     if reckoned.unread:
         text = words.unread.format(column=column, count=reckoned.unread)
         yield Fact(kind=FactKind.VALUE, text=text, title=telling.row)
+
+
+def _end(row: Row, text: str, telling: Telling) -> Fact:
+    """The least or most, with the thing that has it: its own row may be one of those that are left out."""
+    return _fact(row, f"{text}; {telling.columns[0]}: {row.cells[0]}")
+
+
+def _dropped(count: int, telling: Telling) -> Iterator[Fact]:
+    """Without a title: a remark on the rows, none of them."""
+    if count:
+        yield Fact(kind=FactKind.VALUE, text=telling.words.dropped.format(count=count))
 
 
 def _groups(rows: Sequence[Row], telling: Telling) -> Iterator[Fact]:

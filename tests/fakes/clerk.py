@@ -57,7 +57,7 @@ class ClerkModel:
         tokens = sum(estimate_tokens(message.content) for message in messages)
         self.sizes.append(tokens)
         note_usage(prompt_tokens=tokens, answer_tokens=10)
-        self.requests.append(RowsRequest.model_validate_json(messages[-1].content))
+        self.requests.append(RowsRequest.model_validate_json(messages[1].content))
         return schema.model_validate_json(self.reply(self.requests[-1]).model_dump_json())
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
+from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
@@ -25,6 +26,8 @@ from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
 LEASE_S = 1
 WINDOW_TOKENS = 1000
 CHUNKS = ChunkLimits(chunk_tokens=100, overlap_tokens=20)
+AWAY = "away"  # the file that makes the embedding service not answer
+UP = "up"  # the file that says that SIGTERM is heard
 FETCHING, PARSING, EMBEDDING, PUBLISHING, NONE = "fetching", "parsing", "embedding", "publishing", "none"
 
 
@@ -79,7 +82,9 @@ class HangingEmbedder(FakeEmbedder):
         self._journal = journal
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """Notes the ordinals that were paid for."""
+        """Notes the ordinals that were paid for. While FOLDER/away is there the service does not answer."""
+        if self._journal.with_name(AWAY).exists():
+            raise ServiceError(FailureCode.SERVICE_AWAY, service="Jina", retry_after_s=1)
         if self.windows:
             await self._fault.at(EMBEDDING)
         vectors = await super().embed_windows(windows)
@@ -112,6 +117,7 @@ async def work(url: str, folder: Path, stage: str) -> None:
     fault = Fault(stage, folder)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    (folder / UP).touch()
     async with AsyncExitStack() as stack:
         queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
         queue.fault = fault

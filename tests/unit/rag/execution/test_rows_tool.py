@@ -74,6 +74,7 @@ async def test_the_most_is_told_with_its_row() -> None:
     payload = await collect(aggregate="max", of="цена")
     assert payload.facts[1].passage is not None
     assert TRUTH.dearest.split("/")[0] in payload.facts[1].passage.passage.title
+    assert payload.facts[1].text.endswith(f"№ {TRUTH.dearest}")
 
 
 async def test_groups_are_counted() -> None:
@@ -111,6 +112,47 @@ async def test_a_row_whose_quotation_stands_nowhere_is_dropped() -> None:
 
     payload = await collect(model=ClerkModel(reply=invents))
     assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
+
+
+async def test_a_row_that_is_dropped_twice_is_told_of() -> None:
+    def invents(request: RowsRequest) -> RowsReply:
+        chunk = request.document_context[0].chunk_id
+        return RowsReply(rows=(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote="счёт 2 на 200 ₽"),))
+
+    model = ClerkModel(reply=invents)
+    payload = await collect(letters(a="Счёт 2 без суммы", b="Счёт 2 на 200 ₽"), model, what="счёт")
+    assert [fact.text for fact in payload.facts[:2]] == [
+        "Всего (счёт): 1",
+        "Строк, которые не подтвердились текстом и в подсчёт не вошли: 1",
+    ]
+    assert len(model.requests) == 3
+
+
+async def test_a_row_with_a_wrong_quotation_is_asked_for_once_more() -> None:
+    model = _careless_once()
+    payload = await collect(letters(a="Счёт 2 на 200 ₽"), model, what="счёт", aggregate="sum", of="цена")
+    assert [fact.text for fact in payload.facts[:2]] == ["Всего (счёт): 1", "Сумма (цена): 200\u00a0₽"]
+
+
+async def test_nothing_is_asked_for_again_where_every_call_is_needed_for_a_document() -> None:
+    model = _careless_once()
+    context = turn(run=Run(limits=RunLimits(model_calls=1)))
+    payload = await collect(letters(a="Счёт 2 на 200 ₽"), model, context, what="счёт")
+    assert len(model.requests) == 1
+    assert not payload.found
+
+
+def _careless_once() -> ClerkModel:
+    """Misquotes, and quotes well from the second time on."""
+    asked: list[RowsRequest] = []
+
+    def reply(request: RowsRequest) -> RowsReply:
+        asked.append(request)
+        quote = request.document_context[0].chunk_text if len(asked) > 1 else "счёт на двести рублей"
+        chunk = request.document_context[0].chunk_id
+        return RowsReply(rows=(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote=quote),))
+
+    return ClerkModel(reply=reply)
 
 
 async def test_a_cell_that_stands_nowhere_is_emptied_and_the_sum_says_so() -> None:
