@@ -84,6 +84,7 @@ class CollectRows(Tool[RowsArguments]):
     - group_by: a column whose values are counted one by one, or null.
     - sort_by: a column, or null; order: "asc" or "desc".
     - changes: true for what changed between two documents: then documents holds exactly these two, the earlier first.
+      What is no such row (a discount, a general clause) is not compared: a rag_db_query step beside it finds that.
     """
 
     name = "collect_rows"

@@ -183,6 +183,9 @@ async def test_a_storm_of_kills_loses_and_doubles_nothing(
         storm.create_task(_outages([first, second], database_url, KILLS, chance))
         storm.create_task(_killed_again_and_again(database_url, first, KILLS // 2, chance))
         storm.create_task(_killed_again_and_again(database_url, second, KILLS - KILLS // 2, chance))
+    after = tmp_path / "after.txt"
+    after.write_text(TEXT)
+    await _insisted(lambda: _send(postgres_transport, base, [after]))  # its start removes what killed workers left
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
         await _finish(database_url, first, connection)
         found = {name: await _count(connection, query) for name, query in FAULTS.items()}

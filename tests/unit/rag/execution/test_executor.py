@@ -7,7 +7,8 @@ import pytest
 from domain.errors import DatabaseAway
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import FactsPayload
-from rag.planning.plan import FallbackReason
+from rag.planning.plan import FallbackReason, Step
+from rag.records import DocumentsRead
 from tests.fakes.planning import CONTEXT, Facts, GraphTool, ScriptedTool, call, plan
 
 FOUND = Facts()("RAG в AI-Portfolio")
@@ -53,6 +54,15 @@ async def test_the_fallback_comes_when_the_plan_says(
     made = plan(call("RAG", tool="graph_query_tool"), fallback={"when": (when,)})
     await Executor([search, graph], max_calls=4).execute(made, CONTEXT)
     assert (search.asked == [CONTEXT.question]) is searched
+
+
+async def test_what_was_read_in_vain_is_told_beside_what_the_fallback_finds() -> None:
+    read = DocumentsRead(read=3, total=3, without_data=3)
+    reader, search = GraphTool(FactsPayload(documents=read)), ScriptedTool(FOUND)
+    step = Step(id="read", action="graph_query_tool", params={"query": "расторгнутые"})
+    done = await Executor([search, reader], max_calls=4).execute(plan(steps=(step,)), CONTEXT)
+    assert done.payload.found
+    assert done.payload.documents == read
 
 
 async def test_the_same_search_is_not_made_again_as_a_fallback() -> None:
