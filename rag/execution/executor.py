@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from rag.execution.engine import Ended, StepEngine, Watch
-from rag.execution.facts import FactsPayload
+from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.merging import ROWS, limit, merge
 from rag.execution.run import Spent
 from rag.execution.token_budget import TokenBudget
@@ -114,7 +114,8 @@ class Executor:
             results.append(await self._fall_back(plan, context))
         payload = merge([result.payload for result in reversed(results) if result.payload.found])
         read = merge([result.payload for result in results]).documents  # also where reading them all found nothing
-        payload = replace(payload, documents=read)
+        facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
+        payload = replace(payload, facts=tuple(facts), documents=read)
         return Execution(
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),

@@ -161,7 +161,8 @@ def _payload(extraction: Extraction, arguments: RowsArguments, telling: Telling)
             for card in cards
         )
         names = (card_name(cards[0]), card_name(cards[1]))
-        return changes_payload(compare(before, after, row=arguments.what), names, telling, extraction.documents)
+        found = compare(before, after, row=arguments.what)
+        return changes_payload(found, names, telling, extraction.documents, dropped=extraction.dropped)
     table = tabulate(extraction.in_order, row=arguments.what, columns=arguments.columns, came=came)
     if arguments.sort_by:
         table = replace(table, rows=sort(table.rows, arguments.place(arguments.sort_by), arguments.order))

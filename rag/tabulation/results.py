@@ -53,16 +53,18 @@ def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *
 
 
 def changes_payload(
-    found: Comparison, names: tuple[str, str], telling: Telling, documents: DocumentsRead
+    found: Comparison, names: tuple[str, str], telling: Telling, documents: DocumentsRead, *, dropped: int = 0
 ) -> FactsPayload:
-    """Of two documents, the earlier one first; both sides of a change can be cited."""
+    """Of two documents, the earlier one first; both sides of a change can be cited. A row that was `dropped` may seem
+    to be missing from its document."""
     words = telling.words
     facts = [fact for change in found.changed for fact in _change_facts(change, telling)]
     for name, rows in zip(names, (found.removed, found.added), strict=True):
         facts += [row_fact(row, telling, heading=words.only_in.format(document=name)) for row in rows]
     if not facts and not found.same:
         return FactsPayload(documents=documents)
-    facts.insert(0, Fact(kind=FactKind.VALUE, text=words.same.format(count=found.same), title=telling.row))
+    same = Fact(kind=FactKind.VALUE, text=words.same.format(count=found.same), title=telling.row)
+    facts = [same, *_dropped(dropped, telling), *facts]
     lines = tuple(_change_lines(found, telling))
     table = FactTable(title=telling.row, columns=(telling.columns[0], words.column, *names), rows=lines)
     return FactsPayload(facts=tuple(facts), coverage=1.0, documents=documents, table=table if lines else None)

@@ -45,6 +45,8 @@ STRANGER = 666
 MESSAGE = 7  # everybody's note came in a message with this number
 DIMENSIONS = 1024
 FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
+ZERO = str([0.0] * DIMENSIONS)
+SHELF = "of_nobody"  # a shelf that is there for these tests alone
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
 COUNTS_ONLY = {
     "count_base",
@@ -54,7 +56,10 @@ COUNTS_ONLY = {
     "count_common_terms",
     "base_statistics",
     "turns_by_day",
+    "switch_model",
 }
+NEXT_MODEL = ("outdated_documents", "outdated_chunks", "switch_model")
+"""Of a base whose vectors are all of the model that is asked for these have nothing to say."""
 
 _FUNCTIONS = """
 select p.proname, p.proargnames[:p.pronargs] from pg_proc p
@@ -116,6 +121,11 @@ GIVEN: Mapping[str, Callable[[Canary], object]] = {
     "p_pattern": lambda _: ".",
     "p_spellings": lambda canary: json.dumps([{"term": "нет такого", "first": canary.word[0], "pattern": "."}]),
     "p_filter": lambda canary: json.dumps({"documents": list(canary.documents)}),
+    "p_documents": lambda canary: list(canary.documents),
+    "p_vectors": lambda canary: json.dumps([{"chunk_id": canary.chunk, "embedding": ZERO}]),
+    "p_shelf": lambda _: SHELF,
+    "p_rows": lambda _: 10,
+    "p_at_once": lambda _: True,
     "p_within": lambda canary: list(canary.documents),
     "p_embedding": lambda _: str(NORTH + [0.0] * (DIMENSIONS - len(NORTH))),
     "p_model": lambda _: MODEL,
@@ -184,6 +194,8 @@ class Catalog:
 
     def _tells_or_changes(self, name: str, base: BaseId, canary: Canary, document: DocumentId) -> bool:
         known = {"p_base": base, "p_document": document}
+        if name in NEXT_MODEL:
+            known["p_model"] = f"after {MODEL}"
         values = {part: known.get(part) or GIVEN[part](canary) for part in self.functions[name]}
         call = sql.SQL(", ").join(sql.SQL("{} => {}").format(sql.Identifier(p), sql.Placeholder(p)) for p in values)
         statement = sql.SQL("select * from {}({})").format(sql.Identifier("public", name), call)
@@ -199,6 +211,8 @@ def catalog(database_url: str) -> Iterator[Catalog]:
     with psycopg.connect(database_url, autocommit=True) as connection:
         sequence = "pg_get_serial_sequence('documents_chunks', 'id')"
         connection.execute(f"select setval({sequence}, {FIRST_CHUNK})".encode())
+        columns = f"chunk_id bigint, document_id uuid, embedding extensions.halfvec({DIMENSIONS})"
+        connection.execute(f"create table shelves.{SHELF} ({columns})".encode())
         yield Catalog.read(connection)
 
 

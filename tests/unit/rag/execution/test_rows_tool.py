@@ -189,6 +189,15 @@ async def test_what_changed_between_two_documents_is_told_in_their_order() -> No
     assert payload.table.rows[0].cells == ("А", "цена", "100 ₽", "150 ₽")
 
 
+async def test_a_comparison_says_that_a_row_was_dropped() -> None:
+    old, new = "Тариф А 100 ₽. Тариф Б 200 ₽.", "Тариф А 100 ₽."
+    model = rows_of({old: (("А", "100 ₽"), ("Вольфрам", "900 ₽")), new: (("А", "100 ₽"),)})
+    shelf = letters(**{"Тарифы май": old, "Тарифы июнь": new})
+    payload = await collect(shelf, model, what="тариф", documents=["тарифы май", "тарифы июнь"], changes=True)
+    told = ["Без изменений: 1", "Строк, которые не подтвердились текстом и в подсчёт не вошли: 1"]
+    assert [fact.text for fact in payload.facts] == told
+
+
 async def test_failures_are_counted_and_the_rest_is_told() -> None:
     def fails(request: RowsRequest) -> RowsReply:
         if "Акт" in request.document_context[0].document:
