@@ -21,9 +21,9 @@ from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.offline import OfflineEmbedder
 from bot.app import open_transport
-from bot.stores import Stores
 from bot.journal import configure_logging
 from bot.settings import Settings
+from bot.stores import Stores
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, UserId
 from ingestion.errors import SourceError

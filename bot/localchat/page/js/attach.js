@@ -60,10 +60,13 @@ export class Attach {
     try {
       const ids = [];
       for (const one of going) ids.push((await upload(one.file, one.progress)).file_id);
+      for (const one of going) one.node.remove(); // before the message itself comes, or it would stand there twice
       await room.send({ text, files: ids, as_file: asFile });
-      for (const one of going) one.node.remove();
     } catch {
-      for (const one of going) one.fail(t.uploadFailed);
+      for (const one of going) {
+        if (!one.node.isConnected) room.going(one.node);
+        one.fail(t.uploadFailed);
+      }
     }
   }
 
