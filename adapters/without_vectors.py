@@ -1,7 +1,7 @@
 """Stands in for an embedder where no model is configured: passages are found by their words alone.
 
 In: windows, or a question. Out: empty vectors, which stores keep as none. Hashed vectors (`adapters.offline`) were
-measured against it: the lexical index does as well with typos and better without (docs/retrieval.md).
+measured beside the words: what they add does not pay for keeping and comparing them (docs/retrieval.md).
 """
 
 from collections.abc import Sequence

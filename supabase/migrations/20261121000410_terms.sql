@@ -125,7 +125,7 @@ as $$
 #variable_conflict use_column
 declare
   wide_share constant double precision := 0.5; -- of a word's weight, for all that begins alike; the rest for itself
-  readable constant bigint := 30000; -- postings that one search reads in full, beginning with the rarest word
+  readable constant bigint := 10000; -- postings that one search reads in full, beginning with the rarest word
   total constant double precision := (select b.passages from bases b where b.id = p_base);
 begin
   return query

@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 from rag.errors import ModelAway
 from rag.ports import Reranker
 from rag.records import Candidate
-from rag.retrieval.search import Retrieval
+from rag.retrieval.search import MAX_TERMS, Retrieval
 from tests.fakes.rag import BASE, FixedEmbedder, FoundPassages, LowerWords, ReverseReranker, make_candidate
 
 SECRET = "штраф за просрочку"
@@ -119,3 +119,24 @@ async def test_a_passage_with_few_of_the_words_is_not_certain() -> None:
 async def test_the_store_being_away_is_not_hidden() -> None:
     with pytest.raises(ConnectionError):
         await numbers(make_retrieval(FoundPassages(error=ConnectionError())))
+
+
+async def test_a_question_that_is_repeated_is_embedded_once() -> None:
+    embedder = FixedEmbedder()
+    search = FoundPassages(three())
+    retrieval = make_retrieval(search, embedder=embedder)
+
+    await numbers(retrieval)
+    embedder.error = ModelAway("down")
+
+    assert await numbers(retrieval) == [1, 2]
+    assert search.queries[0] == search.queries[1]
+
+
+async def test_a_long_question_is_cut_before_it_is_searched() -> None:
+    search = FoundPassages(three())
+
+    await numbers(make_retrieval(search), " ".join(f"слово{number}" for number in range(2000)))
+
+    assert len(search.queries[0].terms) == MAX_TERMS
+    assert search.queries[0].spellings == ()
