@@ -155,10 +155,15 @@ async def run(folder: Path, passages: int) -> None:
             await parts.stores.search.ensure_index()
         print(f"{passages} passages, {TURNS} turns of each kind:")
         for kind in KINDS:
-            with serving(kind) as url:
-                settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
-                async with open_parts(settings) as parts:
-                    await measure(kind, parts, base, _texts(folder, "queries.jsonl"))
+            await run_kind(kind, home, base, _texts(folder, "queries.jsonl"))
+
+
+async def run_kind(kind: Kind, home: str, base: BaseId, questions: Sequence[str]) -> None:
+    """With a chat server of its own."""
+    with serving(kind) as url:
+        settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
+        async with open_parts(settings) as parts:
+            await measure(kind, parts, base, questions)
 
 
 if __name__ == "__main__":
