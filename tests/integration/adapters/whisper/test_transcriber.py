@@ -209,19 +209,6 @@ async def test_a_process_that_hangs_is_replaced(model: SpeechModel, lecture: Pat
         assert not _runs(stopped[0])
 
 
-async def test_a_recording_that_kills_every_process_is_given_up(
-    transcriber: WhisperTranscriber, lecture: Path, tmp_path: Path
-) -> None:
-    async def heard(done_s: float, total_s: float) -> None:
-        for child in _children():  # none, when it had said more before it was killed
-            os.kill(child, signal.SIGKILL)
-
-    with pytest.raises(SourceError) as caught:
-        await transcriber.transcribe(lecture, name="x", heard=heard)
-    assert caught.value.code is FailureCode.FILE_TOO_HEAVY
-    assert (await _hear(transcriber, write_wav(tmp_path / "a.wav", speak(2)))).utterances
-
-
 async def test_cancelling_stops_the_work_at_once(transcriber: WhisperTranscriber, lecture: Path) -> None:
     listening = asyncio.create_task(_hear(transcriber, lecture))
     await _until(lambda: bool(_children()))
