@@ -8,11 +8,17 @@ from pydantic import JsonValue
 
 from domain.ids import DocumentId
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.run import Run
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.planning.plan import QueryPlan, ToolCall
 from tests.fakes.rag import BASE, USER
 
-CONTEXT = ToolContext(base_id=BASE, user_id=USER, question="Где применял RAG?", today=date(2026, 5, 12))
+QUESTION = "Где применял RAG?"
+
+
+def begin(run: Run | None = None) -> ToolContext:
+    """A turn that begins now: a run made when tests are collected would be out of time when they run."""
+    return ToolContext(base_id=BASE, user_id=USER, question=QUESTION, today=date(2026, 5, 12), run=run or Run())
 
 
 class WordsArguments(ToolArguments):
@@ -65,9 +71,9 @@ def call(query: str, tool: str = "rag_db_query", **more: JsonValue) -> ToolCall:
 
 
 def plan(*calls: ToolCall, **changes: object) -> QueryPlan:
-    """A confident plan for CONTEXT's question."""
+    """A confident plan for begin()'s question."""
     plain: dict[str, object] = {
-        "question": CONTEXT.question,
+        "question": begin().question,
         "intents": ("TECHNOLOGY_USAGE",),
         "tool_calls": calls,
         "confidence": 0.9,

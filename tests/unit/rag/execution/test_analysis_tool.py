@@ -1,6 +1,7 @@
 """`analyze`: statements that stand on materials, what is missing, and nothing that stands on nothing."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext
 from rag.metering import Usage
-from tests.fakes.planning import CONTEXT
+from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 
 PASSAGES = rank(
@@ -22,7 +23,10 @@ PASSAGES = rank(
 MATERIALS = tuple(
     Fact(kind=FactKind.PASSAGE, text=each.passage.text, title=each.passage.title, passage=each) for each in PASSAGES
 )
-SEEN = replace(CONTEXT, materials=MATERIALS, background="Step a: 3 facts.")
+
+
+def with_materials(run: Run | None = None) -> ToolContext:
+    return replace(begin(run), materials=MATERIALS, background="Step a: 3 facts.")
 
 
 def reply(*findings: tuple[str, list[int]], **more: object) -> str:
@@ -30,9 +34,9 @@ def reply(*findings: tuple[str, list[int]], **more: object) -> str:
     return json.dumps({"findings": listed, "enough": True, **more}, ensure_ascii=False)
 
 
-async def analyse(model: ScriptedModel, context: ToolContext = SEEN) -> FactsPayload:
+async def analyse(model: ScriptedModel, context: ToolContext | None = None) -> FactsPayload:
     tool = Analyze(model, load_prompts(), prompt_tokens=8_000)
-    return await tool.run(AnalyzeArguments(task="Сравни сроки оплаты."), context)
+    return await tool.run(AnalyzeArguments(task="Сравни сроки оплаты."), context or with_materials())
 
 
 async def test_a_finding_is_a_fact_with_the_passage_it_stands_on() -> None:
@@ -71,13 +75,13 @@ async def test_the_model_sees_task_materials_and_background_fenced_as_data() -> 
 
 
 @pytest.mark.parametrize(
-    "context",
-    [CONTEXT, replace(SEEN, run=Run(limits=RunLimits(model_calls=1), usage=Usage(calls=1)))],
+    ("begun", "run"),
+    [(begin, Run()), (with_materials, Run(limits=RunLimits(model_calls=1), usage=Usage(calls=1)))],
     ids=["nothing to think about", "the turn has spent its calls"],
 )
-async def test_without_need_or_means_no_model_is_asked(context: ToolContext) -> None:
+async def test_without_need_or_means_no_model_is_asked(begun: Callable[[Run], ToolContext], run: Run) -> None:
     model = ScriptedModel(reply())
-    assert await analyse(model, context) == FactsPayload()
+    assert await analyse(model, begun(run)) == FactsPayload()
     assert not model.asked
 
 

@@ -14,7 +14,7 @@ from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
 from rag.execution.tools import ToolMisused
 from rag.records import Passage
 from tests.fakes.cards import card, ready
-from tests.fakes.planning import CONTEXT
+from tests.fakes.planning import begin
 from tests.fakes.rag import BASE, make_passage
 
 
@@ -61,7 +61,7 @@ SHELF = Catalogue(
 
 
 async def test_every_document_that_was_read_is_listed_and_counted() -> None:
-    payload = await ListDocuments(SHELF).run(ListArguments(), CONTEXT)
+    payload = await ListDocuments(SHELF).run(ListArguments(), begin())
     assert payload.facts[0].text == "Documents that fit: 3."
     assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
     assert payload.facts[1].kind is FactKind.DOCUMENT
@@ -77,25 +77,25 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
     ],
 )
 async def test_the_list_is_narrowed_by_name_and_kind(arguments: ListArguments, titles: list[str]) -> None:
-    payload = await ListDocuments(SHELF).run(arguments, CONTEXT)
+    payload = await ListDocuments(SHELF).run(arguments, begin())
     assert [fact.title for fact in payload.facts if fact.title] == titles
 
 
 async def test_a_document_is_read_from_its_beginning_on() -> None:
     shelf = Shelf()
-    payload = await ReadDocument(SHELF, shelf).run(ReadArguments(document="договор об аренде"), CONTEXT)
+    payload = await ReadDocument(SHELF, shelf).run(ReadArguments(document="договор об аренде"), begin())
     assert shelf.asked == [("Договор аренды.pdf", -1, PASSAGES)]
     assert [fact.text for fact in payload.facts] == ["Первый раздел.", "Второй раздел."]
 
 
 async def test_the_second_part_goes_on_where_the_first_ended() -> None:
     shelf = Shelf()
-    await ReadDocument(SHELF, shelf).run(ReadArguments(document="смета", part=2), CONTEXT)
+    await ReadDocument(SHELF, shelf).run(ReadArguments(document="смета", part=2), begin())
     assert shelf.asked == [("Смета", PASSAGES - 1, PASSAGES)]
 
 
 async def test_a_document_that_is_not_there_is_not_guessed() -> None:
-    payload = await ReadDocument(SHELF, Shelf()).run(ReadArguments(document="Устав"), CONTEXT)
+    payload = await ReadDocument(SHELF, Shelf()).run(ReadArguments(document="Устав"), begin())
     assert not payload.found
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -18,12 +17,12 @@ from rag.execution.tools import StepFailed, ToolContext
 from rag.metering import Usage
 from rag.planning.plan import Step
 from rag.records import StepShown, StepState
-from tests.fakes.planning import CONTEXT
+from tests.fakes.planning import begin
 from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step
 
 
 def context(**changes: object) -> ToolContext:
-    return replace(CONTEXT, run=Run(**changes))  # type: ignore[arg-type]  # fields of Run by name
+    return begin(Run(**changes))  # type: ignore[arg-type]  # fields of Run by name
 
 
 async def run(

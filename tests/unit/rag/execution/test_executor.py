@@ -9,14 +9,14 @@ from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import FactsPayload
 from rag.planning.plan import FallbackReason, Step
 from rag.records import DocumentsRead
-from tests.fakes.planning import CONTEXT, Facts, GraphTool, ScriptedTool, call, plan
+from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, begin, call, plan
 
 FOUND = Facts()("RAG в AI-Portfolio")
 
 
 async def test_every_call_of_the_plan_is_made_in_order() -> None:
     search = ScriptedTool(Facts()("первое"), Facts()("второе"))
-    done = await Executor([search], max_calls=4).execute(plan(call("а"), call("б")), CONTEXT)
+    done = await Executor([search], max_calls=4).execute(plan(call("а"), call("б")), begin())
     assert search.asked == ["а", "б"]
     assert [fact.text for fact in done.payload.facts] == ["первое", "второе"]
 
@@ -24,16 +24,16 @@ async def test_every_call_of_the_plan_is_made_in_order() -> None:
 async def test_no_more_calls_are_made_than_allowed_and_none_twice() -> None:
     search = ScriptedTool(*[FOUND] * 9)
     calls = (call("а"), call("а"), call("б"), call("в"), call("г"))
-    await Executor([search], max_calls=3).execute(plan(*calls), CONTEXT)
+    await Executor([search], max_calls=3).execute(plan(*calls), begin())
     assert search.asked == ["а", "б", "в"]
 
 
 async def test_an_unknown_tool_and_wrong_arguments_are_told_and_the_fallback_serves() -> None:
     search = ScriptedTool(FOUND)
     made = plan(call("x", tool="shell"), call("y", tool="graph_query_tool", base_id="another"))
-    done = await Executor([search, GraphTool()], max_calls=4).execute(made, CONTEXT)
+    done = await Executor([search, GraphTool()], max_calls=4).execute(made, begin())
     assert [result.problem != "" for result in done.calls] == [True, True, False]
-    assert search.asked == [CONTEXT.question]
+    assert search.asked == [QUESTION]
     assert done.payload.found
 
 
@@ -52,28 +52,28 @@ async def test_the_fallback_comes_when_the_plan_says(
 ) -> None:
     search, graph = ScriptedTool(FOUND), GraphTool(graph_finds)
     made = plan(call("RAG", tool="graph_query_tool"), fallback={"when": (when,)})
-    await Executor([search, graph], max_calls=4).execute(made, CONTEXT)
-    assert (search.asked == [CONTEXT.question]) is searched
+    await Executor([search, graph], max_calls=4).execute(made, begin())
+    assert (search.asked == [QUESTION]) is searched
 
 
 async def test_what_was_read_in_vain_is_told_beside_what_the_fallback_finds() -> None:
     read = DocumentsRead(read=3, total=3, without_data=3)
     reader, search = GraphTool(FactsPayload(documents=read)), ScriptedTool(FOUND)
     step = Step(id="read", action="graph_query_tool", params={"query": "расторгнутые"})
-    done = await Executor([search, reader], max_calls=4).execute(plan(steps=(step,)), CONTEXT)
+    done = await Executor([search, reader], max_calls=4).execute(plan(steps=(step,)), begin())
     assert done.payload.found
     assert done.payload.documents == read
 
 
 async def test_the_same_search_is_not_made_again_as_a_fallback() -> None:
     search = ScriptedTool()
-    await Executor([search], max_calls=4).execute(plan(call(CONTEXT.question)), CONTEXT)
-    assert search.asked == [CONTEXT.question]
+    await Executor([search], max_calls=4).execute(plan(call(QUESTION)), begin())
+    assert search.asked == [QUESTION]
 
 
 async def test_a_plan_without_calls_calls_nothing() -> None:
     search = ScriptedTool(FOUND)
-    done = await Executor([search], max_calls=4).execute(plan(), CONTEXT)
+    done = await Executor([search], max_calls=4).execute(plan(), begin())
     assert (search.asked, done.payload.found) == ([], False)
 
 
@@ -82,18 +82,18 @@ async def early(payload: FactsPayload) -> EarlySearch:
         await asyncio.sleep(0)
         return payload
 
-    return EarlySearch(question=CONTEXT.question, task=asyncio.create_task(search()))
+    return EarlySearch(question=QUESTION, task=asyncio.create_task(search()))
 
 
 async def test_an_early_search_is_used_when_the_plan_asks_for_the_same_words() -> None:
     search, begun = ScriptedTool(), await early(FOUND)
-    done = await Executor([search], max_calls=4).execute(plan(call("RAG: где применял")), CONTEXT, begun)
+    done = await Executor([search], max_calls=4).execute(plan(call("RAG: где применял")), begin(), begun)
     assert (search.asked, done.payload, done.calls[0].was_early) == ([], FOUND, True)
 
 
 async def test_an_early_search_that_nobody_wants_is_cancelled() -> None:
     search, begun = ScriptedTool(FOUND), await early(FOUND)
-    await Executor([search], max_calls=4).execute(plan(call("совсем другое")), CONTEXT, begun)
+    await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
     await asyncio.wait({begun.task})
     assert begun.task.cancelled()
 
@@ -102,5 +102,5 @@ async def test_a_database_that_is_away_is_told_as_such_and_leaves_nothing_runnin
     graph = GraphTool(error=DatabaseAway())
     made = plan(call("а"), call("б", tool="graph_query_tool"))
     with pytest.raises(DatabaseAway):
-        await Executor([ScriptedTool(FOUND), graph], max_calls=4).execute(made, CONTEXT)
+        await Executor([ScriptedTool(FOUND), graph], max_calls=4).execute(made, begin())
     assert asyncio.all_tasks() == {asyncio.current_task()}

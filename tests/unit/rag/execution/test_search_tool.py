@@ -13,7 +13,7 @@ from rag.records import SearchFilter
 from rag.retrieval.search import Retrieval
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
-from tests.fakes.planning import CONTEXT
+from tests.fakes.planning import begin
 from tests.fakes.rag import FixedEmbedder, FoundPassages, LowerWords, make_candidate
 
 RENT, ESTIMATE = DocumentId("rent"), DocumentId("estimate")
@@ -34,7 +34,7 @@ async def narrowed(**args: JsonValue) -> SearchFilter | None:
         vector_weight=0.0,
     )
     tool = SearchBase(retrieval, Catalogue(CARDS))
-    assert (await tool.run(tool.read({"query": "срок оплаты", **args}), CONTEXT)).facts
+    assert (await tool.run(tool.read({"query": "срок оплаты", **args}), begin())).facts
     return search.queries[0].only
 
 
