@@ -71,9 +71,9 @@ def call(query: str, tool: str = "rag_db_query", **more: JsonValue) -> ToolCall:
 
 
 def plan(*calls: ToolCall, **changes: object) -> QueryPlan:
-    """A confident plan for begin()'s question."""
+    """A confident plan for the question of a turn that begins."""
     plain: dict[str, object] = {
-        "question": begin().question,
+        "question": QUESTION,
         "intents": ("TECHNOLOGY_USAGE",),
         "tool_calls": calls,
         "confidence": 0.9,
