@@ -75,7 +75,7 @@ def ask_peer(python: Path, script: str, url: str, paths: Sequence[Path]) -> Outc
 
 async def ask_baza(home: Path, url: str, paths: Sequence[Path]) -> Outcome:
     """The worker that `baza add` uses, with as many documents at once as there are cores."""
-    settings = Settings.read({"BAZA_HOME": str(home), "DATABASE_URL": url, "MAX_FILE_MB": "100"})
+    settings = Settings.read({"BAZA_HOME": str(home), "DATABASE_URL": url, "MAX_FILE_MB": "100", "OCR": "off"})
     async with open_parts(settings) as opened:
         # The record is frozen; a benchmark may put another embedder into it.
         object.__setattr__(opened, "embedder", InstantEmbedder())

@@ -13,6 +13,7 @@ import structlog
 
 from domain.documents import DocumentStatus
 from domain.errors import DatabaseAway
+from domain.ids import BaseId
 from ingestion.errors import LeaseLost
 from ingestion.metering import Unmetered
 from ingestion.ports import WorkMeter, WorkQueue
@@ -41,6 +42,11 @@ class Progress:
         self._is_muted = False
         self._later: asyncio.TimerHandle | None = None
         self._telling: asyncio.Task[None] | None = None
+
+    @property
+    def base_id(self) -> BaseId:
+        """Whose document it is."""
+        return self._document.base_id
 
     def muted(self) -> "Progress":
         """One for a part of the document, such as a file of an archive: the whole tells how far it is."""

@@ -1,11 +1,13 @@
-"""What one parsing process does: read a request from its socket, do it under limits, write the result.
+"""What one parsing process does: read a request from its socket, do it under limits, write the result; perhaps again.
 
-In: a socket as file descriptor 0 with one line of JSON (`ParseRequest`). Out: lines of JSON on the same socket
-(`codec`), for a picture its bytes after them. It runs once and ends; whoever started it decides how long it may take.
+In: a socket as file descriptor 0 with a line of JSON (`ParseRequest`). Out: lines of JSON on the same socket
+(`codec`), for a picture its bytes after them, then `AGAIN` unless it has grown or worked too long. Whoever started it
+decides how long a request may take, and whether there is another.
 """
 
 import contextlib
 import logging
+import math
 import os
 import resource
 import signal
@@ -21,25 +23,45 @@ from ingestion.parsers import codec
 from ingestion.parsers.drawing import draw_page, open_picture
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.reporting import Tell, reported_to
-from ingestion.parsers.request import ParseRequest, Task
+from ingestion.parsers.request import AGAIN, ParseRequest, Task
 
 NICENESS = 5  # answers to people go before reading; at 10 a busy machine hardly reads at all
 CPU_GRACE_S = 5  # between the signal that Python can still report and the kernel's kill
 MOST_OPEN_FILES = 64
 LARGEST_REQUEST_BYTES = 64 * 1024
+MOST_REQUESTS = 20  # whatever a library leaves open or behind ends with the process
+GROWN = 1.5  # times the memory of a fresh one (some 70 MB): the next file shall have all of its own
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
-def serve_request(connection: socket.socket) -> None:
-    """Answer the one request that comes over `connection`."""
+def serve_requests(connection: socket.socket) -> None:
+    """Answer the requests that come over `connection`, one after the other, until it is closed or one was too much."""
     logging.disable(logging.CRITICAL)  # pypdf tells of every oddity, with pieces of the document
+    os.nice(NICENESS)
+    at_first = _most_memory()
+    served = 0
     with connection.makefile("rb") as stream:
-        request = ParseRequest.from_line(stream.readline(LARGEST_REQUEST_BYTES))
+        while line := stream.readline(LARGEST_REQUEST_BYTES):
+            request = ParseRequest.from_line(line)
+            _serve(request, connection)
+            served += 1
+            is_grown = _most_memory() > GROWN * at_first
+            if is_grown or served == MOST_REQUESTS or time.process_time() > request.cpu_s:
+                return
+            connection.sendall(AGAIN)
+
+
+def _serve(request: ParseRequest, connection: socket.socket) -> None:
     _limit_resources(request)
     answer = _answer(request, connection)
     _lift_memory_limit()
     for piece in _within_limit(answer, request):
         connection.sendall(piece)
+
+
+def _most_memory() -> int:
+    """At any time so far, in a unit that depends on the system."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _answer(request: ParseRequest, connection: socket.socket) -> Iterable[bytes]:
@@ -108,10 +130,12 @@ def _failure(code: FailureCode, request: ParseRequest, *, detail: str, **params:
 
 
 def _limit_resources(request: ParseRequest) -> None:
-    os.nice(NICENESS)
+    """A hard limit can be lowered but never raised, so that of the processor allows for what came before: the process
+    ends itself once it has worked for as long as one request may."""
+    spent_s = math.ceil(time.process_time())
     limits = {
         resource.RLIMIT_AS: (request.memory_bytes, resource.RLIM_INFINITY),
-        resource.RLIMIT_CPU: (request.cpu_s, request.cpu_s + CPU_GRACE_S),
+        resource.RLIMIT_CPU: (spent_s + request.cpu_s, 2 * request.cpu_s + CPU_GRACE_S),
         resource.RLIMIT_CORE: (0, 0),
         resource.RLIMIT_FSIZE: (0, 0),  # a parser writes no files
         resource.RLIMIT_NOFILE: (MOST_OPEN_FILES, MOST_OPEN_FILES),

@@ -1,8 +1,8 @@
 """The process that parsing processes are forked from: it has imported the parsers once, so that a fork costs little.
 
-In: over a Unix socket as file descriptor 0, one byte and one socket for each file to parse. Out: a forked child a
-file (`child`) that speaks over that socket; after its end the line {"exit": status}. It kills a child whose socket
-is closed at the other end, and all of them when its own socket is closed. It never touches a document itself.
+In: over a Unix socket as file descriptor 0, a byte and a socket for each process that is wanted. Out: a forked child
+(`child`) that speaks over that socket; after its end the line {"exit": status}. It kills a child whose socket is closed
+at the other end, and all of them when its own socket is closed. It never touches a document itself.
 
 Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
 hands results over as pickles.
@@ -21,7 +21,7 @@ from typing import NoReturn
 
 import charset_normalizer  # noqa: F401 - imported where it is used, which would cost every child 50 ms
 
-from ingestion.parsers.child import serve_request
+from ingestion.parsers.child import serve_requests
 
 READY = b"!"
 STREAM_SOCKET = 0  # file descriptors of a child: its socket, then /dev/null, /dev/null and the life line
@@ -99,7 +99,7 @@ def _live(connection: int, life_end: int) -> NoReturn:
         for target, descriptor in enumerate(kept):
             os.dup2(descriptor, target)
         os.closerange(LIFE_LINE + 1, MOST_DESCRIPTORS)
-        serve_request(socket.socket(fileno=STREAM_SOCKET))
+        serve_requests(socket.socket(fileno=STREAM_SOCKET))
         status = 0
     finally:
         os._exit(status)

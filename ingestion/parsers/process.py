@@ -1,4 +1,4 @@
-"""Reads files in processes of their own, with limits on memory, time and output.
+"""Reads files in processes apart, with limits on memory, time and output.
 
 In: `FetchedFile`. Out: `Document`, or a picture of a page for the recogniser, or a SourceError that concerns this file
 alone. Files come from strangers and parsers are large: what crashes, hangs or grows there takes nothing else with it.
@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import math
-import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -18,14 +17,16 @@ from typing import Self, TypeVar
 import structlog
 
 from domain.documents import DocumentStatus
+from domain.ids import BaseId
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.children import Children, NurseryDied
+from ingestion.parsers.children import NurseryDied
 from ingestion.parsers.codec import DocumentLines, PagesRead, decode_picture_head
+from ingestion.parsers.kept import LONGEST_LINE_BYTES as OUTPUT_LIMIT_BYTES
+from ingestion.parsers.kept import KeptChildren, Line
 from ingestion.parsers.request import ParseRequest, Task
 from ingestion.progress import Progress
 from ingestion.records import Document, FetchedFile
 
-OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 LONG_LINE_BYTES = 16 * 1024  # a longer one is decoded in a thread, while others are answered
 MEGABYTE_BYTES = 1024 * 1024
 OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that was refused memory
@@ -44,13 +45,13 @@ class Picture:
 
 
 class ParseProcess:
-    """Does each task in a process of its own; `async with` or `close` ends them all."""
+    """Does each task in a process that serves one base alone; `async with` or `close` ends them all."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
         """`timeout_s` bounds the wall clock and the processor time of one task, `memory_mb` its address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
-        self._children = Children()
+        self._children = KeptChildren()
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,7 +76,7 @@ class ParseProcess:
         async def receive(child: _Child) -> Document:
             return await _receive_document(child, progress)
 
-        document = await self._ask(self._request(file, Task.PARSE), receive)
+        document = await self._ask(self._request(file, Task.PARSE), receive, progress.base_id)
         log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
         return document
 
@@ -87,17 +88,20 @@ class ParseProcess:
         """A photo; `page`, from 0, is that of a TIFF. Raises as `parse` does."""
         return await self._ask(self._request(file, Task.OPEN_PICTURE, page), _receive_picture)
 
-    async def _ask(self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]") -> Result:
+    async def _ask(
+        self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]", base: BaseId | None = None
+    ) -> Result:
         try:
-            return await self._ask_once(request, receive)
+            return await self._ask_once(request, receive, base)
         except NurseryDied:  # once is bad luck, as when the system was short of memory
-            return await self._ask_once(request, receive)
+            return await self._ask_once(request, receive, base)
 
-    async def _ask_once(self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]") -> Result:
-        """The nursery kills the child when our socket is closed, however this ends."""
-        ours = await self._children.connect()
+    async def _ask_once(
+        self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]", base: BaseId | None
+    ) -> Result:
+        """Without `base` the process serves once. The nursery kills it when its line is closed, however this ends."""
         try:
-            async with _talk(ours, request, self._timeout_s) as child:
+            async with self._children.lend(base) as line, _talk(line, request, self._timeout_s) as child:
                 return await receive(child)
         except TimeoutError as error:
             seconds = math.ceil(self._timeout_s)
@@ -157,19 +161,16 @@ class _Child:
 
 
 @contextlib.asynccontextmanager
-async def _talk(ours: socket.socket, request: ParseRequest, timeout_s: float) -> AsyncIterator[_Child]:
+async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIterator[_Child]:
     """The request is sent; errors of the wire become what they mean for the file."""
-    reader, writer = await asyncio.open_connection(sock=ours, limit=OUTPUT_LIMIT_BYTES)
     try:
-        writer.write(request.to_line())
-        yield _Child(reader, name=request.name, timeout_s=timeout_s)
+        line.writer.write(request.to_line())
+        yield _Child(line.reader, name=request.name, timeout_s=timeout_s)
     except ConnectionError as error:
         raise NurseryDied from error
     except (ValueError, asyncio.IncompleteReadError) as error:  # a line beyond the limit, or of another shape
         detail = f"unreadable result: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
-    finally:
-        writer.transport.abort()
 
 
 async def _receive_document(child: _Child, progress: Progress) -> Document:

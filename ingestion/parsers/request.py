@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Self
 
+AGAIN = b'{"again": true}\n'
+"""What a process says after its answer, if it would serve another request."""
+
 
 class Task(StrEnum):
     """What one process does with one file."""

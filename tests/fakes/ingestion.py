@@ -90,11 +90,12 @@ class LoopbackConnector(httpcore.AsyncNetworkBackend):
         return await self._real.connect_tcp("127.0.0.1", self._port, timeout, local_address, socket_options)
 
 
+BASE = BaseId("b1")
+
+
 def claimed(source: Source, *, attempt: int = 1, document: str = "d1") -> ClaimedDocument:
     """A document as the queue hands it out."""
-    return ClaimedDocument(
-        id=DocumentId(document), base_id=BaseId("b1"), lease=LeaseId("l1"), attempt=attempt, source=source
-    )
+    return ClaimedDocument(id=DocumentId(document), base_id=BASE, lease=LeaseId("l1"), attempt=attempt, source=source)
 
 
 def note(text: str = "Слова заметки.", *, title: str = "Заметка") -> Source:
@@ -213,10 +214,11 @@ class FakeQueue:
         self.failed.append(failure)
 
 
-def progress_of(queue: FakeQueue) -> Progress:
+def progress_of(queue: FakeQueue, *, base: BaseId = BASE) -> Progress:
     """Of a document that nobody waits for, told to `queue` without a pause between reports."""
     ticks = itertools.count(step=60)
-    return Progress(queue, claimed(note()), clock=lambda: float(next(ticks)))
+    document = replace(claimed(note()), base_id=base)
+    return Progress(queue, document, clock=lambda: float(next(ticks)))
 
 
 class FakeEmbedder:

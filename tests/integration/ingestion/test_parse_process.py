@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from domain.documents import DocumentStatus
+from domain.ids import BaseId
 from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import children
+from ingestion.parsers.child import MOST_REQUESTS
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -132,6 +134,44 @@ async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Pat
     documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
     assert {document.title for document in documents} == {"Заголовок"}
     await _until(lambda: not _parsing_children())
+
+
+async def _parse_for(parser: ParseProcess, base: str, file: FetchedFile) -> list[int]:
+    """The processes that are there afterwards."""
+    await parser.parse(file, progress_of(FakeQueue(), base=BaseId(base)))
+    return _parsing_children()
+
+
+async def test_the_next_file_of_a_base_is_read_by_the_process_of_the_first(
+    parser: ParseProcess, tmp_path: Path
+) -> None:
+    first = await _parse_for(parser, "mine", _small(tmp_path))
+    assert await _parse_for(parser, "mine", _small(tmp_path)) == first
+    assert len(first) == 1
+
+
+async def test_no_process_reads_files_of_two_bases(parser: ParseProcess, tmp_path: Path) -> None:
+    (first,) = await _parse_for(parser, "mine", _small(tmp_path))
+    assert set(await _parse_for(parser, "yours", _small(tmp_path))) > {first}
+
+
+async def test_a_process_that_has_grown_reads_no_other_file(parser: ParseProcess, tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_text("слово за словом\n" * 200_000)
+    await _parse_for(parser, "mine", _fetched(path))
+    await _until(lambda: not _parsing_children())
+
+
+async def test_a_process_serves_so_many_files_and_no_more(parser: ParseProcess, tmp_path: Path) -> None:
+    served = [await _parse_for(parser, "mine", _small(tmp_path)) for _ in range(MOST_REQUESTS + 1)]
+    assert len(set(map(tuple, served[:MOST_REQUESTS]))) == 1
+    assert served[MOST_REQUESTS] != served[0]
+
+
+async def test_a_process_that_died_while_it_waited_is_missed_by_nobody(parser: ParseProcess, tmp_path: Path) -> None:
+    (waiting,) = await _parse_for(parser, "mine", _small(tmp_path))
+    os.kill(waiting, signal.SIGKILL)
+    assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue(), base=BaseId("mine")))).title == "Заголовок"
 
 
 async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:

@@ -1,0 +1,104 @@
+"""Lines to parsing processes, and those processes that have read one file of a base and may read its next one.
+
+In: whose file is to be read. Out: a `Line` that nobody else speaks over. A process never serves two bases: what a file
+may have done to it reaches no other person's. Forking costs as much as reading a small file, which is why one is kept.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from domain.ids import BaseId
+from ingestion.parsers.children import Children
+from ingestion.parsers.request import AGAIN
+
+LONGEST_LINE_BYTES = 50 * 1024 * 1024
+IDLE_S = 2.0  # the next file of a batch comes sooner, or not at all
+MOST_IDLE = 4  # each holds some 20 MB of its own
+WILLING_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line:
+    """Our end of the conversation with one process; closing it ends the process."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def close(self) -> None:
+        """End the process at its other end, whatever it does."""
+        self.writer.transport.abort()
+
+
+class KeptChildren:
+    """Fresh processes of a nursery, and those that wait for another file."""
+
+    def __init__(self) -> None:
+        self._children = Children()
+        self._idle: dict[Line, BaseId] = {}  # the one that has waited longest is first
+
+    @contextlib.asynccontextmanager
+    async def lend(self, base: BaseId | None) -> AsyncIterator[Line]:
+        """A line to a process that has served nobody else than `base`; with None one that serves once.
+
+        It is kept for another file when the block ends well, and ended otherwise. Raises NurseryDied.
+        """
+        line = await self._take(base)
+        try:
+            yield line
+        except BaseException:
+            line.close()
+            raise
+        if base is None:
+            line.close()
+        else:
+            self._keep(line, base)
+
+    async def forget_dead(self) -> None:
+        """Start a new nursery with the next process; for who has seen the old one die, and all of its with it."""
+        self._end_all()
+        await self._children.forget_dead()
+
+    async def close(self) -> None:
+        """End the nursery and whatever it still runs."""
+        self._end_all()
+        await self._children.close()
+
+    async def _take(self, base: BaseId | None) -> Line:
+        while (line := self._idle_of(base)) is not None:
+            if await _is_willing(line):
+                return line
+            line.close()
+        ours = await self._children.connect()
+        reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE_BYTES)
+        return Line(reader=reader, writer=writer)
+
+    def _keep(self, line: Line, base: BaseId) -> None:
+        self._idle[line] = base
+        asyncio.get_running_loop().call_later(IDLE_S, self._end_idle, line)
+        if len(self._idle) > MOST_IDLE:
+            self._end_idle(next(iter(self._idle)))
+
+    def _idle_of(self, base: BaseId | None) -> Line | None:
+        line = next((line for line, its_base in self._idle.items() if its_base == base), None)
+        if line is not None:
+            del self._idle[line]
+        return line
+
+    def _end_idle(self, line: Line) -> None:
+        if self._idle.pop(line, None) is not None:
+            line.close()
+
+    def _end_all(self) -> None:
+        for line in list(self._idle):
+            self._end_idle(line)
+
+
+async def _is_willing(line: Line) -> bool:
+    """Whether the process says that it would do it again: one that has grown or worked for long ends instead."""
+    try:
+        async with asyncio.timeout(WILLING_S):
+            return await line.reader.readline() == AGAIN
+    except (TimeoutError, ConnectionError, ValueError):
+        return False
