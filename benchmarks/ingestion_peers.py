@@ -57,11 +57,12 @@ class Outcome:
     failed: int
     chunks: int
     seconds: float
+    pages: int = 0  # of the files that have pages
 
 
-def ask_peer(python: Path, script: str, url: str, paths: Sequence[Path]) -> Outcome:
-    """Run a peer's script in its own environment."""
-    command = [str(python), str(PEERS / f"{script}_ingestion.py"), url, *map(str, paths)]
+def ask_peer(python: Path, script: str, url: str, warm: Path, paths: Sequence[Path]) -> Outcome:
+    """Run a peer's script in its own environment; `warm` is read before its clock starts."""
+    command = [str(python), str(PEERS / f"{script}_ingestion.py"), url, str(warm), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     said = json.loads(done.stdout.splitlines()[-1])
     return Outcome(
@@ -73,14 +74,15 @@ def ask_peer(python: Path, script: str, url: str, paths: Sequence[Path]) -> Outc
     )
 
 
-async def ask_baza(home: Path, url: str, paths: Sequence[Path]) -> Outcome:
-    """The worker that `baza add` uses, with as many documents at once as there are cores."""
+async def ask_baza(home: Path, url: str, warm: Path, paths: Sequence[Path]) -> Outcome:
+    """The worker that `baza add` uses, as it is set by itself; pictures of pages are not read, as by the peers."""
     settings = Settings.read({"BAZA_HOME": str(home), "DATABASE_URL": url, "MAX_FILE_MB": "100", "OCR": "off"})
     async with open_parts(settings) as opened:
         # The record is frozen; a benchmark may put another embedder into it.
         object.__setattr__(opened, "embedder", InstantEmbedder())
         base = await opened.stores.people.open_named_base("peers")
         async with opened.open_worker() as worker:
+            _ = [each async for each in add_sources(opened, worker, base, [str(warm)])]
             began = time.perf_counter()
             outcomes = [each async for _, each in add_sources(opened, worker, base, [str(path) for path in paths])]
             seconds = time.perf_counter() - began
@@ -92,6 +94,7 @@ async def ask_baza(home: Path, url: str, paths: Sequence[Path]) -> Outcome:
         failed=len(paths) - len(ready),
         chunks=sum(card.chunks for card in ready),
         seconds=seconds,
+        pages=sum(card.pages or 0 for card in ready),
     )
 
 
@@ -110,16 +113,20 @@ async def run(python: Path, paths: Sequence[Path]) -> None:
     megabytes = sum(path.stat().st_size for path in paths) / MEGABYTE
     with tempfile.TemporaryDirectory(prefix="baza-peers-", dir="/tmp") as folder:
         home = Path(folder)
+        warm = home / "warm.txt"
+        warm.write_text("Что читается до начала: здесь и загружается всё, что нужно.", encoding="utf-8")
         async with embedded_database(home) as url:
-            baza = await ask_baza(home, url, paths)
+            baza = await ask_baza(home, url, warm, paths)
             theirs = await open_peers_database(url)
             peers = [
-                await asyncio.to_thread(ask_peer, python, name, theirs, paths) for name in ("langchain", "llamaindex")
+                await asyncio.to_thread(ask_peer, python, name, theirs, warm, paths)
+                for name in ("langchain", "llamaindex")
             ]
-    print(f"{len(paths)} files, {megabytes:.1f} MB")
+    print(f"{len(paths)} files, {megabytes:.1f} MB, {baza.pages} pages in files that have pages")
     for each in (baza, *peers):
         print(
             f"{each.name:>10}: {each.seconds:6.1f} s, {megabytes / each.seconds:6.2f} MB/s, "
+            f"{baza.pages / each.seconds:5.1f} pages/s, "
             f"{each.documents} ready, {each.failed} failed, {each.chunks} passages"
         )
     times = min(peer.seconds for peer in peers) / baza.seconds

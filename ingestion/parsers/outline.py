@@ -21,6 +21,8 @@ class Outline:
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
         self._lines_kind = BlockKind.LIST
+        self._locator = self.place
+        self._located: tuple[Locator, tuple[str, ...]] = (self.place, ())  # what `_locator` was made of
 
     def add_heading(self, text: str, level: int) -> None:
         """Open a section; level 1 is the outermost. An empty heading opens none."""
@@ -62,4 +64,7 @@ class Outline:
 
     def _append(self, kind: BlockKind, text: str, *, level: int | None) -> None:
         headings = tuple(heading for _, heading in self._path)
-        self.blocks.append(Block(kind=kind, text=text, locator=replace(self.place, headings=headings), level=level))
+        if self._located != (self.place, headings):  # most blocks stand where the one before them does
+            self._located = (self.place, headings)
+            self._locator = replace(self.place, headings=headings)
+        self.blocks.append(Block(kind=kind, text=text, locator=self._locator, level=level))

@@ -55,7 +55,7 @@ class _Measure:
 def build_paragraphs(pages: Sequence[Sequence[PageLine]]) -> list[Paragraph]:
     """Paragraphs of all pages in order; one that runs over a page break is one."""
     kept = clean_lines(pages)
-    words = frozenset(word.lower() for lines in kept for line in lines for word in WORD.findall(line.text))
+    words = _all_words(kept)
     paragraphs: list[Paragraph] = []
     for page, lines in enumerate(kept, start=1):
         new = list(join_lines(lines, words, page=page))
@@ -63,6 +63,13 @@ def build_paragraphs(pages: Sequence[Sequence[PageLine]]) -> list[Paragraph]:
             paragraphs.extend(_bridge_pages(paragraphs.pop(), new.pop(0), words))
         paragraphs.extend(new)
     return paragraphs
+
+
+def _all_words(pages: Sequence[Sequence[PageLine]]) -> frozenset[str]:
+    """What a divided word is looked up in; nobody asks where no line ends with a hyphen."""
+    if not any(LINE_END_HYPHEN.search(line.text) for lines in pages for line in lines):
+        return frozenset()
+    return frozenset(word.lower() for lines in pages for line in lines for word in WORD.findall(line.text))
 
 
 def _bridge_pages(before: Paragraph, after: Paragraph, words: frozenset[str]) -> Iterator[Paragraph]:
@@ -142,7 +149,7 @@ def _goes_on(before: Paragraph, after: Paragraph) -> bool:
 
 
 def _join(text: str, line: str, space: str, words: frozenset[str]) -> str:
-    if LINE_END_HYPHEN.search(text) is None or not line[:1].isalnum():
+    if LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
         return text + space + line
     if not line[:1].islower():
         return text + line  # "Lucene-BM25": words are not divided before a capital or a digit

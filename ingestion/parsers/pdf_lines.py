@@ -56,11 +56,12 @@ def plain_lines(texts: Sequence[str]) -> list[PageLine]:
 
 def clean_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
     """Pages of lines that people would read; an empty line stays where it was."""
-    return drop_running_lines([[replace(line, text=_clean(line.text)) for line in lines] for lines in pages])
+    return drop_running_lines([[_clean(line) for line in lines] for lines in pages])
 
 
-def _clean(text: str) -> str:
-    return LEADERS.sub(" … ", text.translate(SUBSTITUTES)).strip()
+def _clean(line: PageLine) -> PageLine:
+    text = LEADERS.sub(" … ", line.text.translate(SUBSTITUTES)).strip()
+    return line if text == line.text else replace(line, text=text)
 
 
 def drop_running_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:

@@ -113,28 +113,30 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
         if begin > end:
             continue
         middle = begin + _middle_letter(line.strip())
-        looks = _looks(text, begin, middle, end) if aligned else PageLine(text="")
-        parts = DIVIDED.split(line.strip())
-        yield from (replace(looks, text=f"{part}-", right=looks.left) for part in parts[:-1])
-        yield replace(looks, text=parts[-1])
+        *divided, words = DIVIDED.split(line.strip())
+        piece = _piece(text, begin, middle, end, words) if aligned else PageLine(text=words)
+        yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
+        yield piece
 
 
 def _middle_letter(line: str) -> int:
     """Index of the first letter from the middle on: a space that PDFium has put in has no font."""
     half = len(line) // 2
+    if not line[half].isspace():
+        return half
     return next((index for index in range(half, len(line)) if not line[index].isspace()), half)
 
 
-def _looks(text: pdfium.PdfTextPage, begin: int, middle: int, end: int) -> PageLine:
-    """Of the characters from `begin` to `end`; without places when the line does not run to the right."""
+def _piece(text: pdfium.PdfTextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
+    """`words`, as the characters from `begin` to `end` look; without places when the line does not run to the right."""
     left, baseline = _origin(text, begin)
     right, last_baseline = _origin(text, end)
     size = _size(text, middle)
     level = abs(last_baseline - baseline) <= size * LEVEL and right >= left
     bold = all(_is_bold(text, index) for index in {begin, middle, end})
     if not level:
-        return PageLine(text="", size=size, bold=bold)
-    return PageLine(text="", size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
+        return PageLine(text=words, size=size, bold=bold)
+    return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
 def _origin(text: pdfium.PdfTextPage, index: int) -> tuple[float, float]:

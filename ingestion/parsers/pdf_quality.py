@@ -20,9 +20,10 @@ LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
 
 def is_readable(text: str) -> bool:
     """False when most of it cannot be words: letters of fonts without a Unicode map, boxes, control characters."""
-    characters = "".join(text.split())
-    if len(STRANGE.findall(characters)) > len(characters) * STRANGE_SHARE:
-        return False
+    if STRANGE.search(text):
+        characters = "".join(text.split())
+        if len(STRANGE.findall(characters)) > len(characters) * STRANGE_SHARE:
+            return False
     words = WORD.findall(text)
     total = sum(map(len, words))
     if total < FEWEST_CHARS:
@@ -32,15 +33,17 @@ def is_readable(text: str) -> bool:
 
 def mend_encoding(text: str) -> str:
     """«Ïðèâåò» is «Привет» whose font says Latin-1 for Windows-1251; anything else comes back as it is."""
-    letters = LETTERS.findall(text)
-    if not letters or len(LATIN1_LETTERS.findall(text)) < len(letters) * LATIN1_SHARE:
+    suspects = len(LATIN1_LETTERS.findall(text))
+    if not suspects or suspects < len(LETTERS.findall(text)) * LATIN1_SHARE:
         return text
     return "".join(map(_as_cyrillic, text))
 
 
 def _is_plausible(word: str) -> bool:
     """People write words small, Capitalised or LARGE, and inJoinedWords; codes of glyphs know no such rule."""
-    return word in (word.lower(), word.upper(), word.capitalize()) or CAMEL.fullmatch(word) is not None
+    if word == word.lower() or word == word.capitalize() or word == word.upper():
+        return True
+    return CAMEL.fullmatch(word) is not None
 
 
 def _as_cyrillic(character: str) -> str:
