@@ -30,6 +30,13 @@ _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:[-._@]+[^\W_]+(?:'[^\W_]+)*)*(?:\+\
 _PART = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*")  # userId, PostgreSQL: found by its humps too
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+# What is typed with signs in between as often as without: `PG-15`, `10 000`, a telephone number of +7. They begin with
+# what is rare, and look back after that: a pattern that looks back first is tried at every letter.
+_NUMBER_BEHIND = re.compile(r"-\d")
+_CODE_IN_TWO = re.compile(r"(?<![\w-])[^\W\d_]{1,8}-\d{1,6}(?![\w-])")
+_THOUSANDS = re.compile(r"\d(?<![\d.,]\d)\d{0,2}(?: \d{3})+(?!\d)")
+_TELEPHONE = re.compile(r"[78](?<!\d[78])[ (-]{0,2}(?:\d[ )-]{0,2}){9}\d(?!\d)")
+_SUBSCRIBER_DIGITS = 10  # before them 8 stands for +7
 _MIXED = re.compile(r"(?=.*[а-я])(?=.*[a-z])[а-яa-z]+")
 _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
@@ -141,9 +148,20 @@ def clean(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Tokens in order; a name in camel case is followed by its humps at the end of the text."""
+    """Tokens in order; at the end of the text the humps of names in camel case, and what may be typed in one piece."""
     humps = " ".join(" ".join(_HUMP.findall(name)) for name in _CAMEL.findall(text))
-    return chain(_TOKEN.findall(clean(text)), _TOKEN.findall(humps.lower()))
+    cleaned = clean(text)
+    return chain(_TOKEN.findall(cleaned), _TOKEN.findall(humps.lower()), _in_one_piece(cleaned))
+
+
+def _in_one_piece(cleaned: str) -> Iterator[str]:
+    """`pg15` for `pg-15`, `10000` for `10 000`, the ten digits of a telephone number however it is written."""
+    for code in _CODE_IN_TWO.findall(cleaned) if _NUMBER_BEHIND.search(cleaned) else ():
+        yield code.replace("-", "")
+    for number in _THOUSANDS.findall(cleaned):
+        yield number.replace(" ", "")
+    for telephone in _TELEPHONE.findall(cleaned):
+        yield "".join(filter(str.isdigit, telephone))[-_SUBSCRIBER_DIGITS:]
 
 
 def _one_alphabet(part: str) -> str:

@@ -110,17 +110,23 @@ def plain_bm25(dialogue: Dialogue) -> list[float]:
     return shares
 
 
+async def reached_by_store(dialogues: Sequence[Dialogue]) -> dict[int, list[float]]:
+    """The shares of all dialogues' questions, over an embedded PostgreSQL that is gone afterwards."""
+    shares: dict[int, list[float]] = {recalled: [] for recalled in RECALLED}
+    with tempfile.TemporaryDirectory(prefix="baza-memory-") as home:
+        async with open_transport(Settings.read({"BAZA_HOME": home})) as transport:
+            base = await PeopleStore(transport).open_base(ChatId(USER), thread=None, member=USER)
+            found = [await measure_recall(DialogueStore(transport), base, dialogue) for dialogue in dialogues]
+    for of_one in found:
+        for recalled in RECALLED:
+            shares[recalled] += of_one[recalled]
+    return shares
+
+
 async def measure(path: Path) -> None:
     """Print the table."""
     dialogues = read_dialogues(path)
-    shares: dict[int, list[float]] = {recalled: [] for recalled in RECALLED}
-    with tempfile.TemporaryDirectory(prefix="baza-memory-") as home:
-        settings = Settings.read({"BAZA_HOME": home})
-        async with open_transport(settings) as transport:
-            base = await PeopleStore(transport).open_base(ChatId(USER), thread=None, member=USER)
-            for dialogue in dialogues:
-                for recalled, found in (await measure_recall(DialogueStore(transport), base, dialogue)).items():
-                    shares[recalled] += found
+    shares = await reached_by_store(dialogues)
     plain = [share for dialogue in dialogues for share in plain_bm25(dialogue)]
     print(f"{len(dialogues)} dialogues, {len(plain)} questions; share of evidence turns that reach the prompt:")
     for recalled, found in shares.items():

@@ -132,7 +132,8 @@ class Index:
 
     def _similar(self, spelling: Spelling) -> list[str]:
         pattern = re.compile(spelling.pattern)
-        return [term for term in self._beginning(spelling.first) if pattern.search(term)][:SPELLINGS_TAKEN]
+        beginning = (term for start in spelling.beginnings for term in self._beginning(start))
+        return [term for term in beginning if pattern.search(term)][:SPELLINGS_TAKEN]
 
     def _weigh(self, meant: Sequence[Meant]) -> list[Meant]:
         """What each is worth; of those that begin alike the most frequent has the wide weight."""

@@ -2,7 +2,7 @@
 
 In: sizes of bases (`python -m benchmarks.scale 1000 10000 100000 500000`). Out: of each p50 and p95 in ms of one whole
 search in the database, how that grew, recall@30, and how often fewer rows came than there are; how long shelves took to
-make. All bases lie in one embedded PostgreSQL. One of 500,000 takes an hour: most of it is its HNSW graph.
+make. All bases lie in one embedded PostgreSQL. One of 500,000 takes five minutes.
 """
 
 import argparse

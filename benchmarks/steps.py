@@ -8,7 +8,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import structlog
 
@@ -18,7 +17,7 @@ from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.planning.steps import step_problems
 from rag.records import RankedPassage
-from tests.fakes.planning import CONTEXT, ScriptedTool, WordsArguments, plan
+from tests.fakes.planning import ScriptedTool, WordsArguments, begin, plan
 from tests.fakes.rag import make_passage, rank
 from tests.fakes.steps import step
 
@@ -47,14 +46,14 @@ async def one(size: int) -> None:
     steps = [step(f"s{number}", *after, context_requirements=["all_previous"]) for number, after in enumerate(before)]
     tool = Instant()
     assert not step_problems(steps, {tool.name: tool})
-    context = replace(CONTEXT, run=Run(limits=RunLimits(steps=size)))
+    context = begin(Run(limits=RunLimits(steps=size)))
     await Executor((tool,), max_calls=4).execute(plan(steps=steps), context)
 
 
 async def instant(size: int) -> None:
     """The tools alone."""
     for number in range(size):
-        await Instant().run(WordsArguments(query=f"s{number}"), CONTEXT)
+        await Instant().run(WordsArguments(query=f"s{number}"), begin())
 
 
 async def cpu_ms(work: Callable[[int], Awaitable[None]], size: int) -> float:

@@ -1,19 +1,22 @@
 """Our own time of a turn: models that answer at once, a base of the size that is asked for.
 
-In: a folder with corpus.jsonl and queries.jsonl (`python -m benchmarks.turns ../shared/data/vkcloud/ru`), and how many
-passages the base is to hold. Out: for each kind of question p50 and p95 in ms until the first visible text and until
-the end, and how many models were asked. The chat server is a process of its own on loopback: its HTTP is in the
-figures, its work is not.
+In: the data folder (`python -m benchmarks.turns ../shared/data`), and how many passages the base is to hold. Out: for
+each kind of question p50 and p95 in ms until the first visible text and until the end, our process' own processor time,
+and how many models were asked. The chat server is a process of its own on loopback: its HTTP is in the figures, its
+work is not. The base is `growing`'s, whose rare words stay rare; with --repeated it is one corpus again and again,
+where every word is frequent.
 """
 
 import argparse
 import asyncio
+import gc
 import json
 import logging
 import multiprocessing
+import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -24,8 +27,10 @@ from uuid import uuid4
 
 import structlog
 
+from benchmarks.growing import grown, known_texts
 from benchmarks.search import PASSAGES_A_DOCUMENT, _texts, add_document
 from bot.app import Parts, open_parts
+from bot.cli import OBJECTS_A_COLLECTION
 from bot.settings import Settings
 from domain.ids import BaseId, SessionId, UserId
 from rag.conversation import Conversation
@@ -35,6 +40,7 @@ from tests.servers.llm import ChatRequest, plan_search, serve_llm
 LIMIT_MS = 40.0  # issue 5: p95 at 100,000 passages on the PostgreSQL transport
 TURNS = 60
 WARMING = 5  # turns
+ASKED = "vkcloud/ru"  # whose questions, and the corpus that --repeated repeats
 USER = UserId(1)
 
 
@@ -96,17 +102,13 @@ async def take_turn(conversation: Conversation, base: BaseId, text: str) -> Turn
     return Turn(first_text=1000 * (first or whole), whole=1000 * whole, calls=calls)
 
 
-async def fill(parts: Parts, base: BaseId, texts: Sequence[str], passages: int) -> None:
-    """The corpus, repeated until the base is large enough."""
-    for number, part in enumerate(batched_texts(texts, passages)):
-        await add_document(parts, base, number, part)
-
-
-def batched_texts(texts: Sequence[str], passages: int) -> list[tuple[str, ...]]:
+async def fill(parts: Parts, base: BaseId, texts: Iterable[str]) -> None:
     """Documents of passages."""
-    endless = cycle(texts)
-    whole, rest = divmod(passages, PASSAGES_A_DOCUMENT)
-    return [tuple(islice(endless, size)) for size in [PASSAGES_A_DOCUMENT] * whole + [rest] * bool(rest)]
+    rest = iter(texts)
+    number = 0
+    while part := tuple(islice(rest, PASSAGES_A_DOCUMENT)):
+        await add_document(parts, base, number, part)
+        number += 1
 
 
 async def measure(kind: Kind, parts: Parts, base: BaseId, questions: Sequence[str]) -> None:
@@ -114,12 +116,17 @@ async def measure(kind: Kind, parts: Parts, base: BaseId, questions: Sequence[st
     conversation = parts.conversation()
     for text in questions[:WARMING]:  # connections and dictionaries are opened by the first
         await take_turn(conversation, base, text)
+    gc.freeze()  # as `baza run` does when it is ready
+    began = time.process_time()
     turns = [await take_turn(conversation, base, text) for text in islice(cycle(questions), TURNS)]
+    own = 1000 * (time.process_time() - began) / TURNS
     first, whole = [turn.first_text for turn in turns], [turn.whole for turn in turns]
     print(
         f"{kind.name}: first text p50 {median(first):.1f} p95 {quantiles(first, n=20)[-1]:.1f} ms; "
         f"whole p50 {median(whole):.1f} p95 {quantiles(whole, n=20)[-1]:.1f} ms (limit {LIMIT_MS:.0f}); "
-        f"{turns[-1].calls} model calls, one after the other"
+        f"{own:.1f} ms of our processor; {turns[-1].calls} model calls, one after the other; "
+        f"load {os.getloadavg()[0]:.1f}",
+        flush=True,
     )
 
 
@@ -146,12 +153,14 @@ def _serve(kind: int, told: Connection) -> None:
     asyncio.run(serve())
 
 
-async def run(folder: Path, passages: int) -> None:
+async def run(data: Path, passages: int, *, repeated: bool) -> None:
     """Build the base once, and measure each kind."""
+    folder = data / ASKED
+    texts = islice(cycle(_texts(folder, "corpus.jsonl")), passages) if repeated else grown(known_texts(data), passages)
     with tempfile.TemporaryDirectory(prefix="baza-turns-") as home:
         async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
             base = await parts.stores.people.open_named_base("turns")
-            await fill(parts, base, _texts(folder, "corpus.jsonl"), passages)
+            await fill(parts, base, texts)
             await parts.stores.search.ensure_index()
         print(f"{passages} passages, {TURNS} turns of each kind:")
         for kind in KINDS:
@@ -168,8 +177,10 @@ async def run_kind(kind: Kind, home: str, base: BaseId, questions: Sequence[str]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("data", type=Path)
     parser.add_argument("--passages", type=int, default=10_000)
+    parser.add_argument("--repeated", action="store_true", help=f"{ASKED} alone, again and again")
     arguments = parser.parse_args()
+    gc.set_threshold(OBJECTS_A_COLLECTION)  # as `baza` does
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    asyncio.run(run(arguments.folder, arguments.passages))
+    asyncio.run(run(arguments.data, arguments.passages, repeated=arguments.repeated))

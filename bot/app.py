@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aiogram import Bot
 
 MEGABYTE = 2**20
+READING_PATIENCE = 3.0  # 4,000 tokens take a usual model one to two minutes, and they do not come piece by piece
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,7 @@ class Parts:
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
+    reading_model: ChatModel | None  # the planner's, with room for what it takes out of documents
     transcriber: Transcriber | None  # hears documents and questions; one process for both
     measures: Measures
 
@@ -88,6 +90,7 @@ class Parts:
             retrieval=self.retrieval(),
             model=self.model,
             planner_model=self.planner_model,
+            reading_model=self.reading_model,
         )
 
     @asynccontextmanager
@@ -133,7 +136,7 @@ class Parts:
 
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
         """What reads entities from ready documents, with its process for names."""
-        stores, model = self.stores, self.planner_model
+        stores, model = self.stores, self.reading_model
         return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model))
 
 
@@ -158,6 +161,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             reranker=search_models.reranker,
             model=await _open_answer_model(settings.model, stack, measures),
             planner_model=await _open_planner_model(settings.model, stack, measures),
+            reading_model=await _open_reading_model(settings.model, stack, measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
         )
@@ -258,6 +262,21 @@ async def _open_planner_model(model: ModelSettings, stack: AsyncExitStack, measu
     )
 
 
+async def _open_reading_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
+    return await _open_chat_model(
+        model,
+        stack,
+        _Asked(
+            role="reading",
+            name=model.planner_model or model.answer_model,
+            temperature=model.planner_temperature,
+            max_tokens=model.reading_max_tokens,
+            patience=READING_PATIENCE,
+        ),
+        measures,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
     """What a chat model is for, and how it is asked."""
@@ -266,6 +285,7 @@ class _Asked:
     name: str
     temperature: float
     max_tokens: int
+    patience: float = 1.0  # times LLM_TIMEOUT_SECONDS
 
 
 async def _open_chat_model(
@@ -282,7 +302,7 @@ async def _open_chat_model(
             models=tuple(dict.fromkeys((asked.name, model.fallback_model or asked.name))),
             temperature=asked.temperature,
             max_tokens=asked.max_tokens,
-            timeout_s=model.timeout_s,
+            timeout_s=model.timeout_s * asked.patience,
             heard=partial(measures.model_called, asked.role),
         )
     )

@@ -24,6 +24,7 @@ from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
+from rag.execution.step_summary import StepSummariser
 from rag.planning.entities import RegistryResolver
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
@@ -41,10 +42,13 @@ def build_conversation(
     retrieval: Retrieval,
     model: ChatModel | None,
     planner_model: ChatModel | None,
+    reading_model: ChatModel | None,
 ) -> Conversation:
-    """Without a model there is one plain search a question; `planner_model` also thinks, reads and sums up."""
+    """Without a model there is one plain search a question; `planner_model` also sums up the dialogue, and
+    `reading_model` thinks and reads documents."""
     asked, prompts = settings.answer, load_prompts()
-    tools = _tools(asked, stores, retrieval, planner_model, prompts)
+    tools = _tools(asked, stores, retrieval, reading_model, prompts)
+    entities = RegistryResolver(stores.entities, names)
     stages = TurnStages(
         memory=DialogueMemory(
             stores.dialogue,
@@ -52,10 +56,17 @@ def build_conversation(
             Summariser(stores.dialogue, planner_model, prompts) if planner_model else None,
             pairs=asked.window_pairs,
         ),
-        entities=RegistryResolver(stores.entities, names),
-        planner=Planner(planner_model, tools=tools, intents=load_intents(), threshold=asked.plan_threshold),
+        entities=entities,
+        planner=Planner(
+            planner_model, tools=tools, intents=load_intents(), threshold=asked.plan_threshold, entities=entities
+        ),
         prompt=_planner_prompt(asked, tools, prompts),
-        executor=Executor(tools, max_calls=asked.tool_calls, step_tokens=asked.prompt_tokens),
+        executor=Executor(
+            tools,
+            max_calls=asked.tool_calls,
+            step_tokens=asked.prompt_tokens,
+            summariser=StepSummariser(planner_model, prompts) if planner_model else None,
+        ),
         writer=AnswerWriter(model, prompts, _writing(asked)) if model else None,
     )
     return Conversation(stages, limits=_limits(asked))

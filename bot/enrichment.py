@@ -37,6 +37,6 @@ async def open_enricher(
         readers = Readers(
             names=reading.names,
             finder=await stack.enter_async_context(NatashaFinder()) if is_installed() and model is None else None,
-            facts=ModelFactReader(model, load_prompts()) if model else None,
+            facts=ModelFactReader(model, load_prompts(), reading.names) if model else None,
         )
         yield Enricher(entities, text, entities, readers, poll_s=settings.worker.poll_s)

@@ -5,14 +5,16 @@ stand in the part, and a name must stand there too. It lives in `bot`, where a m
 `ingestion`'s may meet.
 """
 
+import asyncio
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ingestion.entities.ports import NameReader
 from ingestion.entities.records import EntityName, EntityType, Extract, Mention, Relation, Statement
+from ingestion.entities.standing import ReadableText
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 from prompts.loader import Prompts
@@ -21,8 +23,8 @@ from rag.errors import ModelError
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 
-MOST_ENTITIES = 40  # of one part, as the prompt says
-MOST_FACTS = 60
+MOST_ENTITIES = 30  # of one part, as the prompt says; as JSON they fit READING_MAX_TOKENS
+MOST_FACTS = 40
 SHORTEST_QUOTE = 3  # characters
 LONGEST_QUOTE = 400
 CERTAINTY = 0.9  # below what a document's structure says (1.0)
@@ -53,20 +55,36 @@ class ReadFact(BaseModel):
     quote: Text
 
 
+def _without_cut_off(of: type[BaseModel]) -> BeforeValidator:
+    """An answer that the token limit cut, and that was mended, ends in half an entity or fact: it is left out."""
+
+    def drop_last_misfit(items: object) -> object:
+        if not isinstance(items, list) or not items:
+            return items
+        try:
+            of.model_validate(items[-1])
+        except ValidationError:
+            return items[:-1]
+        return items
+
+    return BeforeValidator(drop_last_misfit)
+
+
 class ReadPart(BaseModel):
     """The model's whole answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entities: list[ReadEntity] = []
-    facts: list[ReadFact] = []
+    entities: Annotated[list[ReadEntity], _without_cut_off(ReadEntity)] = []
+    facts: Annotated[list[ReadFact], _without_cut_off(ReadFact)] = []
 
 
 class ModelFactReader:
     """Meets `ingestion.entities.ports.FactReader`."""
 
-    def __init__(self, model: ChatModel, prompts: Prompts) -> None:
+    def __init__(self, model: ChatModel, prompts: Prompts, names: NameReader) -> None:
         self._model = model
+        self._names = names
         self._rules = ChatMessage(role="system", content=prompts.entities)
         self._part = prompts.entities_part
 
@@ -87,10 +105,11 @@ class ModelFactReader:
             )
         except ModelError as exc:
             raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
-        return checked(answer, text, start=start, known=known)
+        readable = await asyncio.to_thread(ReadableText, text, self._names)
+        return await asyncio.to_thread(checked, answer, readable, start=start, known=known)
 
 
-def checked(answer: ReadPart, text: str, *, start: int, known: Sequence[str]) -> Extract:
+def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence[str]) -> Extract:
     """What of the answer stands in `text`, which begins at character `start` of the document."""
     named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
     places = {name: _first_place([name, *each.aliases], text) for name, each in named.items()}
@@ -105,7 +124,7 @@ def checked(answer: ReadPart, text: str, *, start: int, known: Sequence[str]) ->
             of=entity,
             at=start + (places[name] or 0),
             confidence=CERTAINTY,
-            forms=tuple(alias for alias in named[name].aliases if _place(alias, text) is not None),
+            forms=tuple(alias for alias in named[name].aliases if text.name(alias) is not None),
         )
         for name, entity in entities.items()
     )
@@ -113,13 +132,14 @@ def checked(answer: ReadPart, text: str, *, start: int, known: Sequence[str]) ->
 
 
 def _statements(
-    facts: Sequence[ReadFact], entities: Mapping[str, EntityName], text: str, start: int
+    facts: Sequence[ReadFact], entities: Mapping[str, EntityName], text: ReadableText, start: int
 ) -> Iterator[Statement]:
     for fact in facts:
-        quote, subject = fact.quote.strip(), entities.get(fact.entity)
-        place = _place(quote, text) if SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE else None
-        if subject is None or place is None:
+        fits = SHORTEST_QUOTE <= len(fact.quote.strip()) <= LONGEST_QUOTE
+        subject, found = entities.get(fact.entity), text.quotation(fact.quote) if fits else None
+        if subject is None or found is None:
             continue
+        place, quote = found
         yield Statement(
             subject=subject,
             relation=fact.relation,
@@ -130,18 +150,9 @@ def _statements(
         )
 
 
-def _first_place(names: Sequence[str], text: str) -> int | None:
-    places = [place for name in names if (place := _place(name, text)) is not None]
+def _first_place(names: Sequence[str], text: ReadableText) -> int | None:
+    places = [place for name in names if (place := text.name(name)) is not None]
     return min(places, default=None)
-
-
-def _place(words: str, text: str) -> int | None:
-    """Where the words stand, whatever the spaces and capitals between them."""
-    parts = words.split()
-    if not parts:
-        return None
-    found = re.search(r"\s+".join(map(re.escape, parts)), text, re.IGNORECASE)
-    return found.start() if found else None
 
 
 def _shown(block: Block) -> str:

@@ -62,8 +62,12 @@ class Library(Protocol):
         """Answer the question that a CHOOSING document asks; False when it asks none any more."""
         ...
 
-    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
-        """Give a document another name; False when there is none."""
+    async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
+        """Give a document another name; False when there is none.
+
+        Its passages are found by the lexical `terms` of the name (term -> count) from then on, and no longer by those
+        of the one before, in one transaction; while it is being read, from its publication on.
+        """
         ...
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:

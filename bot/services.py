@@ -5,7 +5,7 @@ It makes nothing itself.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -40,6 +40,7 @@ class Services:
     answer_tables: AnswerTables
     statistics: Statistics
     texts: Texts
+    count_terms: Callable[[str], Mapping[str, int]]  # of a name, as the lexical index knows words
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
     measures: Measures = field(default_factory=Measures)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
@@ -48,7 +49,8 @@ class Services:
     messages_per_minute: int = 40
     default_language: str = "ru"
     answers_generally: bool = True  # a model is configured and may answer from general knowledge
-    file_limit_mb: int = 20  # what the Bot API server hands to bots
+    file_limit_mb: int = 20  # of a file that is sent to the bot
+    is_limited_by_telegram: bool = True  # and not by our own setting
 
     def is_allowed(self, user: UserId) -> bool:
         """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""

@@ -128,6 +128,7 @@ class ModelSettings(Section):
     planner_model: str | None = Field(None, alias="PLANNER_MODEL")  # None: the answer model
     planner_temperature: float = Field(0.0, alias="PLANNER_TEMPERATURE", ge=0, le=2)
     planner_max_tokens: int = Field(1000, alias="PLANNER_MAX_TOKENS", ge=200)
+    reading_max_tokens: int = Field(4000, alias="READING_MAX_TOKENS", ge=1000)  # of what it takes out of documents
     answer_model: str = Field("openai/gpt-4.1", alias="ANSWER_MODEL")
     answer_temperature: float = Field(0.3, alias="ANSWER_TEMPERATURE", ge=0, le=2)
     answer_max_tokens: int = Field(1500, alias="ANSWER_MAX_TOKENS", ge=64)
@@ -171,7 +172,7 @@ class WorkerSettings(Section):
     poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
     attempts: int = Field(8, alias="WORKER_ATTEMPTS", ge=1)
     backoff_s: float = Field(5, alias="WORKER_BACKOFF_SECONDS", gt=0)  # doubled at each try, to an hour at most
-    file_mb: int = Field(20, alias="MAX_FILE_MB", ge=1, le=2000)
+    file_mb: int = Field(100, alias="MAX_FILE_MB", ge=1, le=2000)
     page_mb: int = Field(10, alias="MAX_PAGE_MB", ge=1, le=200)
     fetch_s: float = Field(30, alias="FETCH_SECONDS", gt=0)
     crawl_depth: int = Field(2, alias="CRAWL_DEPTH", ge=0, le=10)

@@ -9,6 +9,7 @@ import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
@@ -26,13 +27,13 @@ from bot.notices import NoticeLoop
 from bot.receiving import WEBHOOK_PATH, poll, webhook_server
 from bot.services import Services
 from bot.settings import Settings, TelegramSettings
-from bot.telegram_files import BotFiles
+from bot.telegram_files import TELEGRAM_FILE_MB, BotFiles
 from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
+from ingestion.indexing import count_terms
 
 LOCALCHAT_FOLDER = "localchat"
-TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +144,7 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 
 def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
     settings, stores = parts.settings, parts.stores
+    is_limited = _is_limited_by_telegram(settings)
     spoken = None
     if parts.transcriber:
         spoken = SpokenQuestions(place.files, parts.transcriber, scratch=settings.home / "scratch")
@@ -158,6 +160,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         passages=stores.search,
         text=stores.text,
         texts=texts,
+        count_terms=partial(count_terms, parts.analyzer),
         wake=wake,
         hear=spoken.hear if spoken else None,
         allowed_users=settings.telegram.allowed_users,
@@ -165,11 +168,12 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         messages_per_minute=settings.telegram.messages_per_minute,
         default_language=settings.answer.interface_language,
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
-        file_limit_mb=_file_limit_mb(settings),
+        file_limit_mb=min(settings.worker.file_mb, TELEGRAM_FILE_MB) if is_limited else settings.worker.file_mb,
+        is_limited_by_telegram=is_limited,
     )
 
 
-def _file_limit_mb(settings: Settings) -> int:
+def _is_limited_by_telegram(settings: Settings) -> bool:
     """Telegram's own servers hand bots files of 20 MB at most; a local Bot API server hands out any."""
     is_local = settings.telegram.api_url is not None or settings.telegram.token is None
-    return settings.worker.file_mb if is_local else min(settings.worker.file_mb, TELEGRAM_FILE_MB)
+    return not is_local and settings.worker.file_mb >= TELEGRAM_FILE_MB

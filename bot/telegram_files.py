@@ -4,9 +4,11 @@ In: a file id. Out: bytes on disk, or an ingestion error that says what to do. I
 """
 
 import asyncio
+import shutil
 from pathlib import Path
 
 from aiogram import Bot
+from aiogram.client.telegram import PRODUCTION
 from aiogram.exceptions import (
     TelegramAPIError,
     TelegramBadRequest,
@@ -20,6 +22,7 @@ from aiohttp import ClientError, ClientResponseError
 
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
+TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
 DOWNLOAD_S = 300  # in all; aiogram's own 30 s are too few for 20 MB on a slow line
 SERVICE = "Telegram"
 _TOO_BIG = "file is too big"
@@ -38,29 +41,47 @@ class BotFiles:
         if not file.file_path or (file.file_size or 0) > limit_bytes:
             raise _too_large(limit_bytes)
         try:
-            await self._bot.download_file(file.file_path, target, timeout=DOWNLOAD_S)
+            await self._fetch(file.file_path, target)
         except ClientResponseError as error:
             raise _failed_download(error) from error
-        except FileNotFoundError as error:  # a local server names paths on this disk
-            raise SourceError(FailureCode.FILE_GONE, detail="the local Bot API server has no such file") from error
+        except PermissionError as error:
+            detail = "the files of the local Bot API server may not be read by this user"
+            raise ServiceError(FailureCode.SERVICE_AWAY, detail=detail, service=SERVICE) from error
         except (ClientError, TelegramAPIError, TimeoutError) as error:
             raise _away(error) from error
         if (await asyncio.to_thread(target.stat)).st_size > limit_bytes:
             raise _too_large(limit_bytes)
 
+    async def _fetch(self, path: str, target: Path) -> None:
+        """A server of one's own (`telegram-bot-api --local`) names the file on its disk, which may be ours too."""
+        is_own_server = self._bot.session.api is not PRODUCTION
+        if is_own_server and Path(path).is_absolute() and await asyncio.to_thread(_copied, Path(path), target):
+            return
+        await self._bot.download_file(path, target, timeout=DOWNLOAD_S)
+
     async def _find(self, file_id: str, limit_bytes: int) -> File:
         try:
-            return await self._bot.get_file(file_id)
+            # A server of one's own answers when it has fetched the whole file.
+            return await self._bot.get_file(file_id, request_timeout=DOWNLOAD_S)
         except TelegramRetryAfter as error:
             raise ServiceError(
                 FailureCode.SERVICE_AWAY, retry_after_s=error.retry_after, detail="429", service=SERVICE
             ) from error
         except (TelegramBadRequest, TelegramNotFound) as error:
             if _TOO_BIG in error.message:
-                raise _too_large(limit_bytes) from error
+                raise _too_large(min(limit_bytes, TELEGRAM_FILE_MB * _MB)) from error
             raise SourceError(FailureCode.FILE_GONE, detail=error.message) from error
         except (TelegramNetworkError, TelegramServerError) as error:
             raise _away(error) from error
+
+
+def _copied(path: Path, target: Path) -> bool:
+    """False when there is no such file here: the server stands on another machine. Raises PermissionError."""
+    try:
+        shutil.copyfile(path, target)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _too_large(limit_bytes: int) -> SourceError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePath
+from typing import Self
 
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId
 from domain.locator import JsonValue
@@ -99,6 +100,26 @@ _UNFINISHED = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnreadPart:
+    """A file of an archive, a page of a site, an attachment that could not be read."""
+
+    name: str
+    code: str | None = None  # why, see ingestion.errors; None: not known
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """`{"name": …, "code": …}`."""
+        return {"name": self.name, "code": self.code}
+
+    @classmethod
+    def from_json(cls, part: JsonValue) -> Self:
+        """The inverse. Raises ValueError."""
+        match part:
+            case {"name": str(name), "code": str(code) | (None as code)}:
+                return cls(name=name, code=code)
+        raise ValueError("not a part of a document")
+
+
+@dataclass(frozen=True, kw_only=True)
 class DocumentCard:
     """One document of a base, without its text."""
 
@@ -127,7 +148,7 @@ class DocumentCard:
     medium: Medium = Medium.TEXT
     duration_s: float | None = None  # of a recording
     parts: int | None = None  # files of an archive, pages of a site
-    unread: tuple[str, ...] = ()  # names of parts that could not be read
+    unread: tuple[UnreadPart, ...] = ()
     searchable: int = 0  # passages that can be found: while it is read those so far, then all
     ahead: int = 0  # documents of its lane that are worked before it, while it is queued
     version: int = 1  # 2 and more: it took the place of an earlier one

@@ -86,5 +86,9 @@ class WindowTooLarge(Exception):
     """The embedder refused a window for its length; the pipeline splits it and asks again."""
 
 
+class Unchanged(Exception):
+    """The server says that what the base holds of this address is what it would send."""
+
+
 class LeaseLost(Exception):
     """Another worker holds this document now, or it was cancelled or deleted; stop without a trace."""

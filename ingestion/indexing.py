@@ -8,14 +8,16 @@ and the same model, is left alone. It publishes nothing.
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 
-from domain.documents import DocumentStatus
+from domain.documents import DocumentStatus, SourceType, known_as
 from ingestion.chunking.windows import split_window
 from ingestion.computing import compute
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
-from ingestion.records import Chunk, ClaimedDocument, IndexedChunk, Vector, Window
+from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, NameLine, Source, Vector, Window
 
 WINDOWS_AT_ONCE = 4  # handed to the embedder together; how many requests that makes is the embedder's affair
 CHUNKS_A_BATCH = 64  # about 0.7 MB as JSON: a vector of 1024 numbers is some 11 kB of text
@@ -29,14 +31,28 @@ class Indexer:
         self._analyzer = analyzer
         self._queue = queue
 
-    async def index_whole(self, windows: Sequence[Window], *, title: str) -> Sequence[IndexedChunk]:
+    def with_names(self, parsed: Document, source: Source) -> Document:
+        """The document with the names that its passages are found by: a person asks for a file by its own."""
+        is_file = source.type in (SourceType.FILE, SourceType.PATH)
+        shown = known_as(source.type, parsed.title, source.identifier)
+        names = dict.fromkeys((parsed.title, PurePath(shown).stem if is_file else parsed.title))
+        lines = (NameLine(text=name, terms=count_terms(self._analyzer, name)) for name in names if name)
+        return replace(parsed, names=tuple(lines))
+
+    async def index_whole(self, windows: Sequence[Window], *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
         """Every chunk of the windows, to be stored by the caller. Raises ServiceError."""
-        return [chunk for group in in_groups(windows) for chunk in await self._index(group, title)]
+        return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
 
     async def index(
-        self, document: ClaimedDocument, windows: Sequence[Window], progress: Progress, *, title: str, stored: int
+        self,
+        document: ClaimedDocument,
+        windows: Sequence[Window],
+        progress: Progress,
+        *,
+        names: Sequence[NameLine],
+        stored: int,
     ) -> None:
-        """Store every chunk of the windows; each can be found by the document's `title` too.
+        """Store every chunk of the windows; each can be found by the document's `names` too.
 
         `stored` is how many chunks earlier attempts have left. Raises ServiceError, LeaseLost, DatabaseAway.
         """
@@ -45,7 +61,7 @@ class Indexer:
         missing = [window for window in windows if not all(chunk.ordinal in kept for chunk in window.own)]
         done = len(chunks) - sum(len(window.own) for window in missing)
         for group in in_groups(missing):
-            done += await self._store(document, await self._index(group, title))
+            done += await self._store(document, await self._index(group, names))
             await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
@@ -53,23 +69,25 @@ class Indexer:
         digests = [_md5(chunk.text) for chunk in chunks]
         return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
 
-    async def _index(self, windows: Sequence[Window], title: str) -> list[IndexedChunk]:
+    async def _index(self, windows: Sequence[Window], names: Sequence[NameLine]) -> list[IndexedChunk]:
         vectors = [vector for own in await embed(self._embedder, windows) for vector in own]
         chunks = [chunk for window in windows for chunk in window.own]
         characters = sum(len(chunk.text) for chunk in chunks)
-        return await compute(lambda: self._combine(chunks, vectors, title), characters=characters)
+        return await compute(
+            lambda: self._combine(chunks, vectors, [name.text for name in names]), characters=characters
+        )
 
     async def _store(self, document: ClaimedDocument, indexed: Sequence[IndexedChunk]) -> int:
         for first in range(0, len(indexed), CHUNKS_A_BATCH):
             await self._queue.add_chunks(document, chunks=indexed[first : first + CHUNKS_A_BATCH])
         return len(indexed)
 
-    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], title: str) -> list[IndexedChunk]:
-        return [self._indexed(chunk, vector, title) for chunk, vector in zip(chunks, vectors, strict=True)]
+    def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
+        return [self._indexed(chunk, vector, names) for chunk, vector in zip(chunks, vectors, strict=True)]
 
-    def _indexed(self, chunk: Chunk, vector: Vector, title: str) -> IndexedChunk:
+    def _indexed(self, chunk: Chunk, vector: Vector, names: Sequence[str]) -> IndexedChunk:
         # A question names the document or its section («договор аренды») more often than the passage itself does.
-        above = [line for line in (title, *chunk.locator.headings) if line not in chunk.text]
+        above = [line for line in (*names, *chunk.locator.headings) if line not in chunk.text]
         terms = self._analyzer.terms(chunk.text)
         return IndexedChunk(
             chunk=chunk,
@@ -77,8 +95,13 @@ class Indexer:
             length=len(terms),
             vector=vector,
             model=self._embedder.model,
-            titled=Counter(self._analyzer.terms("\n".join(dict.fromkeys(above)))),
+            titled=count_terms(self._analyzer, "\n".join(dict.fromkeys(above))),
         )
+
+
+def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:
+    """Lexical term -> how often in the text."""
+    return Counter(analyzer.terms(text))
 
 
 async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vector]]:

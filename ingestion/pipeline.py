@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from domain.documents import DocumentStatus, Medium, SourceType
+from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from ingestion.chunking.chunker import chunk_document
 from ingestion.chunking.windows import split_into_windows
 from ingestion.computing import compute
-from ingestion.errors import FailureCode, SourceError
+from ingestion.errors import FailureCode, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
 from ingestion.metering import Outcome, Unmetered
@@ -113,14 +113,15 @@ class IngestionPipeline:
     async def _store(self, document: ClaimedDocument, parsed: Document, progress: Progress) -> None:
         """Cut, index and publish. What is one batch is stored in one call, with its publication."""
         chunks, windows = await self._chunk(document, parsed)
+        parsed = self._indexer.with_names(parsed, document.source)
         if len(chunks) <= CHUNKS_A_BATCH:
             progress.begin(DocumentStatus.EMBEDDING, total=len(chunks))
-            whole = await self._indexer.index_whole(windows, title=parsed.title)
+            whole = await self._indexer.index_whole(windows, names=parsed.names)
             await self._queue.publish(document, chunks=len(chunks), last=whole, parsed=parsed)
             return
         stored = await self._queue.store_blocks(document, parsed=parsed, chunks=len(chunks))
         progress.entered(DocumentStatus.EMBEDDING)
-        await self._indexer.index(document, windows, progress, title=parsed.title, stored=stored)
+        await self._indexer.index(document, windows, progress, names=parsed.names, stored=stored)
         await self._queue.publish(document, chunks=len(chunks))
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
@@ -135,7 +136,9 @@ class IngestionPipeline:
     async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """Fetch and parse."""
         with document_folder(self._scratch) as folder:
-            file = await self._fetchers.fetch(document, folder, progress)
+            file = await self._fetch(document, folder, progress)
+            if file is None:
+                return None
             if not _is_page(file) and await self._is_known(document, file.sha256, file):
                 return None
             progress.begin(DocumentStatus.PARSING)
@@ -143,6 +146,18 @@ class IngestionPipeline:
         if _is_page(file) and await self._is_known(document, hash_page(parsed), file):
             return None
         return _with_about(parsed, file)
+
+    async def _fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile | None:
+        """None when it is what the base holds, as the server says."""
+        try:
+            return await self._fetchers.fetch(document, folder, progress)
+        except Unchanged:
+            source = document.source
+            known = source.edition.content_hash if source.edition else None
+            if known and await self._is_known(document, known):
+                return None
+            # What the base held is gone meanwhile.
+            return await self._fetchers.fetch(replace(document, source=replace(source, edition=None)), folder, progress)
 
     async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
         """A photo without words or a recording without speech is kept for its caption, if it has one."""
@@ -153,7 +168,9 @@ class IngestionPipeline:
             if medium is None or source.type is not SourceType.FILE or not source.text:
                 raise
             title = choose_title(None, (), name=file.name)
-            return Document(title=title, blocks=(), medium=medium, unread=(file.name,))
+            return Document(
+                title=title, blocks=(), medium=medium, unread=(UnreadPart(name=file.name, code=error.code),)
+            )
 
     async def _parse(self, file: FetchedFile, progress: Progress) -> Document:
         try:
@@ -169,6 +186,7 @@ class IngestionPipeline:
             content_hash=content_hash,
             size_bytes=file.size_bytes if file else None,
             media_type=file.media_type if file else None,
+            edition=file.edition if file else None,
         )
         return stopped is not None
 

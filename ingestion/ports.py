@@ -17,6 +17,7 @@ from ingestion.records import (
     Block,
     ClaimedDocument,
     Document,
+    Edition,
     EnqueuedDocument,
     Failure,
     IndexedChunk,
@@ -161,8 +162,11 @@ class WorkQueue(Protocol):
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
+        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """Note the content's hash (hex), and what else is known of it now. None: go on.
+
+        The edition comes back with the claim of the document that reads the same source anew.
 
         When the base holds the same content ready, this document becomes its DUPLICATE; when it holds other content
         under the same file name, CHOOSING until the person has said what becomes of the two.

@@ -9,12 +9,22 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from domain.documents import Lane, Medium, SourceType
+from domain.documents import Lane, Medium, SourceType, UnreadPart
 from domain.ids import BaseId, ChatId, DocumentId, LeaseId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 
 Vector = list[float]
 """An embedding of at most 1024 numbers, L2-normalised; stores pad it with zeros."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edition:
+    """What a server calls the state of a page or file: said again, it is answered by "not modified" (RFC 9110, 13)."""
+
+    url: str  # after redirects
+    etag: str | None = None
+    modified: str | None = None  # the Last-Modified header as it was
+    content_hash: str | None = None  # of what the base made of it; None while that is not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +42,7 @@ class Source:
     published_at: datetime | None = None
     url: str | None = None  # where the original can be seen: a public channel's post
     lane: Lane = Lane.QUICK
+    edition: Edition | None = None  # of an address that is read anew: the one that the base holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +51,7 @@ class Batch:
 
     base_id: BaseId
     user_id: UserId
+    sender: str | None = None  # their name, in a group
     language: str = "ru"  # of the interface
     chat_id: ChatId | None = None  # None: nobody waits for a notice (command line)
     thread_id: ThreadId | None = None
@@ -82,6 +94,8 @@ class FetchedFile:
     sha256: str  # hex
     url: str | None = None  # where it finally came from, after redirects
     about: About | None = None
+    edition: Edition | None = None  # when the server names it
+    attached: tuple["FetchedFile", ...] = ()  # files that the pages of a section link to, each with its `url`
 
 
 class BlockKind(StrEnum):
@@ -105,6 +119,14 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NameLine:
+    """What a document is called, in its own words or by its file's name, for search alone."""
+
+    text: str
+    terms: Mapping[str, int]  # lexical term -> how often
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A parsed source: its blocks in reading order."""
 
@@ -118,7 +140,8 @@ class Document:
     medium: Medium = Medium.TEXT
     duration_s: float | None = None  # of a recording
     parts: int | None = None  # files of an archive, pages of a site
-    unread: tuple[str, ...] = ()  # names of parts that could not be read
+    unread: tuple[UnreadPart, ...] = ()
+    names: tuple[NameLine, ...] = ()  # by which its passages are found too, once they are chosen
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ In: bases whose passages another model embedded. Out: the same passages with vec
 over in one moment, when none is missing. Cut short at any point, it goes on from what is stored when it is run again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,15 +21,8 @@ class OutdatedBase:
 
     id: BaseId
     name: str | None  # of the command line's bases
-    passages: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutdatedDocument:
-    """A document, and how many of its passages still need a vector."""
-
-    id: DocumentId
-    passages: int
+    passages: int  # all of it
+    waiting: int  # that the model has no vector for yet; fewer when it was cut short before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +41,7 @@ class VectorStore(Protocol):
         """Those with passages of another model, at most a few hundred; `name` asks for one."""
         ...
 
-    async def outdated_documents(self, base: BaseId, model: str) -> list[OutdatedDocument]:
+    async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready ones with passages that `model` has no vector for, at most a few hundred; empty when none is left."""
         ...
 
@@ -77,19 +70,24 @@ class Reindexer:
         return await self._store.outdated_bases(self._embedder.model, name=name)
 
     async def move(self, base: OutdatedBase, report: Callable[[int], None]) -> None:
-        """Move one base; `report` is told after each document how many passages were embedded by this call.
+        """Move one base; `report` is told, now and then, how many of its passages have a vector of the model.
 
-        What becomes ready meanwhile is moved too. Raises ServiceError, WindowTooLarge, DatabaseAway.
+        What becomes ready meanwhile is moved too, so that there may be more of them than the base had. Raises
+        ServiceError, WindowTooLarge, DatabaseAway.
         """
-        embedded = 0
+        done = base.passages - base.waiting
+        report(done)
         while not await self._store.switch(base.id, self._embedder.model):
             for document in await self._store.outdated_documents(base.id, self._embedder.model):
-                await self._embed_document(base.id, document.id)
-                embedded += document.passages
-                report(embedded)
+                async for embedded in self._embed_document(base.id, document):
+                    done += embedded
+                    report(done)
 
-    async def _embed_document(self, base: BaseId, document: DocumentId) -> None:
-        """In the windows that its reading would cut, so that the vectors are those of a document read anew."""
+    async def _embed_document(self, base: BaseId, document: DocumentId) -> AsyncIterator[int]:
+        """In the windows that its reading would cut, so that the vectors are those of a document read anew.
+
+        Yields how many passages were stored, each time that some were.
+        """
         model = self._embedder.model
         stored = await self._store.chunks(base, document, model)
         waiting = {each.chunk.ordinal: each.id for each in stored if not each.embedded}
@@ -103,3 +101,4 @@ class Reindexer:
                 if chunk.ordinal in waiting
             ]
             await self._store.store(base, model, made)
+            yield len(made)

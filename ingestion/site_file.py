@@ -1,7 +1,7 @@
 """Several pages of one site in one file: what the crawler writes and the parser of sites reads.
 
 In: pages as they came, in reading order. Out: a file of JSON lines, `{"url", "html"}` for each page and one
-`{"unread": [url, …]}` at the end. It fetches and extracts nothing.
+`{"unread": [{"name": url, "code": …}, …]}` at the end. It fetches and extracts nothing.
 """
 
 import hashlib
@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from domain.documents import UnreadPart
 
 SITE_TYPE = "application/x-baza-site"
 
@@ -23,9 +25,9 @@ class SitePage:
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """The addresses that did not answer, or not with a page."""
+    """The addresses that did not answer, or not with a page, by name."""
 
-    urls: tuple[str, ...]
+    parts: tuple[UnreadPart, ...]
 
 
 class SiteFile:
@@ -41,9 +43,9 @@ class SiteFile:
         """Append. Blocking, on a local disk."""
         self._append({"url": page.url, "html": page.html})
 
-    def close(self, *, unread: Sequence[str]) -> str:
+    def close(self, *, unread: Sequence[UnreadPart]) -> str:
         """Note what failed. Returns the SHA-256 (hex) of the whole."""
-        self._append({"unread": list(unread)})
+        self._append({"unread": [part.to_json() for part in unread]})
         return self._hash.hexdigest()
 
     def _append(self, record: object) -> None:
@@ -61,7 +63,7 @@ def read_site(path: Path) -> Iterator[SitePage | Unread]:
             match json.loads(line):
                 case {"url": str(url), "html": str(html)}:
                     yield SitePage(url=url, html=html)
-                case {"unread": list(urls)}:
-                    yield Unread(urls=tuple(str(url) for url in urls))
+                case {"unread": list(parts)}:
+                    yield Unread(parts=tuple(map(UnreadPart.from_json, parts)))
                 case _:
                     raise ValueError("not a line of a site")

@@ -24,6 +24,8 @@ from prompts.records import (
     QuestionAlone,
     QuestionFromDialogue,
     QuestionWithMaterials,
+    StepsSoFar,
+    StepsSoFarRules,
     Stricter,
     SummaryExchanges,
     SummaryRules,
@@ -93,6 +95,8 @@ class Prompts:
     policies: Mapping[str, str]  # by SEARCH_POLICY
     more: Mapping[str, Template[MoreItems]]  # by language, ru or en
     transcribe: Template[Transcription]
+    steps_so_far: Template[StepsSoFarRules]
+    steps_so_far_task: Template[StepsSoFar]
     analyze: str
     analyze_task: Template[AnalysisTask]
     iterative: str
@@ -133,6 +137,8 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
         more={name: _template(place, f"rules/more_{name}.md", MoreItems) for name in ("ru", "en")},
         transcribe=_template(place, "transcribe.md", Transcription),
+        steps_so_far=_template(place, "steps_so_far.md", StepsSoFarRules),
+        steps_so_far_task=_template(place, "steps_so_far_task.md", StepsSoFar),
         analyze=_read(place, "analyze.md"),
         analyze_task=_template(place, "analyze_task.md", AnalysisTask),
         iterative=_read(place, "iterative.md"),

@@ -102,6 +102,22 @@ class SummaryExchanges:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepsSoFarRules:
+    """`steps_so_far.md`, the system prompt for notes on the older steps of a plan."""
+
+    words: int  # at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepsSoFar:
+    """`steps_so_far_task.md`, what is noted down."""
+
+    fence: str  # a word that stands in none of it
+    question: str
+    steps: str  # a line each, their facts under it
+
+
+@dataclass(frozen=True, kw_only=True)
 class EntitiesPart:
     """`entities_part.md`, a part of a document whose entities are read."""
 

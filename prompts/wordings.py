@@ -30,6 +30,7 @@ class Wordings:
     avg: str
     unread: str  # column, count
     dropped: str  # count
+    missing: str  # count
     partial: str  # read, total
     rows: str
     column: str

@@ -172,7 +172,8 @@ class Conversation:
         entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]
         messages = self._stages.prompt.messages(asked.text, known.dialogue, entities, today=self._today())
         ids = tuple(each.id for each in known.entities)
-        return await self._stages.planner.plan(PlanningRequest(question=asked.text, messages=messages, entity_ids=ids))
+        request = PlanningRequest(question=asked.text, messages=messages, entity_ids=ids, base_id=asked.base_id)
+        return await self._stages.planner.plan(request)
 
     async def _drafts(self, asked: Question, found: _Found) -> AsyncGenerator[Draft, None]:
         if clarification := found.planned.plan.clarification:
@@ -236,6 +237,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         table=payload.table,
         steps=found.execution.steps,
         step_counts=_counted(found),
+        each_step=found.execution.each_step,
         spent=found.execution.spent.value if found.execution.spent else None,
     )
 

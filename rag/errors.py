@@ -18,3 +18,13 @@ class ModelRefused(ModelError):
 
 class ModelNonsense(ModelError):
     """It answered, but not in the shape that was asked for, also after being asked again."""
+
+
+class ModelMisfit(ModelNonsense):
+    """An answer of the wrong shape; whoever asked may show it to the model and ask once more."""
+
+    def __init__(self, message: str, *, answer: str, problems: str) -> None:
+        """`problems`: what does not fit, a line each."""
+        super().__init__(message)
+        self.answer = answer
+        self.problems = problems

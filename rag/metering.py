@@ -1,13 +1,13 @@
-"""What a turn takes and costs.
+"""What a turn, and each of its steps, takes and costs.
 
 In: a note from the adapter for each call of a model, the stages' times, and how long searches and models were waited
-for. Out: `Usage` of the turn that the calls were made for, and `TurnMetrics`, the row that is kept of it. The meter
-travels with the task (a context variable): stages and ports need not pass it on. No texts.
+for. Out: `Usage` of the turn and of the step that the calls were made for, and `TurnMetrics`, the row that is kept of
+it. The meter travels with the task (a context variable): stages and ports need not pass it on. No texts.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -45,6 +45,7 @@ class Usage:
     cost: float = 0.0  # in the server's money, as OpenRouter tells it (US dollars)
     searching: Waiting = field(default_factory=Waiting)  # a search with its embedding and reranking
     models: Waiting = field(default_factory=Waiting)
+    within: "Usage | None" = field(default=None, repr=False, compare=False)  # the turn's, of a step's meter
 
     @property
     def tokens(self) -> int:
@@ -87,6 +88,21 @@ class StepCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepMetrics:
+    """One step of a plan, in the order in which they ended (seed 3, "Ключевые метрики"); its parameters are texts."""
+
+    action: str
+    state: str
+    seconds: float
+    facts: int
+    calls: int
+    tokens: int
+    cost: float
+    searching_s: float
+    models_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class TurnMetrics:
     """A row of `turn_metrics`."""
 
@@ -100,6 +116,7 @@ class TurnMetrics:
     usage: Usage
     facts_used: int = 0  # of those found, by the answer
     steps: StepCounts = field(default_factory=StepCounts)
+    each_step: tuple[StepMetrics, ...] = ()
 
 
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
@@ -112,24 +129,48 @@ def begin_metering() -> Usage:
     return usage
 
 
+@contextmanager
+def metering_step(usage: Usage) -> Iterator[None]:
+    """What this task, and those that it starts, take while this is open goes to `usage` too. Steps that run side by
+    side hear nothing of each other, each being a task of its own."""
+    usage.within = _current.get()
+    token = _current.set(usage)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> None:
     """A call has ended; outside a turn nobody counts."""
-    usage = _current.get()
-    if usage is None:
-        return
-    usage.calls += 1
-    usage.prompt_tokens += prompt_tokens
-    usage.answer_tokens += answer_tokens
-    usage.cost += cost
+    for usage in _meters():
+        usage.calls += 1
+        usage.prompt_tokens += prompt_tokens
+        usage.answer_tokens += answer_tokens
+        usage.cost += cost
 
 
-def searching() -> AbstractContextManager[None]:
+@contextmanager
+def searching() -> Iterator[None]:
     """The turn waits for a search while the context is open."""
-    usage = _current.get()
-    return usage.searching.under_way() if usage else nullcontext()
+    with ExitStack() as stack:
+        for usage in _meters():
+            stack.enter_context(usage.searching.under_way())
+        yield
 
 
-def asking() -> AbstractContextManager[None]:
+@contextmanager
+def asking() -> Iterator[None]:
     """The turn waits for a model while the context is open."""
+    with ExitStack() as stack:
+        for usage in _meters():
+            stack.enter_context(usage.models.under_way())
+        yield
+
+
+def _meters() -> Iterator[Usage]:
+    """The step's, then the turn's."""
     usage = _current.get()
-    return usage.models.under_way() if usage else nullcontext()
+    while usage is not None:
+        yield usage
+        usage = usage.within

@@ -151,6 +151,9 @@ class ChatModel(Protocol):
         """The whole answer. Raises ModelError."""
         ...
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
-        """An answer that fits `schema`, by whatever means the server offers. Raises ModelError."""
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
+        """An answer that fits `schema`, by whatever means the server offers; one that does not is asked for once more.
+        With `corrected` False the first answer counts: ModelMisfit when it does not fit. Raises ModelError."""
         ...

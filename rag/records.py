@@ -3,7 +3,7 @@
 In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,7 +11,7 @@ from enum import StrEnum
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
-from rag.metering import Pace, StepCounts, TurnMetrics, Usage
+from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,13 @@ class RankedPassage:
 
     passage: Passage
     score: float
-    certain: bool = True  # close enough to the question to be quoted where no model judges it
+    judge: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
+
+    @property
+    def certain(self) -> bool:
+        """Close enough to the question to be quoted where no model judges it. Found out when it is asked for: to take
+        the passages apart takes longer than to find them, and an answer by a model needs it not."""
+        return self.judge()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +103,8 @@ class SearchFilter:
 
     documents: tuple[DocumentId, ...] = ()
     types: tuple[SourceType, ...] = ()
-    senders: tuple[UserId, ...] = ()  # who sent them to the bot
-    author: str | None = None  # a part of the author's name, in any case
+    sender: str | None = None  # a part of the name of who sent them to the group, in any case, with ё or е
+    author: str | None = None  # likewise of the author
     since: datetime | None = None  # published, or else sent, then or later
     before: datetime | None = None  # and earlier than this
 
@@ -108,7 +114,7 @@ class Spelling:
     """How else a term may be written, should the base not hold it: a typo, or the other alphabet."""
 
     term: str
-    first: str  # how the other spelling begins
+    beginnings: tuple[str, ...]  # how the other spelling may begin, in order, none the beginning of another
     pattern: str  # that it matches, as PostgreSQL and Python read it alike
 
 
@@ -156,6 +162,7 @@ class DocumentsRead:
     total: int  # that might have had something to say
     without_data: int = 0  # of those read: nothing in them answers
     problems: int = 0  # of those not read: a model failed at them
+    missing_rows: int = 0  # that a model saw in them and did not copy out, also when asked again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,6 +254,7 @@ class Answer:
     table: FactTable | None = None  # that people can have as a file
     steps: tuple[StepShown, ...] = ()  # of a plan of several
     step_counts: StepCounts = field(default_factory=StepCounts)
+    each_step: tuple[StepMetrics, ...] = ()  # what it took
     spent: str | None = None  # the limit that ended the work early: Spent
     pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
@@ -263,6 +271,7 @@ class Answer:
             facts_used=self.facts_used,
             passages=len(self.citations),
             steps=self.step_counts,
+            each_step=self.each_step,
             usage=self.usage,
         )
 

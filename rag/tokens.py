@@ -10,13 +10,13 @@ import re
 # Upper ends of what GPT-4o's, Qwen's and Llama's tokenizers need for prose; code and numbers fall under "other".
 _CHARS_PER_CYRILLIC_TOKEN = 2.5
 _CHARS_PER_OTHER_TOKEN = 3.0
-_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
+_CYRILLIC = re.compile(r"[Ѐ-ӿ]+")
 # Alphabets and ideographs that these vocabularies cover less well, and emoji: about a token each.
-_DEAR = re.compile(r"[\u0530-\u1fff\u2e80-\U0010ffff]")
+_DEAR = re.compile(r"[\u0530-\u1fff\u2e80-\U0010ffff]+")
 
 
 def estimate_tokens(text: str) -> int:
     """Tokens that `text` takes at most, as a rule; 0 for an empty text."""
-    cyrillic, dear = len(_CYRILLIC.findall(text)), len(_DEAR.findall(text))
+    cyrillic, dear = (sum(map(len, letters.findall(text))) for letters in (_CYRILLIC, _DEAR))
     others = len(text) - cyrillic - dear
     return round(cyrillic / _CHARS_PER_CYRILLIC_TOKEN + dear + others / _CHARS_PER_OTHER_TOKEN)

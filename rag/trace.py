@@ -5,15 +5,17 @@ reaches the log: it holds texts.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from domain.locator import JsonValue
 from rag.execution.executor import CallResult, Execution
 from rag.planning.planner import Planned
-from rag.records import StepShown
+from rag.records import Conflict, StepShown
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:
-    """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, facts (seed 4's FactsPayload), checks."""
+    """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, each_step (what each took), facts (seed 4's
+    FactsPayload), documents (how many were read), conflicts, checks."""
     plan: JsonValue = planned.plan.model_dump(mode="json")
     return {
         "plan": plan,
@@ -21,15 +23,30 @@ def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]
         "problems": list(planned.problems),
         "calls": [_call(result) for result in execution.calls],
         "steps": [_step(step) for step in execution.steps],
+        "each_step": [asdict(step) for step in execution.each_step],
         "adapted": execution.adapted,
         "spent": execution.spent.value if execution.spent else None,
         "facts": execution.payload.to_json(),
+        "documents": asdict(read) if (read := execution.payload.documents) else None,
+        "conflicts": [_conflict(conflict) for conflict in execution.payload.conflicts],
         "checks": list(remarks),
     }
 
 
 def _step(step: StepShown) -> JsonValue:
     return {"id": step.id, "action": step.action, "about": step.about, "state": step.state.value}
+
+
+def _conflict(conflict: Conflict) -> JsonValue:
+    claims: list[JsonValue] = [
+        {
+            "value": each.value,
+            "document": str(each.passage.passage.document_id),
+            "dated": each.dated.isoformat() if each.dated else None,
+        }
+        for each in conflict.claims
+    ]
+    return {"about": conflict.about, "claims": claims}
 
 
 def _call(result: CallResult) -> JsonValue:

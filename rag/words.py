@@ -28,6 +28,29 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(word if word[0].isdigit() else word[:STEM_LETTERS] for word in words)
 
 
+def held(wanted: Iterable[str], text: str) -> frozenset[str]:
+    """Those of the stems `wanted` that are among `stems(text)`, without taking all its words apart."""
+    plain = text.casefold().replace("ё", "е")
+    return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
+
+
+def _stands(stem: str, plain: str) -> bool:
+    if stem[0].isdigit():
+        return stem in _WORD.findall(plain)
+    at = plain.find(stem)
+    while at >= 0:
+        end = at + len(stem)
+        begins = not _is_letter(plain[at - 1 : at])
+        if begins and (len(stem) == STEM_LETTERS or not _is_letter(plain[end : end + 1])):
+            return True
+        at = plain.find(stem, at + 1)
+    return False
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() and not sign.isdecimal()  # as `_WORD` has it; nothing is none
+
+
 def sentences(text: str) -> tuple[Span, ...]:
     """Sentences in order; a line break always ends one, so that list items and table rows stay apart."""
     return tuple(span for line in _LINE.finditer(text) for span in _sentences_of_line(line[0], line.start()))

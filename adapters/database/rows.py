@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from adapters.database.transport import Row
-from domain.documents import DocumentCard, DocumentStatus, Lane, Medium, Notice, Removed, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Lane, Medium, Notice, Removed, SourceType, UnreadPart
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
-from ingestion.records import Block, BlockKind, ClaimedDocument, PublishedDocument, Source
+from ingestion.records import Block, BlockKind, ClaimedDocument, Edition, PublishedDocument, Source
 from rag.records import Candidate, Exchange, Passage, PastSession
 
 
@@ -113,7 +113,7 @@ def document_card(row: Row) -> DocumentCard:
         medium=Medium(text(row, "medium")),
         duration_s=number_or_none(row, "duration_s"),
         parts=integer_or_none(row, "parts"),
-        unread=tuple(name for name in items(row, "unread") if isinstance(name, str)),
+        unread=tuple(map(UnreadPart.from_json, items(row, "unread"))),
         searchable=integer(row, "searchable"),
         ahead=integer(row, "ahead"),
         version=integer(row, "version"),
@@ -159,7 +159,21 @@ def claimed_document(row: Row) -> ClaimedDocument:
             published_at=moment_or_none(row, "published_at"),
             url=text_or_none(row, "source_url"),
             lane=Lane(text(row, "lane")),
+            edition=_edition(row),
         ),
+    )
+
+
+def _edition(row: Row) -> Edition | None:
+    """Of a version that the base holds: what only this document has seen is no reason not to read it."""
+    kept = row.get("edition")
+    if not isinstance(kept, dict) or not kept.get("content_hash"):
+        return None
+    return Edition(
+        url=text(kept, "url"),
+        etag=text_or_none(kept, "etag"),
+        modified=text_or_none(kept, "modified"),
+        content_hash=text(kept, "content_hash"),
     )
 
 

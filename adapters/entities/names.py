@@ -77,7 +77,7 @@ class NameForms:
 
     def words(self, text: str) -> tuple[NameWord, ...]:
         """Words in order, hyphens and signs between them dropped, legal forms («ООО», "LLC") too."""
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKC", text.replace("№", " "))  # NFKC makes it a word, «No»
         is_russian = bool(_CYRILLIC.search(text))
         found = [self._word(text, match, is_russian=is_russian) for match in _WORD.finditer(text)]
         return tuple(word for word in found if word is not None)

@@ -8,15 +8,13 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import openai
 import structlog
-from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from adapters.llm.errors import RequestRejected, model_errors
 from adapters.llm.providers import extra_schema_fields
+from adapters.llm.replies import Json, Tokens, as_reply, has_ended, piece_of, text_of, tokens_of
 from adapters.llm.structured import (
     Rung,
     Schema,
@@ -26,10 +24,11 @@ from adapters.llm.structured import (
     read_record,
     response_format,
 )
-from rag.errors import ModelAway, ModelNonsense
+from rag.errors import ModelAway, ModelMisfit, ModelNonsense
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.records import ChatMessage
 
+PATH = "/chat/completions"
 LONGEST_TOKEN = 32  # characters, far above any average
 ANSWERS = 2  # of a structured question: the first, and one corrected
 
@@ -55,6 +54,7 @@ class OpenAIChatModel:
         self._settings = settings
         self._heard = heard
         self._rung = Rung.JSON_SCHEMA  # the highest that is not known to be refused by this server for this model
+        self._in_words = False  # it takes schemas and does not keep to them: the prompt has to say them, too
 
     @property
     def name(self) -> str:
@@ -71,9 +71,9 @@ class OpenAIChatModel:
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
-                self._log_usage(chunk.usage, started)
-                ended = ended or any(choice.finish_reason is not None for choice in chunk.choices or ())
-                if piece := _piece_of(chunk):
+                self._log_usage(tokens_of(chunk), started)
+                ended = ended or has_ended(chunk)
+                if piece := piece_of(chunk):
                     written += len(piece)
                     self._refuse_endless(written)
                     yield piece
@@ -89,103 +89,105 @@ class OpenAIChatModel:
         if characters > self._settings.max_tokens * LONGEST_TOKEN:
             raise ModelAway("the stream goes on beyond max_tokens")
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
         """An answer that fits `schema`, a model with fields. Raises ModelError."""
-        rung = self._rung
+        rung, answers = self._rung, ANSWERS if corrected else 1
         while True:
             try:
-                record = await self._structured_at(rung, messages, schema)
+                record = await self._structured_at(rung, messages, schema, answers)
             except RequestRejected:
                 lower = rung.next
                 if lower is None:
                     raise
                 structlog.get_logger().info("llm.rung_refused", model=self.name, rung=rung.name)
                 rung = lower
+            except ModelMisfit:
+                self._rung = rung  # the server took the request; what the model made of it is another matter
+                raise
             else:
                 self._rung = rung
                 return record
 
-    async def _structured_at(self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
-        dialogue = list(messages) if rung is Rung.JSON_SCHEMA else [*messages, instruction(schema)]
+    async def _structured_at(
+        self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema], answers: int
+    ) -> Schema:
         fields = self._schema_fields(rung, schema)
-        for _ in range(ANSWERS):
-            text = await self._complete(dialogue, fields)
+        misfit: ModelMisfit | None = None
+        for _ in range(answers):
+            text = await self._complete(self._dialogue(rung, messages, schema, misfit), fields)
             try:
                 return read_record(text, schema)
             except ValueError as error:
-                problems = describe_problems(error)
+                self._in_words = True
                 structlog.get_logger().info("llm.misfit", model=self.name, rung=rung.name, schema=schema.__name__)
-                dialogue = [*dialogue, ChatMessage(role="assistant", content=text), re_ask(problems)]
-        raise ModelNonsense(f"no {schema.__name__} in {ANSWERS} answers")
+                message = f"no {schema.__name__} in {answers} answers"
+                misfit = ModelMisfit(message, answer=text, problems=describe_problems(error))
+        raise misfit or ModelNonsense("not asked")
 
-    def _schema_fields(self, rung: Rung, schema: type[Schema]) -> Mapping[str, Any]:
-        """As extra fields of the body: what is a parameter of the SDK it walks through, which takes milliseconds."""
+    def _dialogue(
+        self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema], misfit: ModelMisfit | None
+    ) -> list[ChatMessage]:
+        is_seen = rung is Rung.JSON_SCHEMA and not self._in_words
+        words = [] if is_seen else [instruction(schema)]
+        shown = [ChatMessage(role="assistant", content=misfit.answer), re_ask(misfit.problems)] if misfit else []
+        return [*messages, *words, *shown]
+
+    def _schema_fields(self, rung: Rung, schema: type[Schema]) -> Mapping[str, object]:
         wanted = response_format(rung, schema)
         extra = extra_schema_fields(str(self._sdk.base_url)) if rung is Rung.JSON_SCHEMA else {}
-        return {} if wanted is None else {"extra_body": {"response_format": wanted, **extra}}
+        return {} if wanted is None else {"response_format": wanted, **extra}
 
-    async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, Any]) -> str:
+    async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> str:
         started = time.monotonic()
         with asking(), model_errors():
             async with asyncio.timeout(self._settings.timeout_s):  # the SDK's counts each try, and from byte to byte
-                completion = await self._sdk.chat.completions.create(**self._request(messages), **fields)
-        self._log_usage(getattr(completion, "usage", None), started)
-        return _text_of(completion)
+                body = self._request(messages, {"stream": False, **fields})
+                reply = as_reply(await self._sdk.post(PATH, cast_to=object, body=body))
+        self._log_usage(tokens_of(reply), started)
+        return text_of(reply)
 
-    async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[ChatCompletionChunk, None]:
+    async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Json, None]:
         """The stream's chunks, none of which may keep us waiting for longer than the timeout."""
         limit_s = self._settings.timeout_s
+        body = self._request(messages, {"stream": True, "stream_options": {"include_usage": True}})
         with asking(), model_errors():
             async with asyncio.timeout(limit_s):
-                stream = await self._sdk.chat.completions.create(
-                    **self._request(messages), stream=True, stream_options={"include_usage": True}
+                stream = await self._sdk.post(
+                    PATH, cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
                 )
             async with stream:
                 # A server's keep-alive comments are no chunks: httpx2's timeout would never see such a stall.
                 while (chunk := await asyncio.wait_for(anext(stream, None), limit_s)) is not None:
-                    yield chunk
+                    yield as_reply(chunk)
 
-    def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
-        """What every request says. The SDK's parameters are typed dicts by role, ours are records: hence Any."""
+    def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> Mapping[str, object]:
+        """The whole body. The SDK's own `create` walks through each parameter and message, which takes milliseconds."""
         return {
             "model": self._settings.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "temperature": self._settings.temperature,
             "max_tokens": self._settings.max_tokens,
+            **fields,
         }
 
-    def _log_usage(self, usage: CompletionUsage | None, started: float) -> None:
-        if usage is None:
+    def _log_usage(self, tokens: Tokens | None, started: float) -> None:
+        if tokens is None:
             return
-        told = (usage.model_extra or {}).get("cost")
-        cost = float(told) if isinstance(told, int | float) else 0.0
-        note_usage(prompt_tokens=usage.prompt_tokens, answer_tokens=usage.completion_tokens, cost=cost)
+        note_usage(prompt_tokens=tokens.prompt, answer_tokens=tokens.answer, cost=tokens.cost)
         call = ModelCall(
             model=self.name,
             seconds=time.monotonic() - started,
-            prompt_tokens=usage.prompt_tokens,
-            answer_tokens=usage.completion_tokens,
-            cost=cost,
+            prompt_tokens=tokens.prompt,
+            answer_tokens=tokens.answer,
+            cost=tokens.cost,
         )
         self._heard(call)
         structlog.get_logger().debug(
             "llm.answered",
             model=self.name,
-            prompt_tokens=usage.prompt_tokens,
-            answer_tokens=usage.completion_tokens,
+            prompt_tokens=tokens.prompt,
+            answer_tokens=tokens.answer,
             seconds=round(call.seconds, 3),
         )
-
-
-def _piece_of(chunk: ChatCompletionChunk) -> str:
-    """What a chunk adds to the answer; the one that carries the usage has no choices."""
-    return "".join(choice.delta.content or "" for choice in chunk.choices or () if choice.delta)
-
-
-def _text_of(completion: object) -> str:
-    """The answer's text. The SDK hands through whatever came: a page of HTML is a `str`, missing fields are None."""
-    choices = completion.choices if isinstance(completion, ChatCompletion) else None
-    message = choices[0].message if choices else None
-    if message is None or not message.content or not message.content.strip():
-        raise ModelNonsense("an empty answer")
-    return message.content

@@ -14,7 +14,7 @@ import structlog
 from adapters.llm.breaker import CircuitBreaker
 from adapters.llm.client import OpenAIChatModel
 from adapters.llm.structured import Schema
-from rag.errors import ModelAway, ModelError
+from rag.errors import ModelAway, ModelError, ModelMisfit
 from rag.metering import ModelCall, unheard
 from rag.records import ChatMessage
 
@@ -53,36 +53,38 @@ class FallbackModel:
         """The whole answer. Raises ModelError when no model gives one."""
         return await self._first(lambda model: model.complete(messages))
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
-        """An answer that fits `schema`. Raises ModelError when no model gives one."""
-        return await self._first(lambda model: model.structured(messages, schema))
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
+        """An answer that fits `schema`. Raises ModelError when no model gives one; with `corrected` False ModelMisfit
+        of the first that answers: whoever asked corrects that answer, and wants no other model's instead."""
+        final = () if corrected else (ModelMisfit,)
+        return await self._first(lambda model: model.structured(messages, schema, corrected=corrected), final)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         """Pieces of the answer as they come. Raises ModelError, also in mid-stream."""
         trouble: ModelError = ModelAway("every model rests")
         for guarded in self._awake():
-            begun = False
-            try:
-                async with aclosing(guarded.model.stream(messages)) as pieces:
-                    async for piece in pieces:
-                        begun = True
-                        yield piece
-            except ModelError as error:
-                trouble = _note(guarded, error)
-                if begun:
-                    raise
-            else:
-                guarded.breaker.succeeded()
+            attempt = _Attempt(guarded)
+            async with aclosing(attempt.stream(messages)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            if attempt.trouble is None:
                 return
+            trouble = attempt.trouble
         raise trouble
 
-    async def _first(self, ask: Callable[[OpenAIChatModel], Awaitable[Result]]) -> Result:
+    async def _first(
+        self, ask: Callable[[OpenAIChatModel], Awaitable[Result]], final: tuple[type[ModelError], ...] = ()
+    ) -> Result:
         trouble: ModelError = ModelAway("every model rests")
         for guarded in self._awake():
             try:
                 answer = await ask(guarded.model)
             except ModelError as error:
                 trouble = _note(guarded, error)
+                if isinstance(error, final):
+                    raise
             else:
                 guarded.breaker.succeeded()
                 return answer
@@ -90,6 +92,29 @@ class FallbackModel:
 
     def _awake(self) -> list[GuardedModel]:
         return [guarded for guarded in self._models if guarded.breaker.lets_through]
+
+
+class _Attempt:
+    """One model's try at a stream."""
+
+    def __init__(self, guarded: GuardedModel) -> None:
+        self._guarded = guarded
+        self.trouble: ModelError | None = None  # that came before the first piece: another model may try
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
+        """Raises ModelError once a piece was given."""
+        begun = False
+        try:
+            async with aclosing(self._guarded.model.stream(messages)) as pieces:
+                async for piece in pieces:
+                    begun = True
+                    yield piece
+        except ModelError as error:
+            self.trouble = _note(self._guarded, error)
+            if begun:
+                raise
+        else:
+            self._guarded.breaker.succeeded()
 
 
 def _note(guarded: GuardedModel, error: ModelError) -> ModelError:

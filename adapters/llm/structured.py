@@ -73,15 +73,20 @@ def strict_schema(schema: type[BaseModel]) -> Json:
     return closed
 
 
+_LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
+_RENAMED = {"oneOf": "anyOf"}
+
+
 def _closed(node: object) -> object:
     if isinstance(node, list):
         return [_closed(item) for item in node]
     if not isinstance(node, dict):
         return node
-    properties = node.get("properties")
+    kept = {_RENAMED.get(key, key): value for key, value in node.items() if key not in _LEFT_OUT}
+    properties = kept.pop("properties", None)
+    rest = {key: _closed(value) for key, value in kept.items()}
     if not isinstance(properties, dict):
-        return {key: _closed(value) for key, value in node.items() if key != "default"}
-    rest = {key: _closed(value) for key, value in node.items() if key not in ("properties", "default")}
+        return rest
     # `properties` maps names, which may be "default" or "properties" themselves, to schemas.
     named = {name: _closed(value) for name, value in properties.items()}
     return {**rest, "properties": named, "required": list(named), "additionalProperties": False}

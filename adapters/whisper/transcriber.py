@@ -154,19 +154,21 @@ class WhisperTranscriber:
 
     async def _ask(self, hearing: _Hearing) -> bool:
         try:
-            listener = await self._running_listener()
-            async with contextlib.aclosing(listener.ask(self._request(hearing))) as messages:
-                async for message in messages:
-                    if isinstance(message, PieceEnd):
-                        return self._note_end(message, hearing)
-                    await self._take(message, hearing)
-            raise ListenerDied("it said no more")
+            return await self._listen(await self._running_listener(), hearing)
         except _Refused as refusal:  # it waits for the next request
             self._rest_later()
             raise refusal.error from refusal
         except BaseException:  # cancelled, or nobody wants it any more: it must not go on
             await self._end_listener()
             raise
+
+    async def _listen(self, listener: ListenerProcess, hearing: _Hearing) -> bool:
+        async with contextlib.aclosing(listener.ask(self._request(hearing))) as messages:
+            async for message in messages:
+                if isinstance(message, PieceEnd):
+                    return self._note_end(message, hearing)
+                await self._take(message, hearing)
+        raise ListenerDied("it said no more")
 
     def _request(self, hearing: _Hearing) -> Hear:
         path = str(hearing.path.resolve())

@@ -22,6 +22,7 @@ from bot.cli.output import (
 from bot.cli.troubles import CommandError
 from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
+from bot.replies.readings import unread_values
 from bot.replies.terminal import to_terminal
 from bot.settings import Settings
 from bot.texts import Words, load_texts
@@ -163,3 +164,5 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
         return
     seconds = round(outcome.seconds or 0.0, 1)
     print_line(words.plain("cli-added", title=outcome.title, passages=outcome.chunks, seconds=seconds))
+    if outcome.unread:
+        print_line("  " + words.plain("receipt-unread", **unread_values(outcome.unread, words)))

@@ -4,8 +4,6 @@ In: settings, perhaps the name of a base. Out: lines about how far it is; exit c
 and run again. Searching, and adding documents, go on meanwhile.
 """
 
-from functools import partial
-
 from bot.app import open_parts
 from bot.cli.content import words_of
 from bot.cli.output import print_line
@@ -35,10 +33,24 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
 
 async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
     try:
-        await reindexer.move(base, partial(_report, base, words))
+        await reindexer.move(base, _Progress(base, words).report)
     except (ServiceError, WindowTooLarge) as error:
         raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
 
 
-def _report(base: OutdatedBase, words: Words, done: int) -> None:
-    print_line(words.plain("cli-reindexing", base=base.name or base.id, done=done, total=base.passages))
+class _Progress:
+    """A line for each further hundredth of a base, however small the steps of its embedder are."""
+
+    def __init__(self, base: OutdatedBase, words: Words) -> None:
+        self._base = base
+        self._words = words
+        self._shown = -1  # percent
+
+    def report(self, done: int) -> None:
+        """`done` passages have their new vector."""
+        total = max(done, self._base.passages)
+        percent = 100 * done // total
+        if percent > self._shown:
+            self._shown = percent
+            base = self._base.name or self._base.id
+            print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))

@@ -29,7 +29,7 @@ from ingestion.errors import IngestionError
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
 
-INDEX_S = 960  # the database gives making an index fifteen minutes; we wait a little longer
+INDEX_S = 960  # a step of a shelf takes a second, counting the words of all large bases minutes
 FREE_BYTES = 2**30  # under a gigabyte the embedded database soon cannot write
 
 _PASSAGE = Passage(

@@ -39,7 +39,7 @@ def build_router() -> Router:
 async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Put what the message holds into the queue, or say why nothing of it can be kept."""
     sources = sources_in(message, talk.words)
-    if refusal := _refusal(message, sources, talk.words, services.file_limit_mb):
+    if refusal := _refusal(message, sources, talk.words, services):
         await send(bot, talk.place, refusal)
         return
     await _enqueue(batch_of(message, sources, talk), services)
@@ -71,13 +71,13 @@ def _units(note: Source) -> int:
     return len((note.text or "").encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def _refusal(message: Message, sources: tuple[Source, ...], words: Words, limit_mb: int) -> str | None:
-    """Why nothing of it can be kept; Telegram hands no file over the limit to bots."""
+def _refusal(message: Message, sources: tuple[Source, ...], words: Words, services: Services) -> str | None:
+    """Why nothing of it can be kept."""
     if not sources:
         kind = unsupported_kind(message)
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")
     for source in sources:
-        if (source.size_bytes or 0) > limit_mb * _MB:
-            name = source.title or source.identifier
-            return words("file-too-large-for-telegram", name=name, limit_mb=limit_mb)
+        if (source.size_bytes or 0) > services.file_limit_mb * _MB:
+            key = "file-too-large-for-telegram" if services.is_limited_by_telegram else "error-file-too-large"
+            return words(key, name=source.title or source.identifier, limit_mb=services.file_limit_mb)
     return None

@@ -71,7 +71,8 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
 async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
     """The reply to it."""
     name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
-    renamed = await services.library.rename(talk.base_id, DocumentId(subject), name)
+    terms = services.count_terms(name)
+    renamed = await services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
     text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
     back = rows([button(talk.words.plain("button-open"), OpenDocument(document=subject))]) if renamed else None
     await send(bot, talk.place, text, back)

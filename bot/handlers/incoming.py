@@ -7,7 +7,7 @@ sources: `ingestion.intake` does.
 from collections.abc import Callable, Mapping
 
 from aiogram import Bot
-from aiogram.enums import MessageEntityType
+from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import (
     Message,
     MessageOriginChannel,
@@ -50,6 +50,7 @@ def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch
     return Batch(
         base_id=talk.base_id,
         user_id=talk.person,
+        sender=_sender(message),
         language=talk.words.language,
         chat_id=talk.place.chat,
         thread_id=talk.place.thread,
@@ -87,6 +88,14 @@ _ORIGINS: Mapping[type, Callable[..., str | None]] = {
 def _author(message: Message) -> str | None:
     origin = message.forward_origin
     return _ORIGINS[type(origin)](origin) if origin else None
+
+
+def _sender(message: Message) -> str | None:
+    """Whose message it is, where several people write."""
+    if message.chat.type == ChatType.PRIVATE:
+        return None
+    speaker = message.sender_chat or message.from_user  # an anonymous administrator speaks as the group
+    return speaker.full_name if speaker else None
 
 
 def _signed(title: str | None, signature: str | None) -> str | None:

@@ -24,7 +24,7 @@ class Measures:
         """One search, with its embedding and reranking."""
 
     def model_called(self, role: str, call: ModelCall) -> None:
-        """One call; `role` is what the model is for: answer, planner."""
+        """One call; `role` is what the model is for: answer, planner, reading."""
 
     def watch_models(self, role: str, resting: Resting) -> None:
         """Ask `resting` whenever somebody wants to know."""

@@ -45,7 +45,7 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
         return service_name(document.error_params, words)
     if name == "created_at":
         return _moment(given) or document.created_at
-    if isinstance(given, int | float) and name != "status":
+    if isinstance(given, int | float):
         return given
     if given is None or given in ("", document.source_identifier):  # a voice message has no name of its own
         return _shown(name_of(document))

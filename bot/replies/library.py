@@ -4,7 +4,6 @@ In: cards of the library. Out: HTML and keyboards. It reads no store.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from aiogram.types import InlineKeyboardMarkup
 
@@ -25,7 +24,7 @@ from bot.keyboards import (
 )
 from bot.replies.failures import failure_sentence
 from bot.replies.names import name_of, shortened, sign_of
-from bot.replies.readings import size_of
+from bot.replies.readings import size_of, unread_values
 from bot.texts import Words
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 
@@ -85,6 +84,7 @@ def card_html(card: DocumentCard, words: Words) -> str:
         words("receipt-passages", count=card.chunks) if card.chunks else "",
         words("receipt-language", code=card.language) if card.language else "",
         words("card-version", number=card.version) if card.version > 1 else "",
+        words("card-published", day=card.published_at) if card.published_at else "",
         words("card-added", day=card.created_at),
     ]
     lines = [words("card-title", title=title), " · ".join(filter(None, facts))]
@@ -92,6 +92,8 @@ def card_html(card: DocumentCard, words: Words) -> str:
         lines.append(words("card-author", author=shortened(card.author, TITLE_CHARACTERS)))
     if card.source_type in ADDRESSED or card.url:
         lines.append(words("card-source", source=shortened(card.url or card.source_identifier, ADDRESS_CHARACTERS)))
+    if card.unread:
+        lines.append(words("receipt-unread", **unread_values(card.unread, words)))
     if card.status is DocumentStatus.FAILED:
         lines.append(failure_sentence(card, words))
     return "\n".join(lines)
@@ -134,6 +136,6 @@ def _status(card: DocumentCard, words: Words) -> str:
         return words("library-failed")
     if not card.status.is_final:
         return words("library-working")
-    if card.duration_s:
-        return words("receipt-duration", length=timedelta(seconds=card.duration_s))
-    return words("library-pages", count=card.pages) if card.pages else ""
+    if card.pages and not card.duration_s:
+        return words("library-pages", count=card.pages)
+    return size_of(card, words)

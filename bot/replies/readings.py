@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.replies.failures import failure_sentence, service_name
 from bot.replies.names import name_of, shortened
 from bot.texts import Value, Words
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart
 from ingestion.errors import FailureCode
 
 TITLE_CHARACTERS = 80
@@ -105,7 +105,7 @@ def _ready(document: DocumentCard, words: Words) -> str:
     if document.pages_without_text:
         lines.append(_without_text(document.pages_without_text, words))
     if document.unread:
-        lines.append(_unread(document.unread, words))
+        lines.append(words("receipt-unread", **unread_values(document.unread, words)))
     return "\n".join(lines)
 
 
@@ -125,11 +125,15 @@ def _without_text(pages: Sequence[int], words: Words) -> str:
     return words("receipt-without-text", count=len(pages), pages=listed)
 
 
-def _unread(parts: Sequence[str], words: Words) -> str:
-    named = ", ".join(shortened(part, PART_CHARACTERS) for part in parts[:PARTS_NAMED])
+def unread_values(parts: Sequence[UnreadPart], words: Words) -> dict[str, Value]:
+    """For `receipt-unread`: how many parts could not be read, which and why."""
+    named = ", ".join(
+        words.plain("unread-part", name=shortened(part.name, PART_CHARACTERS), code=part.code or "")
+        for part in parts[:PARTS_NAMED]
+    )
     if len(parts) > PARTS_NAMED:
         named = words.plain("list-more", first=named, count=len(parts) - PARTS_NAMED)
-    return words("receipt-unread", count=len(parts), parts=named)
+    return {"count": len(parts), "parts": named}
 
 
 def _duplicate(document: DocumentCard, words: Words) -> str:

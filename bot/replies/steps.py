@@ -47,6 +47,8 @@ def work_done(answer: Answer, words: Words) -> list[str]:
         lines.append(words.plain("answer-documents-read", read=read.read, total=read.total, without=read.without_data))
     if read and read.problems:
         lines.append(words.plain("answer-documents-failed", count=read.problems))
+    if read and read.missing_rows:
+        lines.append(words.plain("answer-rows-missing", count=read.missing_rows))
     if answer.spent:
         lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
     failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]

@@ -22,12 +22,16 @@ from ingestion.errors import LeaseLost, ServiceError
 from ingestion.ports import DocumentText
 from ingestion.records import BLOCK_SEPARATOR, Block
 
-LEASE_S = 180
+LEASE_S = 600  # renewed before each part, and a model may take minutes for one
 ATTEMPTS = 4
 FIRST_PAUSE_S = 30.0  # after a service was away; then twice that, and so on
 BETWEEN_S = 1.0  # at most: after each document as long a rest as it took
 PART_CHARS = 8_000  # of a document that a model reads at once
 MOST_PARTS = 40  # of one document that a model reads; the rest is read by rules alone
+MOST_KNOWN = 100  # names of earlier parts that a model is shown, the latest ones
+AGAIN_EVERY_S = (
+    6 * 3600.0
+)  # what had to do without the model, because there was none or it was away, is read by it then
 RULES = "rules"
 
 log = structlog.get_logger()
@@ -59,6 +63,7 @@ class Enricher:
         self._registry = registry
         self._readers = readers
         self._poll_s = poll_s
+        self._again_at = 0.0  # on the monotonic clock
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`; what is in work then is left to whoever claims it next."""
@@ -82,6 +87,7 @@ class Enricher:
     async def _take_and_rest(self) -> None:
         started = monotonic()
         try:
+            await self._let_read_again()
             worked = await self._take()
         except DatabaseAway as error:
             log.warning("enrichment.database_away", reason=str(error))
@@ -90,6 +96,15 @@ class Enricher:
             log.exception("enrichment.failed")
             worked = False
         await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self._poll_s)
+
+    async def _let_read_again(self) -> None:
+        """Now and then, first at the start: perhaps a model was configured since."""
+        if self._readers.facts is None or monotonic() < self._again_at:
+            return
+        waiting = await self._queue.read_again(reader=RULES)
+        self._again_at = monotonic() + AGAIN_EVERY_S
+        if waiting:
+            log.info("enrichment.read_again", documents=waiting, model=self._readers.facts.name)
 
     async def _take(self, only: BaseId | None = None) -> bool:
         """Work the next document; False when none waits."""
@@ -153,7 +168,7 @@ class Enricher:
         for part in _parts(blocks)[:MOST_PARTS]:
             await self._queue.renew(claimed, lease_s=LEASE_S)
             known = dict.fromkeys(mention.of.name for extract in extracts for mention in extract.mentions)
-            extracts.append(await facts.read(part, title=claimed.title, known=tuple(known)))
+            extracts.append(await facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
         return extracts
 
     async def _postpone(self, claimed: ClaimedEnrichment, problem: str) -> None:

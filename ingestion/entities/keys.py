@@ -1,7 +1,8 @@
 """Under which keys a name is to be found.
 
-In: the words of a name. Out: keys with how surely each means it: all words, their beginnings, a person's surname. A
-single ordinary word is no beginning, and as a whole name counts only where it is written as one. Pure.
+In: the words of a name. Out: keys with how surely each means it: all words, their beginnings, a person's surname, a
+document's kind with its number («договор 17/А» for «Договор аренды помещения № 17/А»). A single ordinary word is no
+beginning, and as a whole name counts only where it is written as one. Pure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ PART_WEIGHT = 0.8  # «АЛОР» of «АЛОР Брокер»: likely, and less
 MOST_SPELLINGS = 8  # of one run of words
 MOST_WORDS = 6  # of a name; a longer one is found as a whole by its first ones
 SHORTEST_PART = 3  # letters
+NUMBER_WORDS = 3  # that a number is written with: «45-П/2025»
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +41,10 @@ def whole_keys(words: Sequence[NameWord]) -> Iterator[NameKey]:
 
 
 def part_keys(words: Sequence[NameWord], kind: EntityType) -> Iterator[NameKey]:
-    """Keys of its beginnings, and of a person's surname."""
+    """Keys of its beginnings, of a person's surname, of a first word with the number."""
     whole = words[:MOST_WORDS]
     parts = [whole[:length] for length in range(1, len(whole))]
+    parts += _numbered(words)
     if kind is EntityType.PERSON:
         parts += [whole[-1:]] if len(whole) > 1 else []
     for part in parts:
@@ -49,3 +52,12 @@ def part_keys(words: Sequence[NameWord], kind: EntityType) -> Iterator[NameKey]:
             continue
         for key in spellings(part):
             yield NameKey(key=key, weight=PART_WEIGHT, as_name=False)
+
+
+def _numbered(words: Sequence[NameWord]) -> list[Sequence[NameWord]]:
+    """The first word with the first number alone, and with what belongs to it."""
+    place = next((place for place, word in enumerate(words) if word.form[0].isdigit()), 0)
+    if place < 2:  # it is a beginning already, or there is none
+        return []
+    longest = min(NUMBER_WORDS, len(words) - place)
+    return [(words[0], *words[place : place + length]) for length in range(1, longest + 1)]

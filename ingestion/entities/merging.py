@@ -24,8 +24,9 @@ from ingestion.entities.records import (
     RegisteredEntity,
     Statement,
 )
+from ingestion.entities.repeats import SURE, without_repeats
 
-SURE = 1.0  # what a document's structure says of a type; a finder of names only guesses
+GUESSED = 0.8  # below it a name is a finder's guess; a model has read the sentence
 MOST_ENTITIES = 1_000  # of one document
 MOST_FACTS = 3_000
 
@@ -68,7 +69,7 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
 def _is_doubtful(mention: Mention, names: NameReader) -> bool:
     """A finder of names takes the first words of lines and sentences («Город», «Довёл») for names."""
     words = names.words(mention.of.name)
-    return mention.confidence < SURE and len(words) == 1 and words[0].is_ordinary
+    return mention.confidence < GUESSED and len(words) == 1 and words[0].is_ordinary
 
 
 def _same(by_key: Mapping[tuple[EntityType, str], Gathered], mention: Mention, keys: Sequence[str]) -> Gathered | None:
@@ -85,7 +86,10 @@ def _add(entity: Gathered, mention: Mention, keys: Sequence[str]) -> None:
 
 
 def _whole_keys(name: str, names: NameReader) -> tuple[str, ...]:
-    return tuple(key.key for key in whole_keys(names.words(name)))
+    """Of «Студия «Кедр»» also those of «Кедр»."""
+    quoted = _QUOTED.search(name)
+    forms = (name, quoted[1]) if quoted else (name,)
+    return tuple(dict.fromkeys(key.key for form in forms for key in whole_keys(names.words(form))))
 
 
 def merge(
@@ -108,7 +112,7 @@ def merge(
     return NewEntities(
         entities=tuple(merged.values()),
         aliases=tuple(aliases),
-        facts=tuple(_facts(extracts, canonical, place))[:MOST_FACTS],
+        facts=tuple(without_repeats(_facts(extracts, canonical, place))[:MOST_FACTS]),
     )
 
 
@@ -167,10 +171,10 @@ def _keys(form: str, kind: EntityType, names: NameReader) -> Iterable[NameKey]:
 
 def _facts(extracts: Sequence[Extract], canonical: Mapping[EntityName, str], place: _Places) -> Iterable[NewFact]:
     statements = sorted((each for extract in extracts for each in extract.statements), key=lambda each: each.at)
-    said: set[tuple[str, str, str]] = set()
+    said: set[tuple[str, str, str, str | None]] = set()
     for position, statement in enumerate(statements):
         fact = _fact(statement, position, canonical, place)
-        if fact and (key := (fact.canonical, fact.relation.value, fact.text.casefold())) not in said:
+        if fact and (key := (fact.canonical, fact.relation.value, fact.text.casefold(), fact.object)) not in said:
             said.add(key)
             yield fact
 

@@ -64,7 +64,12 @@ class EnrichmentQueue(Protocol):
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
         """The next one, or one whose worker has gone silent; what was begun `attempts` times without an end is given
-        up. `only` asks for one base."""
+        up. `only` asks for what is new in one base."""
+        ...
+
+    async def read_again(self, *, reader: str) -> int:
+        """Let all documents that were read in this way wait once more, behind new ones, with what is known of them kept
+        until then; how many."""
         ...
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:

@@ -100,10 +100,12 @@ def _describes(text: str, subject: EntityName, at: int) -> Iterator[Statement]:
 
 
 def _named_in(value: str, kind: EntityType) -> EntityName | None:
-    """«брокерская компания АЛОР» names «АЛОР», «Aston, с марта» "Aston"; «личный проект» nobody."""
+    """«брокерская компания АЛОР» names «АЛОР», «Aston, с марта» "Aston"; «личный проект» and «ИНН: 6315» nobody."""
     quoted = _QUOTED_NAME.search(value)
     if quoted:
         return EntityName(type=kind, name=quoted[1])
+    if ": " in value:
+        return None
     first = re.split(r"[,;(]|\s[—–-]\s", value)[0]
     begins = _NAME_BEGINS.search(first)
     name = first[begins.start() :].strip(" .") if begins else ""

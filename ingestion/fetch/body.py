@@ -6,16 +6,18 @@ In: decoded pieces. Out: a file within its limit, and the kind of its content. I
 from dataclasses import dataclass
 
 from ingestion.fetch.files import HashedFile, Oversize
-from ingestion.fetch.media import HEAD_BYTES, Content, recognise
+from ingestion.fetch.media import HEAD_BYTES, Content, may_be_document, recognise
 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadLimits:
     """What one address may cost. Bytes are counted after decompression."""
 
-    total_s: float  # for a page; files get more, see FILE_PATIENCE
+    total_s: float  # for a page; files get more, see `file_patience`
     page_bytes: int
     file_bytes: int = 0  # 0: files are not wanted
+    file_patience: float = 4.0  # times the seconds of a page: a file is larger
+    documents_only: bool = False  # of the files those that may hold text: no pictures, recordings, archives
     cut: bool = False  # what is beyond the limit is left where it is, and the beginning is enough
 
     @property
@@ -59,9 +61,12 @@ class ArrivingBody:
 
     def _recognise(self) -> Content:
         self.content = recognise(self._media_type, self.head)
-        if self.content is Content.FILE and not self._limits.file_bytes:
+        if self.content is Content.FILE and not self._is_wanted_file():
             raise Unwanted(self._media_type)
         return self.content
+
+    def _is_wanted_file(self) -> bool:
+        return self._limits.file_bytes > 0 and (not self._limits.documents_only or may_be_document(self._media_type))
 
     def _limit_bytes(self) -> int:
         if self.content is None:

@@ -1,29 +1,29 @@
 """A section of a site -> its pages in one file: breadth first, within bounds of depth, number, bytes and time.
 
-In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE. robots.txt and nofollow
-are kept, two pages are asked for at a time, and each goes through the same guard as a single link. The order of pages
-depends on the site alone, so that the same site gives the same document again. It extracts no text.
+In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE, with the documents that
+its pages link to attached; they count as pages. robots.txt, nofollow and noindex are kept, two addresses are asked for
+at a time, and each goes through the same guard as a single link. The order of pages depends on the site alone, so that
+the same site gives the same document again. It extracts no text.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import structlog
 
-from domain.documents import DocumentStatus
+from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, IngestionError, SourceError
 from ingestion.fetch.body import DownloadLimits
 from ingestion.fetch.download import Downloader
-from ingestion.fetch.links import Link, PageLinks, scan_links
-from ingestion.fetch.robots import RobotsRules, fetch_robots
+from ingestion.fetch.links import Link
+from ingestion.fetch.robots import RobotsRules
 from ingestion.fetch.section import choose_section, clean_address, page_key
 from ingestion.fetch.urls import site_of
-from ingestion.fetch.web import make_readable
-from ingestion.parsers.page_charset import decode_page
+from ingestion.fetch.visiting import SHORTEST_WAIT_S, Visit, Visitor
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 from ingestion.site_file import SITE_TYPE, SiteFile, SitePage
@@ -32,7 +32,6 @@ SITE_NAME = "site"
 SIDE_BY_SIDE = 2  # requests to one site
 TRIES_A_PAGE = 3  # addresses asked for, to each page wanted: many lead to no page
 FAILURES_IN_A_ROW = 6  # the site does not want us, or has broken down
-SHORTEST_WAIT_S = 1.0  # left of the time: no page is begun with less
 
 _GONE = frozenset({404, 410})
 _NO_PAGE = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID})
@@ -48,85 +47,50 @@ class CrawlLimits:
     site_bytes: int = 64 * 1024 * 1024  # of all pages together
 
 
-@dataclass(frozen=True, kw_only=True)
-class Visit:
-    """A page that was read, with where it leads."""
-
-    url: str
-    html: str
-    links: PageLinks
-
-
 class SiteFetcher:
     """Fetches sections."""
 
     def __init__(self, downloader: Downloader, *, page: DownloadLimits, limits: CrawlLimits) -> None:
-        """`page` bounds a single page."""
+        """`page` bounds a single page or file."""
         self._downloader = downloader
-        self._page = replace(page, file_bytes=0)
+        self._page = page
         self._limits = limits
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with."""
-        visitor = Visitor(self._downloader, folder, page=self._page, total_s=self._limits.total_s)
+        """A document's address is a section of that document alone.
+
+        Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
+        """
+        visitor = Visitor(self._downloader, folder, limits=self._page, total_s=self._limits.total_s)
         first, rules = await self._begin(source.identifier, visitor)
         crawl = Crawl(visitor, rules, first, self._limits, SiteFile(folder / SITE_NAME))
         if not rules.closed:
             await crawl.run(progress)
         digest = crawl.file.close(unread=crawl.unread)
         host = site_of(first.url)
-        structlog.get_logger().info("site_fetched", host=host, pages=crawl.pages, unread=len(crawl.unread))
+        structlog.get_logger().info(
+            "site_fetched", host=host, pages=crawl.pages, files=len(crawl.attached), unread=len(crawl.unread)
+        )
         return FetchedFile(
             path=crawl.file.path,
             name=host,
             media_type=SITE_TYPE,
-            size_bytes=crawl.file.size_bytes,
+            size_bytes=crawl.size_bytes,
             sha256=digest,
             url=first.url,
             about=About(site=host),
+            attached=tuple(crawl.attached),
         )
 
-    async def _begin(self, address: str, visitor: "Visitor") -> tuple[Visit, RobotsRules]:
+    async def _begin(self, address: str, visitor: Visitor) -> tuple[Visit, RobotsRules]:
         """The first page, and the rules of the host that it comes from in the end."""
         rules = await visitor.rules_of(address)
         _require(rules, address)
-        first = await visitor.visit(address)
+        first = await visitor.visit(address, file_bytes=self._limits.site_bytes)
         if urlsplit(first.url).netloc != urlsplit(address).netloc:
             rules = await visitor.rules_of(first.url)
             _require(rules, first.url)
         return first, rules
-
-
-class Visitor:
-    """Asks for single pages until its time is over."""
-
-    def __init__(self, downloader: Downloader, folder: Path, *, page: DownloadLimits, total_s: float) -> None:
-        self._downloader = downloader
-        self._folder = folder
-        self._page = page
-        self._ends_at = asyncio.get_running_loop().time() + total_s
-        self._count = 0
-
-    @property
-    def left_s(self) -> float:
-        """Seconds."""
-        return self._ends_at - asyncio.get_running_loop().time()
-
-    async def rules_of(self, url: str) -> RobotsRules:
-        """What the host of `url` asks of robots."""
-        return await fetch_robots(self._downloader, url, self._folder)
-
-    async def visit(self, address: str) -> Visit:
-        """One page. Raises SourceError and ServiceError with PAGE_* codes."""
-        self._count += 1
-        target = self._folder / f"page-{self._count}"
-        limits = replace(self._page, total_s=max(SHORTEST_WAIT_S, min(self._page.total_s, self.left_s)))
-        try:
-            download = await self._downloader.download(address, target, limits=limits)
-            await asyncio.to_thread(make_readable, download)
-            return await asyncio.to_thread(_read, target, str(download.url))
-        finally:
-            target.unlink(missing_ok=True)
 
 
 class Crawl:
@@ -134,18 +98,24 @@ class Crawl:
 
     def __init__(self, visitor: Visitor, rules: RobotsRules, first: Visit, limits: CrawlLimits, file: SiteFile) -> None:
         self.file = file
-        self.pages = 0
-        self.unread: list[str] = []
+        self.pages = 0  # and files
+        self.attached: list[FetchedFile] = []
+        self.unread: list[UnreadPart] = []
         self._visitor = visitor
         self._rules = rules
         self._limits = limits
         self._section = choose_section(first.url, first.links.links)
         self._met = {page_key(first.url)}  # addresses that were taken up
-        self._kept: set[str] = set()  # pages that were written
+        self._kept: set[str] = set()  # pages that were written, and hashes of files
         self._waiting: deque[tuple[str, int]] = deque()
         self._asked = 0
         self._failures = 0
         self._keep(first, depth=0)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all that was kept."""
+        return self.file.size_bytes + sum(file.size_bytes for file in self.attached)
 
     async def run(self, progress: Progress) -> None:
         """Until nothing is left, or a bound is reached."""
@@ -167,34 +137,44 @@ class Crawl:
             self.pages < self._limits.pages
             and self._asked < self._limits.pages * TRIES_A_PAGE
             and self._failures < FAILURES_IN_A_ROW
-            and self.file.size_bytes < self._limits.site_bytes
+            and self.size_bytes < self._limits.site_bytes
             and self._visitor.left_s > SHORTEST_WAIT_S + self._rules.delay_s
         )
 
     async def _try(self, address: str) -> Visit | None:
         self._asked += 1
         try:
-            visit = await self._visitor.visit(address)
+            visit = await self._visitor.visit(address, file_bytes=self._limits.site_bytes - self.size_bytes)
         except IngestionError as error:
             if error.code not in _NO_PAGE and error.params.get("status") not in _GONE:
-                self.unread.append(address)
+                self.unread.append(UnreadPart(name=address, code=error.code))
                 self._failures += 1
             return None
         self._failures = 0
-        is_inside = self._section.holds(visit.url) and self._rules.allow(visit.url)
-        return visit if is_inside else None
+        is_inside = self._section.is_of_site(visit.url) if visit.file else self._section.holds(visit.url)
+        return visit if is_inside and self._rules.allow(visit.url) else None
 
     def _keep(self, visit: Visit, *, depth: int) -> None:
-        """Write a page that is not there under another address, and line up the pages it links to."""
-        keys = {page_key(visit.url), self._canonical_key(visit)}
+        """Write what is not there under another address, and line up what it links to.
+
+        A page that does not want to be kept (noindex) still shows the way, but for the first, which a person has named.
+        """
+        keys = {visit.file.sha256} if visit.file else {page_key(visit.url), self._canonical_key(visit)}
         if keys & self._kept:
             return
         self._kept |= keys
         self._met |= keys
-        self.pages += 1
-        self.file.add(SitePage(url=visit.url, html=visit.html))
+        if visit.tags.index or not depth:
+            self._write(visit)
         if depth < self._limits.depth:
             self._line_up(visit.links.links, depth + 1)
+
+    def _write(self, visit: Visit) -> None:
+        self.pages += 1
+        if visit.file:
+            self.attached.append(visit.file)
+        else:
+            self.file.add(SitePage(url=visit.url, html=visit.html))
 
     def _canonical_key(self, visit: Visit) -> str:
         """Believed within the section alone: some sites name their front page for every page."""
@@ -214,8 +194,3 @@ def _require(rules: RobotsRules, url: str) -> None:
     """A host in trouble (`closed`) is no refusal: the person's own page is still asked for."""
     if not rules.closed and not rules.allow(url):
         raise SourceError(FailureCode.SITE_FORBIDS, host=site_of(url))
-
-
-def _read(path: Path, url: str) -> Visit:
-    html = decode_page(path.read_bytes())
-    return Visit(url=url, html=html, links=scan_links(html, url=url))

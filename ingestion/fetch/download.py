@@ -8,7 +8,7 @@ pages, files and robots' rules have limits of their own.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,17 +18,19 @@ import httpcore
 import httpx
 
 from domain.waiting import retry_after_s
-from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.body import ArrivingBody, DownloadLimits, Unwanted
 from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.media import Content, is_wanted
+from ingestion.fetch.robot_tags import RobotTags, read_headers
+from ingestion.records import Edition
 
 REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 15.0  # between two pieces; the deadline holds for the whole
-FILE_PATIENCE = 4  # times the seconds of a page: a file is larger
+LONGEST_EDITION = 500  # characters of an entity tag
 ROBOT = "Baza"  # as robots.txt may name it
 HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
@@ -38,6 +40,7 @@ HEADERS = {
 }
 
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
+_NOT_MODIFIED = 304
 _HEALING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 
@@ -50,6 +53,8 @@ class Download:
     media_type: str  # lower case, without parameters; "" when the server did not say
     charset: str | None
     disposition: str
+    tags: RobotTags  # as the answer's header says; a page may say more
+    edition: Edition | None
     content: Content
     head: bytes  # the first HEAD_BYTES
     size_bytes: int
@@ -64,20 +69,26 @@ class Downloader:
         self._transport = transport
         self._limits = limits
 
-    async def download(self, address: str, target: Path, *, limits: DownloadLimits | None = None) -> Download:
-        """Write what is behind `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes."""
+    async def download(
+        self, address: str, target: Path, *, limits: DownloadLimits | None = None, known: Edition | None = None
+    ) -> Download:
+        """Write what is behind `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes, and
+        Unchanged when the edition behind it is still the `known` one."""
         limits = limits or self._limits
         url = self._guard.check_url(address)
         with _as_page_errors(url.host, limits):
-            async with asyncio.timeout(limits.total_s) as deadline, self._open(url) as response:
+            async with asyncio.timeout(limits.total_s) as deadline, self._open(url, known) as response:
                 return await _save(response, target, limits, deadline)
 
     @asynccontextmanager
-    async def _open(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
+    async def _open(self, url: httpx.URL, known: Edition | None) -> AsyncIterator[httpx.Response]:
         """The response at the end of the redirects."""
         for _ in range(REDIRECTS + 1):
-            response = await self._ask(url)
+            conditions = _conditions(known) if known and known.url == str(url) else {}
+            response = await self._ask(url, conditions)
             try:
+                if conditions and response.status_code == _NOT_MODIFIED:
+                    raise Unchanged
                 if response.status_code not in _REDIRECTING or "location" not in response.headers:
                     yield response
                     return
@@ -86,9 +97,11 @@ class Downloader:
                 await response.aclose()
         raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=url.host)
 
-    async def _ask(self, url: httpx.URL) -> httpx.Response:
+    async def _ask(self, url: httpx.URL, conditions: Mapping[str, str]) -> httpx.Response:
         timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
-        request = httpx.Request("GET", url, headers=HEADERS, extensions={"timeout": timeout.as_dict()})
+        request = httpx.Request(
+            "GET", url, headers={**HEADERS, **conditions}, extensions={"timeout": timeout.as_dict()}
+        )
         response = await self._transport.handle_async_request(request)
         response.request = request
         return response
@@ -108,7 +121,7 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
             if not body.take(piece):
                 break
             if body.content is Content.FILE and not is_known:
-                deadline.reschedule((deadline.when() or 0) + (FILE_PATIENCE - 1) * limits.total_s)
+                deadline.reschedule((deadline.when() or 0) + (limits.file_patience - 1) * limits.total_s)
         content = body.finish()
     return Download(
         path=target,
@@ -116,11 +129,29 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
         media_type=media_type,
         charset=response.charset_encoding,
         disposition=response.headers.get("content-disposition", ""),
+        tags=read_headers(response.headers.get_list("x-robots-tag")),
+        edition=_edition(response),
         content=content,
         head=body.head,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
     )
+
+
+def _conditions(known: Edition) -> dict[str, str]:
+    """The entity tag goes before the date where a server knows both (RFC 9110, 13.2.2)."""
+    conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+    return {name: value for name, value in conditions.items() if value}
+
+
+def _edition(response: httpx.Response) -> Edition | None:
+    etag, modified = (_sayable(response.headers.get(name)) for name in ("etag", "last-modified"))
+    return Edition(url=str(response.url), etag=etag, modified=modified) if etag or modified else None
+
+
+def _sayable(value: str | None) -> str | None:
+    """A header's value that can be sent back as it is."""
+    return value if value and len(value) <= LONGEST_EDITION and value.isascii() and value.isprintable() else None
 
 
 def _join(url: httpx.URL, location: str) -> str:

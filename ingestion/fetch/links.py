@@ -6,10 +6,11 @@ parsing hostile markup belongs into the parsers' process, and a link that such a
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from urllib.parse import urljoin
 
+from ingestion.fetch.robot_tags import ROBOT_NAMES, RobotTags, read_tag
 from ingestion.fetch.urls import normalise_url
 
 MOST_LINKS = 2000  # of one page; a million of them would be a trap, or a sitemap
@@ -23,7 +24,6 @@ _ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
-_ROBOTS = frozenset({"robots", "baza"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,19 +40,20 @@ class PageLinks:
 
     links: tuple[Link, ...] = ()
     canonical: str | None = None
+    tags: RobotTags = field(default_factory=RobotTags)
 
 
 def scan_links(text: str, *, url: str) -> PageLinks:
     """`url` is where the page came from, after redirects."""
     found: dict[str, Link] = {}
-    base, canonical = url, None
+    base, canonical, tags = url, None, RobotTags()
     for anchors, (name, attributes, in_content) in enumerate(_tags(text)):
         if len(found) >= MOST_LINKS or anchors >= MOST_ANCHORS:
             break
         if name == "base":
             base = _join(url, attributes.get("href", "")) or base
-        elif name == "meta" and _forbids(attributes):
-            return PageLinks(canonical=canonical)
+        elif name == "meta" and attributes.get("name", "").lower() in ROBOT_NAMES:
+            tags &= read_tag(attributes.get("content", ""))
         elif name == "link" and attributes.get("rel", "").lower() == "canonical":
             canonical = _join(base, attributes.get("href", ""))
         elif name == "a" and not _UNFOLLOWED & set(attributes.get("rel", "").lower().split()):
@@ -60,7 +61,7 @@ def scan_links(text: str, *, url: str) -> PageLinks:
             if address and (address not in found or in_content):
                 found[address] = Link(url=address, in_content=in_content)
     links = sorted(found.values(), key=lambda link: not link.in_content)
-    return PageLinks(links=tuple(links), canonical=canonical)
+    return PageLinks(links=tuple(links) if tags.follow else (), canonical=canonical, tags=tags)
 
 
 def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:
@@ -84,11 +85,6 @@ def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:
 
 def _attributes(text: str) -> dict[str, str]:
     return {name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(text)}
-
-
-def _forbids(attributes: dict[str, str]) -> bool:
-    wishes = re.split(r"[\s,]+", attributes.get("content", "").lower())
-    return attributes.get("name", "").lower() in _ROBOTS and not {"nofollow", "none"}.isdisjoint(wishes)
 
 
 def _join(base: str, reference: str) -> str | None:

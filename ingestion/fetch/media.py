@@ -36,6 +36,16 @@ _BY_TYPE = {
 }
 _UNWANTED = ("font/", "model/", "text/css", "text/javascript", "application/javascript", "application/wasm")
 """Beginnings of types that hold no words for people."""
+_NO_DOCUMENTS = (
+    *("image/", "audio/", "video/", "application/zip", "application/gzip", "application/vnd.rar"),
+    *("application/vnd.android", "application/java-archive", "application/x-zip", "application/x-gzip"),
+    *("application/x-rar", "application/x-7z", "application/x-tar", "application/x-bzip", "application/x-xz"),
+    *("application/x-msdownload", "application/x-executable", "application/x-apple-diskimage", "application/x-debian"),
+)
+"""Beginnings of types that no file of a section's own words has."""
+_TEXT_FILES = frozenset(
+    {"", "text/plain", "text/markdown", "text/x-markdown", "text/csv", "text/rtf", "application/rtf"}
+)
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
 _ENDINGS = {
     "audio/mpeg": ".mp3",
@@ -56,6 +66,16 @@ _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 def is_wanted(media_type: str) -> bool:
     """Whether a body of this declared type is worth reading at all."""
     return not media_type.startswith(_UNWANTED)
+
+
+def may_be_document(media_type: str) -> bool:
+    """Whether a file of this declared type is one to read, and no picture, recording or archive."""
+    return not media_type.startswith(_NO_DOCUMENTS)
+
+
+def is_text_file(media_type: str) -> bool:
+    """Whether a text of this declared type was written for people, and not by a program for another."""
+    return media_type in _TEXT_FILES
 
 
 def recognise(media_type: str, head: bytes) -> Content:

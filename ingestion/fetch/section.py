@@ -18,11 +18,13 @@ QUERIES_OF_A_PATH = 10  # calendars and sortings of one list have no end
 DEEPEST_PATH = 12  # folders
 REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads into itself
 
+_DOCUMENT_ENDINGS = ".pdf .doc .docx .docm .rtf .odt .xls .xlsx .xlsm .ods .csv .ppt .pptx .ppsx .odp .epub .fb2"
 _NO_PAGE_ENDINGS = (
     ".jpg .jpeg .png .gif .webp .svg .ico .bmp .css .js .json .xml .rss .atom .zip .gz .rar .7z .tar .exe .dmg .apk "
-    ".mp3 .ogg .wav .flac .m4a .mp4 .webm .avi .mov .mkv .pdf .doc .docx .xls .xlsx .ppt .pptx .epub .fb2 .csv"
+    ".mp3 .ogg .wav .flac .m4a .mp4 .webm .avi .mov .mkv"
 )
-_NO_PAGE = frozenset(_NO_PAGE_ENDINGS.split())
+_DOCUMENTS = frozenset(_DOCUMENT_ENDINGS.split())
+_NO_PAGE = _DOCUMENTS | frozenset(_NO_PAGE_ENDINGS.split())
 _SAME_PAGE_PARAMETERS = (
     "phpsessid jsessionid sid sessionid session_id cfid cftoken aspsessionid print replytocom share amp ref"
 )
@@ -44,9 +46,15 @@ class Section:
     _queries: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     def admit(self, link: Link) -> str | None:
-        """The address to ask for, or None for what is no page of the section."""
+        """The address to ask for, or None for what is neither page nor document of the section.
+
+        Sites keep their documents in a folder apart (`/files/`): one that the text links to may stand anywhere on the
+        host.
+        """
         address = clean_address(link.url, scheme=self.scheme)
         parts = urlsplit(address)
+        if _is_document(parts):
+            return address if self.holds(address) or (link.in_content and self.is_of_site(address)) else None
         if not self.holds(address) or not _may_be_page(parts) or (self.content_only and not link.in_content):
             return None
         if parts.query:
@@ -59,6 +67,10 @@ class Section:
         """Whether a page lies in it, however it was reached."""
         parts = urlsplit(address)
         return parts.netloc == self.host and f"{parts.path.rstrip('/')}/".startswith(self.folder)
+
+    def is_of_site(self, address: str) -> bool:
+        """Whether it stands on the same host."""
+        return urlsplit(address).netloc == self.host
 
 
 def choose_section(start: str, links: Sequence[Link]) -> Section:
@@ -100,6 +112,10 @@ def page_key(url: str) -> str:
 def _count_pages(section: Section, links: Sequence[Link], start: str) -> int:
     keys = {page_key(link.url) for link in links if section.holds(link.url) and _may_be_page(urlsplit(link.url))}
     return len(keys - {page_key(start)})
+
+
+def _is_document(parts: SplitResult) -> bool:
+    return PurePosixPath(parts.path).suffix.lower() in _DOCUMENTS
 
 
 def _may_be_page(parts: SplitResult) -> bool:

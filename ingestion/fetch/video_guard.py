@@ -21,6 +21,7 @@ NICENESS = 10  # answers to people go before reading
 PORTS = frozenset({80, 443})
 PROGRAMS = frozenset({"deno"})  # runs a host's JavaScript, without rights to files and network (yt-dlp gives it none)
 STARTS = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn"})
+UNHOOKED = ("curl_cffi",)  # yt-dlp would use it where it is installed; its sockets are libcurl's, which no hook sees
 DATAGRAMS = frozenset({"socket.sendto", "socket.sendmsg", "socket.bind"})
 
 
@@ -40,6 +41,8 @@ def guard_process(allow_hosts: frozenset[str]) -> None:
             raise Forbidden(f"{event} is closed to videos")
 
     sys.addaudithook(hook)
+    for name in UNHOOKED:
+        sys.modules[name] = None  # type: ignore[assignment] # Python's own sign for what may not be imported
 
 
 def check_address(address: object, allow_hosts: frozenset[str]) -> None:

@@ -30,19 +30,21 @@ class WebFetcher:
         self._downloader = downloader
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes."""
-        download = await self._downloader.download(readable_address(source.identifier), folder / BODY_NAME)
+        """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes, Unchanged."""
+        address = readable_address(source.identifier)
+        download = await self._downloader.download(address, folder / BODY_NAME, known=source.edition)
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
         return FetchedFile(
             path=download.path,
-            name=_name(download),
+            name=download_name(download),
             media_type=media_type_of(download.content, download.media_type),
             size_bytes=download.size_bytes,
             sha256=download.sha256,
             url=str(download.url),
             about=About(site=site_of(str(download.url))),
+            edition=download.edition,
         )
 
 
@@ -52,7 +54,8 @@ def make_readable(download: Download) -> None:
         _rewrite_as_utf8(download.path, charset)
 
 
-def _name(download: Download) -> str:
+def download_name(download: Download) -> str:
+    """What a page or a file is called: see `media.file_name`."""
     return file_name(
         download.disposition,
         download.url.path,

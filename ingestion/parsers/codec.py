@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.documents import Medium
+from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
@@ -58,7 +58,7 @@ def encode_document(document: Document) -> Iterator[bytes]:
         "medium": document.medium.value,
         "duration_s": document.duration_s,
         "parts": document.parts,
-        "unread": list(document.unread),
+        "unread": [part.to_json() for part in document.unread],
     }
     yield _encode({"document": content})
 
@@ -147,8 +147,12 @@ def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Documen
         medium=Medium(_text(content.get("medium"))),
         duration_s=_optional_number(content.get("duration_s")),
         parts=_optional_integer(content.get("parts")),
-        unread=tuple(_text(name) for name in _list(content.get("unread"))),
+        unread=tuple(_unread_from_json(_object(part)) for part in _list(content.get("unread"))),
     )
+
+
+def _unread_from_json(part: JsonObject) -> UnreadPart:
+    return UnreadPart(name=_text(part.get("name")), code=_optional_text(part.get("code")))
 
 
 def _block_from_json(block: JsonObject) -> Block:

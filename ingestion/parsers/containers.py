@@ -5,6 +5,7 @@ unpacks nothing, save for the line in which OpenDocument and EPUB files say what
 """
 
 import mmap
+import re
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
@@ -20,8 +21,9 @@ TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 
 ZIP_END = b"PK\x05\x06"
 ZIP_END_WITHIN_BYTES = 65_557  # the record and the longest comment
-ZIP_END_BYTES = 22
 DIRECTORY_SIZE_AT = slice(12, 16)  # of the record: bytes of the directory
+ZIP64_END = b"PK\x06\x06"
+ZIP64_DIRECTORY_SIZE_AT = slice(40, 48)
 LARGEST_DIRECTORY_BYTES = 4 * 1024 * 1024  # 40,000 files
 ENCRYPTED_FLAG = 0x1
 LONGEST_MIMETYPE = 200
@@ -58,25 +60,41 @@ def zip_kind(path: Path) -> FileKind:
     try:
         with path.open("rb") as stream:
             _check_directory(stream)
-            with zipfile.ZipFile(stream) as archive:
-                kind = _kind_of_members(archive)
-                if kind is not FileKind.ARCHIVE:
-                    _check_open(archive)
-                return kind
+            return _kind_of_archive(stream)
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
         raise SourceError(FailureCode.FILE_DAMAGED, detail=f"broken archive: {error}") from error
 
 
 def _check_directory(stream: BinaryIO) -> None:
-    """A directory is read whole, and 20 MB of it become half a gigabyte of objects."""
+    """A directory is read whole, and 20 MB of it become half a gigabyte of objects.
+
+    Which record counts is for zipfile to say: an archive may hold several, to be read differently by different readers.
+    """
     size = stream.seek(0, 2)
     stream.seek(max(0, size - ZIP_END_WITHIN_BYTES))
-    tail = stream.read()
-    end = tail.rfind(ZIP_END)
-    stated = int.from_bytes(tail[end : end + ZIP_END_BYTES][DIRECTORY_SIZE_AT], "little") if end >= 0 else 0
-    is_zip64 = stated == 0xFFFFFFFF
-    if stated > LARGEST_DIRECTORY_BYTES and not (is_zip64 and size <= LARGEST_DIRECTORY_BYTES):
+    if min(size, _stated_directory_bytes(stream.read())) > LARGEST_DIRECTORY_BYTES:
         raise SourceError(FailureCode.FILE_TOO_HEAVY, detail="too many files in the archive")
+
+
+def _stated_directory_bytes(tail: bytes) -> int:
+    """The largest that any record states; a directory is never larger than its file, whatever is stated."""
+    marks = ((ZIP_END, DIRECTORY_SIZE_AT), (ZIP64_END, ZIP64_DIRECTORY_SIZE_AT))
+    return max(
+        (
+            int.from_bytes(tail[found.start() :][place], "little")
+            for mark, place in marks
+            for found in re.finditer(b"(?=%b)" % re.escape(mark), tail)
+        ),
+        default=0,
+    )
+
+
+def _kind_of_archive(stream: BinaryIO) -> FileKind:
+    with zipfile.ZipFile(stream) as archive:
+        kind = _kind_of_members(archive)
+        if kind is not FileKind.ARCHIVE:
+            _check_open(archive)
+        return kind
 
 
 def _kind_of_members(archive: zipfile.ZipFile) -> FileKind:

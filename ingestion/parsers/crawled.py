@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from domain.documents import UnreadPart
+from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
 from ingestion.parsers.html import read_page
@@ -41,11 +43,11 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, ValueError when the file is not ours."""
-    unread: list[str] = []
+    unread: list[UnreadPart] = []
     pages = _without_repetitions(_distinct(_read_pages(path, unread)))
     if not pages:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=info.name, detail=f"{len(unread)} pages unread")
-    blocks = tuple(block for page in pages for block in _chapter(page))
+    blocks = tuple(block for page in pages for block in chapter(page.document, url=page.url))
     authors = {page.document.author for page in pages}
     return Document(
         title=pages[0].document.title,
@@ -57,24 +59,24 @@ def parse(path: Path, info: FileInfo) -> Document:
     )
 
 
-def _read_pages(path: Path, unread: list[str]) -> Iterator[ReadPage]:
+def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[ReadPage]:
     """Pages without text, such as galleries, are none; those behind a wall go to `unread`."""
     ends_at = time.monotonic() + _time_for_pages_s()
     for record in read_site(path):
         if isinstance(record, Unread):
-            unread.extend(record.urls)
+            unread.extend(record.parts)
         elif time.monotonic() > ends_at:
-            unread.append(record.url)
+            unread.append(UnreadPart(name=record.url, code=FailureCode.FILE_TOO_SLOW))
         elif (page := _read(record, unread)) is not None:
             yield page
 
 
-def _read(page: SitePage, unread: list[str]) -> ReadPage | None:
+def _read(page: SitePage, unread: list[UnreadPart]) -> ReadPage | None:
     try:
         document = read_page(page.html, name=urlsplit(page.url).path.strip("/") or page.url)
     except SourceError as error:
         if error.code is not FailureCode.FILE_WITHOUT_TEXT:
-            unread.append(page.url)
+            unread.append(UnreadPart(name=page.url, code=error.code))
         return None
     return ReadPage(url=page.url, document=document)
 
@@ -122,14 +124,13 @@ def _except(blocks: Sequence[Block], texts: set[str]) -> tuple[Block, ...]:
     return tuple(block for block in blocks if block.text not in texts)
 
 
-def _chapter(page: ReadPage) -> Iterator[Block]:
-    """The page's title as a heading of the first level, and its own headings below."""
-    title = page.document.title
-    front = Block(kind=BlockKind.HEADING, text=title, level=1)
-    yield replace(front, locator=replace(front.locator, url=page.url))
-    for block in page.document.blocks:
+def chapter(document: Document, *, url: str) -> Iterator[Block]:
+    """The title of a page or file as a heading of the first level, and its own headings below; all with its address."""
+    title = document.title
+    yield Block(kind=BlockKind.HEADING, text=title, level=1, locator=Locator(url=url))
+    for block in document.blocks:
         if block.kind is BlockKind.HEADING and block.text == title:
             continue
         above = tuple(heading for heading in block.locator.headings if heading != title)
-        locator = replace(block.locator, url=page.url, headings=(title, *above))
+        locator = replace(block.locator, url=url, headings=(title, *above))
         yield replace(block, locator=locator, level=block.level + 1 if block.level else None)

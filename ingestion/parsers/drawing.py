@@ -4,6 +4,7 @@ In: a path and a page. Out: a JPEG, upright, of at most 4,000 pixels a side. It 
 limited process of `child` may call it.
 """
 
+import contextlib
 import io
 import math
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ LARGEST_SIDE = 4_000  # pixels
 SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, its letters are enlarged
 ENLARGEMENT = 2
 MOST_PIXELS = 250_000_000  # of a photo before it is reduced; telephones reach 200 million
+MOST_PAGES = 1_000  # of a TIFF
 JPEG_QUALITY = 92
 SIXTEEN_BITS = 256.0  # divides 16-bit grey down to 8 bits
 FORMATS = (
@@ -71,7 +73,9 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
     Image.MAX_IMAGE_PIXELS = None  # the check is ours: Pillow's own gives a warning first
     try:
         with Image.open(path, formats=FORMATS) as picture:
-            pages = getattr(picture, "n_frames", 1) if picture.format in PAGED_FORMATS else 1
+            pages = _count_pages(picture) if picture.format in PAGED_FORMATS else 1
+            if pages > MOST_PAGES:
+                raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"more than {MOST_PAGES} pages")
             picture.seek(page)
             if math.prod(picture.size) > MOST_PIXELS:
                 raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
@@ -80,6 +84,16 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
     except DAMAGE as error:
         detail = f"{type(error).__name__}: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=name, detail=detail) from error
+
+
+def _count_pages(picture: Image.Image) -> int:
+    """No further than one too many: Pillow goes from each to the next, looking it up among all before."""
+    pages = 1
+    with contextlib.suppress(EOFError):
+        while pages <= MOST_PAGES:
+            picture.seek(pages)
+            pages += 1
+    return pages
 
 
 def _know_heif(path: Path) -> None:

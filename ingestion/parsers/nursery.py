@@ -45,7 +45,10 @@ class _Nursery:
 
     def run(self) -> None:
         """Say that it is ready, then serve until the other end of the control socket is closed."""
-        self.control.sendall(READY)
+        try:
+            self.control.sendall(READY)
+        except BrokenPipeError:  # whoever wanted it was killed meanwhile
+            return
         self.poll.register(self.control, select.POLLIN)
         while self._serve([descriptor for descriptor, _ in self.poll.poll()]):
             pass

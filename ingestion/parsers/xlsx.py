@@ -32,6 +32,9 @@ LONGEST_REFERENCE = 3  # letters
 DIGITS = "0123456789"
 MERGE_BYTES = 200  # more than one element takes
 
+Place = tuple[int, int]
+"""Row and column of a cell."""
+
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 
 
@@ -125,26 +128,31 @@ def _add_worksheet(outline: Outline, package: Package, part: str, *, name: str, 
         add_sheet(outline, _read_rows(stream, book, spans))
 
 
-def _merged_down(stream: IO[bytes]) -> Mapping[tuple[int, int], tuple[int, int]]:
+def _merged_down(stream: IO[bytes]) -> Mapping[Place, Place]:
     """(row, column) -> (row, column) of the cell whose value it shows, for cells that span several rows.
 
     They stand behind the rows in the file, so they are looked for in its text first.
     """
-    origins: dict[tuple[int, int], tuple[int, int]] = {}
+    origins: dict[Place, Place] = {}
+    for top, column, bottom in _merges(stream):
+        rows = range(top + 1, min(bottom, top + MOST_MERGES - len(origins)) + 1)
+        origins |= dict.fromkeys(((row, column) for row in rows), (top, column))
+        if len(origins) >= MOST_MERGES:
+            break
+    return origins
+
+
+def _merges(stream: IO[bytes]) -> Iterator[tuple[int, int, int]]:
+    """First row, column and last row of merged cells; those at the border of two pieces come twice."""
     window = b""
     while piece := stream.read(MERGE_WINDOW_BYTES):
         window = window[-MERGE_BYTES:] + piece
         for first, top, _, bottom in _MERGE.findall(window):
-            origin = (int(top), _column(first.decode()))
-            for row in range(origin[0] + 1, min(int(bottom), origin[0] + MOST_MERGES) + 1):
-                if len(origins) >= MOST_MERGES:
-                    return origins
-                origins[row, origin[1]] = origin
-    return origins
+            yield int(top), _column(first.decode()), int(bottom)
 
 
-def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[tuple[int, int], tuple[int, int]]) -> Iterator[SheetRow]:
-    kept: dict[tuple[int, int], str] = {}
+def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[Place, Place]) -> Iterator[SheetRow]:
+    kept: dict[Place, str] = {}
     origins = set(merged.values())
     columns = {column for _, column in merged}
     number = 0

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import Protocol, TypeVar
 
-from domain.documents import DocumentStatus, Medium
+from domain.documents import DocumentStatus, Medium, UnreadPart
 from domain.locator import Locator
 from ingestion.archives.records import (
     LARGEST_RATIO,
@@ -119,7 +119,7 @@ async def _read_member(
     member: Member, folder: Path, contents: "_Contents", allowance: Allowance, read: ReadMember, progress: Progress
 ) -> None:
     if monotonic() > allowance.until:
-        contents.unread.append(member.name)
+        contents.unread.append(UnreadPart(name=member.name, code=FailureCode.FILE_TOO_SLOW))
         return
     inside = replace(allowance, depth=allowance.depth - 1)
     try:
@@ -147,7 +147,10 @@ class _Contents:
 
     def __init__(self, listing: Listing) -> None:
         self.documents: list[tuple[str, Document]] = []
-        self.unread = [*listing.refused, *listing.encrypted]
+        self.unread = [
+            *(UnreadPart(name=name, code=FailureCode.FILE_TOO_HEAVY) for name in listing.refused),
+            *(UnreadPart(name=name, code=FailureCode.FILE_ENCRYPTED) for name in listing.encrypted),
+        ]
         self._all = len(listing.members) + len(self.unread)
         self._encrypted = len(listing.encrypted)
 
@@ -167,7 +170,7 @@ class _Contents:
             self._all -= 1
             return
         self._encrypted += code is FailureCode.FILE_ENCRYPTED
-        self.unread.append(name)
+        self.unread.append(UnreadPart(name=name, code=code))
 
     def single(self) -> Document:
         """The one document."""
@@ -177,7 +180,9 @@ class _Contents:
 def _joined(title: str, contents: _Contents) -> Document:
     documents = [document for _, document in contents.documents]
     blocks = tuple(block for name, document in contents.documents for block in _blocks(name, document))
-    inner_unread = [f"{name}/{inner}" for name, document in contents.documents for inner in document.unread]
+    inner_unread = [
+        replace(part, name=f"{name}/{part.name}") for name, document in contents.documents for part in document.unread
+    ]
     return Document(
         title=title,
         blocks=blocks,

@@ -23,6 +23,9 @@ from ingestion.ports import Recognizer
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 
+MOST_SLOW_PAGES = 2
+"""So many that could not be drawn in a minute each; then the rest of the file is left, which would take hours."""
+
 Recognised = Mapping[int, Sequence[Block]]
 """What was read by page, from 1; a page without words is not in it."""
 
@@ -95,12 +98,13 @@ class PictureReader:
     ) -> dict[int, Sequence[Block]]:
         wanted = pages[: self._limits.pages]
         found: dict[int, Sequence[Block]] = {}
+        slow: list[int] = []
         done = 0
 
         async def read(page: int) -> None:
             nonlocal done
             async with self._places:
-                blocks = await self._read_page(page, draw)
+                blocks = await self._read_page(page, draw, slow) if len(slow) < MOST_SLOW_PAGES else ()
             if blocks:
                 found[page] = blocks
             done += 1
@@ -110,11 +114,15 @@ class PictureReader:
         await _side_by_side([read(page) for page in wanted])
         return found
 
-    async def _read_page(self, page: int, draw: Callable[[int], Awaitable[Picture]]) -> Sequence[Block]:
+    async def _read_page(
+        self, page: int, draw: Callable[[int], Awaitable[Picture]], slow: list[int]
+    ) -> Sequence[Block]:
         try:
             picture = await draw(page)
         except SourceError as error:
             structlog.get_logger().info("page_not_drawn", page=page, code=error.code.value, detail=error.detail)
+            if error.code is FailureCode.FILE_TOO_SLOW:
+                slow.append(page)
             return ()
         return await self._recognizer.recognise(picture.content)
 

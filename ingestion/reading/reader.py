@@ -10,6 +10,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileKind, glance
 from ingestion.progress import Progress
 from ingestion.reading.archives import Allowance, ReadMember
+from ingestion.reading.sites import read_section
 from ingestion.records import Document, FetchedFile
 
 
@@ -77,6 +78,8 @@ class FileReader:
     async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance | None = None) -> Document:
         """`allowance` is what may still be unpacked when the file was in another. Raises SourceError, ServiceError,
         LeaseLost."""
+        if file.attached:
+            return await read_section(file, progress, read_pages=self._read_text, read=self.read)
         allowance = allowance or Allowance.of(file)
         match glance(file.path):
             case FileKind.ARCHIVE if self._archives is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rag.execution.facts import Fact
 from rag.records import Citation, Passage
-from rag.words import Span, sentences, share, stems, union
+from rag.words import Span, held, sentences, share, stems, union
 
 QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button brings the whole passage
 _MAX_SUPPORTS = 3
@@ -38,7 +38,11 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
         return text.strip()
     spans, wanted = sentences(text), stems(about)
     runs = [_run(spans, first, limit) for first in range(len(spans))]
-    best = max(runs, key=lambda run: (len(stems(text[run.start : run.end]) & wanted), -run.start))
+    touched = {span.start: held(wanted, text[span.start : span.end]) for span in spans}
+    best = max(
+        runs,
+        key=lambda run: (len(union(touched[s.start] for s in spans if run.start <= s.start < run.end)), -run.start),
+    )
     piece = text[best.start : best.end]
     return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
 
@@ -51,9 +55,9 @@ def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ..
     own = stems(answer) - stems(question)
     if len(own) < _MIN_OWN_WORDS:
         return ()
-    held = [share(own, union((stems(fact.text), stems(fact.title)))) for fact in facts]
-    strongest = sorted(range(len(held)), key=lambda index: -held[index])
-    return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if held[index] >= _SUPPORT_SHARE)
+    shares = [share(own, union((held(own, fact.text), held(own, fact.title)))) for fact in facts]
+    strongest = sorted(range(len(shares)), key=lambda index: -shares[index])
+    return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if shares[index] >= _SUPPORT_SHARE)
 
 
 def _run(spans: Sequence[Span], first: int, limit: int) -> Span:

@@ -7,6 +7,7 @@ It writes no words of its own: the line above the quotes and the sources below a
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from domain.documents import known_as
 from rag.answering.citations import cite, quote
@@ -26,7 +27,7 @@ class _Excerpt:
 
 def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
     """The best that are certain enough to be shown without anybody having judged them."""
-    return tuple(each for each in passages if each.certain)[:MAX_QUOTES]
+    return tuple(islice((each for each in passages if each.certain), MAX_QUOTES))
 
 
 def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]]:

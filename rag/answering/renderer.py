@@ -34,14 +34,21 @@ def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, questio
     """
     items = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if items:
-        shown = items[: limits.max_items]
-        citations = tuple(cite(fact.passage.passage, about=fact.text) for fact in shown if fact.passage)
+        shown = [fact for place, fact in enumerate(items) if _is_said_first(fact, items[:place])][: limits.max_items]
+        said = {fact.text for fact in shown}
+        cited = [fact for fact in items if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
+        citations = tuple(cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage)
         return Rendered(text=_STYLES[style](shown, limits), citations=_unique(citations))
     passages = choose([fact.passage for fact in payload.facts if fact.passage])
     if not passages:
         return Rendered(text="")
     text, citations = quote_passages(passages, question)
     return Rendered(text=text, citations=citations)
+
+
+def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:
+    """What two documents bear word for word is said once."""
+    return not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in before)
 
 
 def _bullets(facts: Sequence[Fact], limits: Limits) -> str:

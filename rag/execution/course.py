@@ -6,14 +6,14 @@ money and tools are the engine's.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag.execution.facts import Advice, FactsPayload
 from rag.execution.merging import fact_keys
 from rag.execution.step_context import Finished
 from rag.planning.plan import MAX_STEPS, Step
-from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, needs
+from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, in_order, needs
 from rag.records import StepShown, StepState
 
 FRUITLESS = 2  # steps in a row that bring nothing new: then no more are added (issue 6, loop detection)
@@ -40,10 +40,12 @@ class Course:
 
     @classmethod
     def of(cls, steps: Sequence[Step], *, question: str, limit: int) -> "Course":
-        """All steps wait; what two of them would do alike is done once."""
+        """All steps wait; what two of them would do alike is done once, and serves whoever waits for either."""
         course = cls(question=question, limit=limit, steps={})
+        repeats = _repeats(steps)
         for step in steps:
-            course._include(step)
+            if step.id not in repeats:
+                course._include(_without_repeats(step, repeats))
         return course
 
     def ready(self) -> list[Step]:
@@ -174,6 +176,28 @@ def signature_of(step: Step) -> str:
     """What makes two steps the same: action and parameters. One that thinks does so about what it is given, too."""
     about = [sorted(needs(step))] if step.action == ANALYZE else []
     return json.dumps([step.action, step.params, *about], ensure_ascii=False, sort_keys=True)
+
+
+def _repeats(steps: Sequence[Step]) -> dict[str, str]:
+    """Ids of steps that do what another does -> that one: the first that can run, so that none waits in a circle."""
+    ordered = in_order(steps)
+    if ordered is None or len({step.id for step in steps}) < len(steps):
+        return {}
+    first: dict[str, str] = {}
+    repeats: dict[str, str] = {}
+    for step in ordered:
+        signature = signature_of(_without_repeats(step, repeats))
+        if first.setdefault(signature, step.id) != step.id:
+            repeats[step.id] = first[signature]
+    return repeats
+
+
+def _without_repeats(step: Step, repeats: Mapping[str, str]) -> Step:
+    def kept(ids: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(repeats.get(each, each) for each in ids))
+
+    update = {"depends_on": kept(step.depends_on), "context_requirements": kept(step.context_requirements)}
+    return step.model_copy(update=update)
 
 
 def _about(step: Step) -> str:

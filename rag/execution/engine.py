@@ -7,7 +7,7 @@ itself and writes nothing.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,10 +16,13 @@ import structlog
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, Spent
-from rag.execution.step_context import context_for
+from rag.execution.step_context import Finished, context_for, summary
+from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.metering import Usage, metering_step
 from rag.planning.plan import Step, ToolCall
+from rag.planning.steps import ANALYZE
 from rag.records import StepShown
 from rag.tokens import estimate_tokens
 
@@ -35,12 +38,13 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A step that was run, and how long it took."""
+    """A step that was run, and what it took."""
 
     step: Step
     payload: FactsPayload
     problem: str
     seconds: float
+    usage: Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +58,29 @@ class StepsDone:
 
 
 @dataclass(kw_only=True)
+class _Begun:
+    """A step that runs, and its meter. What was fetched ahead for it has run on that meter."""
+
+    step: Step
+    number: int = 0
+    usage: Usage = field(default_factory=Usage)
+    started: float = field(default_factory=time.monotonic)
+    fetched: "asyncio.Task[FactsPayload] | None" = None
+
+    def end(self, payload: FactsPayload, problem: str) -> Ended:
+        seconds = time.monotonic() - self.started
+        return Ended(step=self.step, payload=payload, problem=problem, seconds=seconds, usage=self.usage)
+
+
+@dataclass(kw_only=True)
 class _Work:
     """The tasks of one plan."""
 
     course: Course
     context: ToolContext
     watch: Watch
-    running: dict[asyncio.Task[Ended], Step] = field(default_factory=dict)
-    prefetched: dict[str, asyncio.Task[FactsPayload]] = field(default_factory=dict)  # by signature
+    running: dict[asyncio.Task[Ended], _Begun] = field(default_factory=dict)
+    prefetched: dict[str, _Begun] = field(default_factory=dict)  # by signature
     progress: dict[str, tuple[int, int]] = field(default_factory=dict)
     ended: list[Ended] = field(default_factory=list)
 
@@ -72,8 +91,12 @@ class _Work:
     @property
     def room(self) -> int:
         """How many more may run."""
-        busy = sum(not task.done() for task in self.prefetched.values())
-        return AT_ONCE - len(self.running) - busy
+        return AT_ONCE - len(self.running) - sum(not task.done() for task in self.fetching)
+
+    @property
+    def fetching(self) -> list[asyncio.Task[FactsPayload]]:
+        """Searches that were begun ahead."""
+        return [begun.fetched for begun in self.prefetched.values() if begun.fetched]
 
     def show(self) -> None:
         self.watch(self.course.shown(self.progress))
@@ -82,10 +105,12 @@ class _Work:
 class StepEngine:
     """Runs one plan at a time, any number side by side."""
 
-    def __init__(self, call: Call, *, budget: TokenBudget) -> None:
-        """`call` runs one tool; `budget` is what a step's prompt may hold."""
+    def __init__(self, call: Call, *, budget: TokenBudget, summariser: StepSummariser | None = None) -> None:
+        """`call` runs one tool; `budget` is what a step's prompt may hold; `summariser` sums up older steps, which code
+        shortens without one."""
         self._call = call
         self._budget = budget
+        self._summariser = summariser
 
     async def run(self, steps: Sequence[Step], question: str, context: ToolContext, watch: Watch) -> StepsDone:
         """Until every step has ended, or a limit of `context.run` has. Raises DatabaseAway."""
@@ -97,7 +122,7 @@ class StepEngine:
             spent = context.run.spent
             await self._hand_over(work)
         finally:
-            await _end((*work.running, *work.prefetched.values()))
+            await _end((*work.running, *work.fetching))
         course.close()
         work.show()
         return StepsDone(
@@ -116,74 +141,93 @@ class StepEngine:
         """Every step that may, then searches that will be wanted later, as long as there is room."""
         for step in work.course.ready()[: max(work.room, 0)]:
             work.course.begin(step)
-            task = asyncio.create_task(self._run_step(step, work))
-            work.running[task] = step
+            begun = work.prefetched.get(signature_of(step)) or _Begun(step=step)
+            begun = replace(begun, step=step, number=work.course.begun, started=time.monotonic())
+            work.running[asyncio.create_task(self._run_step(begun, work))] = begun
         for step in work.course.upcoming()[: max(work.room, 0)]:
             if signature_of(step) not in work.prefetched:
-                search = self._call(ToolCall(tool=step.action, args=step.params), work.context)
-                work.prefetched[signature_of(step)] = asyncio.create_task(search)
+                work.prefetched[signature_of(step)] = self._fetched_ahead(step, work)
         work.show()
 
     def _settle(self, work: _Work) -> None:
         for task in [task for task in work.running if task.done()]:
-            step, ended = work.running.pop(task), task.result()
-            work.ended.append(ended)
-            work.course.settle(step, ended.payload, ended.problem)
+            work.running.pop(task)
+            self._ended(task.result(), work)
         work.show()
 
-    async def _run_step(self, step: Step, work: _Work) -> Ended:
-        started, problem, payload = time.monotonic(), "", FactsPayload()
-        number, tokens = work.course.begun, work.run.usage.prompt_tokens + work.run.usage.answer_tokens
+    def _ended(self, ended: Ended, work: _Work) -> None:
+        work.ended.append(ended)
+        work.course.settle(ended.step, ended.payload, ended.problem)
+
+    def _fetched_ahead(self, step: Step, work: _Work) -> _Begun:
+        begun = _Begun(step=step)
+        call = ToolCall(tool=step.action, args=step.params)
+        begun.fetched = asyncio.create_task(_metered(lambda: self._call(call, work.context), begun.usage))
+        return begun
+
+    async def _run_step(self, begun: _Begun, work: _Work) -> Ended:
+        problem, payload = "", FactsPayload()
         try:
-            payload = await self._payload(step, number, work)
+            payload = await (begun.fetched or _metered(lambda: self._payload(begun, work), begun.usage))
         except (ToolMisused, StepFailed) as error:
             problem = str(error)
-        used = work.run.usage.prompt_tokens + work.run.usage.answer_tokens - tokens
-        ended = Ended(step=step, payload=payload, problem=problem, seconds=time.monotonic() - started)
+        ended = begun.end(payload, problem)
         log.info(  # named as in seed 3, "Логирование"
             "complex_query.step_completed",
-            step_id=step.id,
-            action=step.action,
-            step_number=number,
+            step_id=begun.step.id,
+            action=begun.step.action,
+            step_number=begun.number,
             total_steps=len(work.course.steps),
-            tokens_used=used,  # steps that run side by side count each other's
+            tokens_used=ended.usage.tokens,
+            model_calls=ended.usage.calls,
             rag_items_retrieved=len(payload.facts),
             execution_time_ms=round(ended.seconds * 1000),
+            searching_ms=round(ended.usage.searching.seconds * 1000),
+            models_ms=round(ended.usage.models.seconds * 1000),
             failed=bool(problem),
         )
         return ended
 
-    async def _payload(self, step: Step, number: int, work: _Work) -> FactsPayload:
-        if prefetched := work.prefetched.get(signature_of(step)):
-            return await prefetched
+    async def _payload(self, begun: _Begun, work: _Work) -> FactsPayload:
+        step = begun.step
         budget = self._budget.allocate(
-            step_number=number,
-            total_steps=max(len(work.course.steps), number),
+            step_number=begun.number,
+            total_steps=max(len(work.course.steps), begun.number),
             context_size=RULES_TOKENS + estimate_tokens(work.course.question),
         )
         seen = context_for(step, work.course.finished, budget)
-        context = replace(work.context, step_id=step.id, materials=seen.materials, background=seen.background)
+        background = await self._background(seen.others, budget.history, work) if step.action == ANALYZE else ""
+        context = replace(work.context, step_id=step.id, materials=seen.materials, background=background)
         return await self._call(ToolCall(tool=step.action, args=step.params), context)
+
+    async def _background(self, others: Sequence[Finished], tokens: int, work: _Work) -> str:
+        """For steps that think; the others do not look at it."""
+        if self._summariser is None:
+            return summary(others, tokens=tokens).text
+        return await self._summariser.tell(others, question=work.course.question, tokens=tokens, run=work.run)
 
     async def _hand_over(self, work: _Work) -> None:
         """What steps have when the work ends early: those that are nearly done, and what others have kept so far."""
         if work.running:
             await asyncio.wait(work.running, timeout=GRACE_S)
-        for task, step in list(work.running.items()):
+        for task, begun in list(work.running.items()):
             if task.done():
                 continue
             work.running.pop(task)
             await _end((task,))
-            kept = work.run.kept.get(step.id, FactsPayload())
-            ended = Ended(step=step, payload=kept, problem="" if kept.found else "not ended in time", seconds=0.0)
-            work.ended.append(ended)
-            work.course.settle(step, kept, ended.problem)
+            kept = work.run.kept.get(begun.step.id, FactsPayload())
+            self._ended(begun.end(kept, "" if kept.found else "not ended in time"), work)
         self._settle(work)
 
 
 def _hear(work: _Work, progress: Progress) -> None:
     work.progress[progress.step_id] = (progress.done, progress.total)
     work.show()
+
+
+async def _metered(call: Callable[[], Awaitable[FactsPayload]], usage: Usage) -> FactsPayload:
+    with metering_step(usage):
+        return await call()
 
 
 async def _wait(work: _Work) -> None:

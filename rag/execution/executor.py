@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from rag.execution.engine import Ended, StepEngine, Watch
+from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.merging import ROWS, limit, merge
 from rag.execution.run import Spent
+from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.metering import StepMetrics
 from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
 from rag.planning.planner import SEARCH_TOOL
 from rag.planning.wire import AnyTool
@@ -59,6 +61,7 @@ class Execution:
     payload: FactsPayload
     calls: tuple[CallResult, ...]
     steps: tuple[StepShown, ...] = ()  # of a plan that has steps
+    each_step: tuple[StepMetrics, ...] = ()  # of those that were begun, what it took
     adapted: int = 0  # of them added, changed or skipped on the way
     spent: Spent | None = None  # the limit that ended the work
 
@@ -70,12 +73,20 @@ def _unwatched(steps: tuple[StepShown, ...]) -> None:
 class Executor:
     """Runs one plan at a time, any number side by side."""
 
-    def __init__(self, tools: Sequence[AnyTool], *, max_calls: int, step_tokens: int = STEP_TOKENS) -> None:
+    def __init__(
+        self,
+        tools: Sequence[AnyTool],
+        *,
+        max_calls: int,
+        step_tokens: int = STEP_TOKENS,
+        summariser: StepSummariser | None = None,
+    ) -> None:
         """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` is
         what the prompt of one step may hold."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
         self._budget = TokenBudget(total=step_tokens)
+        self._summariser = summariser
 
     async def execute(
         self,
@@ -108,7 +119,8 @@ class Executor:
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
             return await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
 
-        done = await StepEngine(call, budget=self._budget).run(plan.steps, plan.question, context, watch)
+        engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
+        done = await engine.run(plan.steps, plan.question, context, watch)
         results = [_call_result(ended) for ended in done.ended]
         if not any(result.payload.found for result in results) and not done.spent:
             results.append(await self._fall_back(plan, context))
@@ -120,6 +132,7 @@ class Executor:
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),
             steps=done.shown,
+            each_step=_measured(done),
             adapted=done.adapted,
             spent=done.spent,
         )
@@ -186,6 +199,24 @@ class Executor:
 def _call_result(ended: Ended) -> CallResult:
     call = ToolCall(tool=ended.step.action, args=ended.step.params)
     return CallResult(call=call, payload=ended.payload, seconds=ended.seconds, problem=ended.problem)
+
+
+def _measured(done: StepsDone) -> tuple[StepMetrics, ...]:
+    states = {step.id: step.state for step in done.shown}
+    return tuple(
+        StepMetrics(
+            action=ended.step.action,
+            state=states[ended.step.id].value,
+            seconds=ended.seconds,
+            facts=len(ended.payload.facts),
+            calls=ended.usage.calls,
+            tokens=ended.usage.tokens,
+            cost=ended.usage.cost,
+            searching_s=ended.usage.searching.seconds,
+            models_s=ended.usage.models.seconds,
+        )
+        for ended in done.ended
+    )
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:

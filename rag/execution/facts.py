@@ -32,6 +32,7 @@ class Fact:
     passage: RankedPassage | None = None
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
+    item: str = ""  # what several facts are together: a change between two documents, the sides of a disagreement
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ how many documents were read. The reading is `rag.iterative`'s; which documents 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import structlog
@@ -17,11 +18,11 @@ from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
-from rag.iterative.ledger import KnownFact
+from rag.iterative.ledger import KnownFact, Ledger, settle
 from rag.iterative.merging import refine
 from rag.iterative.reading import Inquiry, IterativeReader, Reading
 from rag.iterative.request import RequestBudget, size_of, synthesis_messages
-from rag.iterative.results import facts_of, payload_of
+from rag.iterative.results import merged, payload_of
 from rag.iterative.selection import PassageFinder, Selection
 from rag.iterative.wire import SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
@@ -93,19 +94,22 @@ class ReadDocuments(Tool[ReadAllArguments]):
         reading = await self._reader.read(inquiry, allowance, lambda reading: _keep(reading, context, words))
         if reading.problems and reading.problems == len(cards):
             raise StepFailed("the model failed at every document")
-        facts, answer = await self._conclude(reading, context)
-        return payload_of(reading, facts, answer=answer, words=words)
+        known = await self._conclude(reading, context)
+        return payload_of(reading, known, words=words)
 
-    async def _conclude(self, reading: Reading, context: ToolContext) -> tuple[Sequence[KnownFact], str]:
-        """The facts and the answer of one group are whole; those of several are put together by the model."""
-        facts = facts_of(reading)
+    async def _conclude(self, reading: Reading, context: ToolContext) -> Ledger:
+        """The facts and the answer of one group are whole; those of several are put together by the model, which also
+        says what of the one contradicts the other."""
+        known, asked = merged(reading), reading.inquiry.question
         answers = [ledger.answer for ledger in reading.ledgers if ledger.facts]
         if len(answers) < 2:
-            return facts, next(iter(answers), "")
-        reply = await self._synthesis(facts, answers, reading, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
+            return known
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        reply = await self._synthesis(known.facts, answers, reading, allowance)
         if reply is None:
-            return facts, ""
-        return refine(facts, reply.facts, asked=reading.inquiry.question), reply.answer
+            return known
+        known = settle(known, reply.updated_facts, asked=asked)
+        return replace(known, facts=refine(known.facts, reply.facts, asked=asked), answer=reply.answer)
 
     async def _synthesis(
         self, facts: Sequence[KnownFact], answers: Sequence[str], reading: Reading, allowance: Allowance
@@ -129,4 +133,4 @@ def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
     """The person sees how far it is; what is known so far stays, should the step be cut short."""
     done = reading.read + reading.problems
     context.run.report(Progress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
-    context.run.kept[context.step_id] = payload_of(reading, facts_of(reading), answer="", words=words)
+    context.run.kept[context.step_id] = payload_of(reading, replace(merged(reading), answer=""), words=words)

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.records import DocumentsRead
 
 
 def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
@@ -22,12 +23,18 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
         facts=tuple(_unique(_in_turns([payload.facts for payload in payloads]))),
         coverage=min(payload.coverage for payload in payloads),
         left_out=sum(payload.left_out for payload in payloads),
-        documents=max(
-            (each.documents for each in payloads if each.documents), key=lambda read: read.read, default=None
-        ),
+        documents=_documents([each.documents for each in payloads if each.documents]),
         table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
         conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
     )
+
+
+def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:
+    """Of the tool that read most; rows that any left out are missing in the whole."""
+    if not read:
+        return None
+    most = max(read, key=lambda each: each.read)
+    return replace(most, missing_rows=sum(each.missing_rows for each in read))
 
 
 LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
@@ -37,15 +44,27 @@ ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
 
 
 def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
-    """`items` facts of the `counted` kinds after the first `skip`; those that come later are counted in `left_out`.
+    """`items` of the `counted` kinds after the first `skip`; those that come later are counted in `left_out`.
 
-    A fact without a title is a remark on the others («12 documents fit»): it is no item, and stays.
+    Facts of one item count once. A remark on the others («12 documents fit») is no item, and stays: it has no title, or
+    is a number that stands in no document and is no row.
     """
-    listed = [fact for fact in payload.facts if fact.kind in counted and fact.title]
-    kept = listed[skip : skip + items]
-    left_out = max(len(listed) - skip - items, 0)
-    facts = tuple(fact for fact in payload.facts if fact not in listed or fact in kept)
-    return replace(payload, facts=facts, left_out=payload.left_out + left_out)
+    known = list(dict.fromkeys(fact.item or place for place, fact in _listed(payload, counted)))
+    gone = {*known[:skip], *known[skip + items :]}
+    left = {place for place, fact in _listed(payload, counted) if (fact.item or place) in gone}
+    facts = tuple(fact for place, fact in enumerate(payload.facts) if place not in left)
+    left_out = payload.left_out + max(len(known) - skip - items, 0)
+    return replace(payload, facts=facts, left_out=left_out)
+
+
+def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tuple[int, Fact]]:
+    items = ((place, fact) for place, fact in enumerate(payload.facts) if fact.kind in counted and fact.title)
+    return ((place, fact) for place, fact in items if not _is_number(fact))
+
+
+def _is_number(fact: Fact) -> bool:
+    """«Всего (договор): 24»: what the rows come to."""
+    return fact.kind is FactKind.VALUE and fact.passage is None and not fact.fields
 
 
 def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:

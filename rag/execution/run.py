@@ -58,6 +58,7 @@ class Run:
     report: Callable[[Progress], None] = _unheard
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> what it has so far, if it is cut short
+    summaries: int = 0  # of older steps that a model was asked for
 
     @property
     def spent(self) -> Spent | None:

@@ -18,7 +18,7 @@ from rag.planning.planner import SEARCH_TOOL
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
-from rag.words import share, stems, union
+from rag.words import held, share, stems, union
 
 SCANNED = 900  # documents of a like name that one search is narrowed to
 
@@ -37,6 +37,7 @@ class SearchArguments(ToolArguments):
     document: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     source: SourceKind | None = None
     author: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     since: date | None = None
     until: Annotated[date, Field(lt=date.max)] | None = None  # the day after it must exist
 
@@ -47,9 +48,10 @@ class SearchBase(Tool[SearchArguments]):
 
     - query: what the passage must be about, worded as the document would word it. Name the document in it when the
       person names one («договор аренды срок оплаты»).
-    - document, source, author, since, until: only when the person limits the search so, otherwise null. document: a
-      part of the name that stands in it letter for letter; source: "note", "file" or "link"; author: a part of the
-      author's or forwarder's name; since and until: days (YYYY-MM-DD) between which the document appeared or came.
+    - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
+      document: a part of the name that stands in it letter for letter; source: "note", "file" or "link"; author: a
+      part of the author's or forwarder's name; sender: of the name of who sent it to this group, never the person
+      themselves; since and until: days (YYYY-MM-DD) between which the document appeared or came.
     """
 
     name = SEARCH_TOOL
@@ -72,6 +74,7 @@ class SearchBase(Tool[SearchArguments]):
         only = SearchFilter(
             documents=tuple(card.id for card in cards),
             types=_TYPES[arguments.source] if arguments.source else (),
+            sender=arguments.sender,
             author=arguments.author,
             since=_midnight(arguments.since) if arguments.since else None,
             before=_midnight(arguments.until + timedelta(days=1)) if arguments.until else None,
@@ -96,5 +99,6 @@ def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayl
         )
         for each in found
     )
-    held = union(stems(f"{fact.title}\n{fact.text}") for fact in facts)
-    return FactsPayload(facts=facts, coverage=share(stems(asked), held))
+    wanted = stems(asked)
+    covered = union(held(wanted, f"{fact.title}\n{fact.text}") for fact in facts)
+    return FactsPayload(facts=facts, coverage=share(wanted, covered))

@@ -2,7 +2,7 @@
 
 In: finished steps in the order in which they ended, and what the next one asks for. Out: its materials, within a
 budget, and a summary of the rest. The last steps are summed up by what they found, older ones by a line, the oldest by
-a count: the summary of a summary. Pure, and no model: a turn has seconds, not minutes.
+a count: the summary of a summary. Pure; where that leaves out too much, `step_summary` asks a model.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,15 @@ class StepContext:
     """What a step is given."""
 
     materials: tuple[Fact, ...]
-    background: str
+    others: tuple[Finished, ...]  # which it is told of in short
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Steps in short."""
+
+    text: str
+    bare: int  # steps that found something, and of which no fact could be told
 
 
 def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) -> StepContext:
@@ -44,25 +52,28 @@ def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) ->
     named = [each for each in finished if ALL_PREVIOUS in wanted or each.step.id in wanted]
     others = [each for each in finished if each not in named]
     facts = merge([each.payload for each in reversed(named)]).facts  # the latest know most
-    return StepContext(materials=_fitting(facts, budget.rag), background=summary(others, tokens=budget.history))
+    return StepContext(materials=_fitting(facts, budget.rag), others=tuple(others))
 
 
-def summary(finished: Sequence[Finished], *, tokens: int) -> str:
-    """The latest steps with their facts, older ones with a few, those that do not fit as a number."""
+def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW) -> Summary:
+    """The latest `window` steps with their facts, older ones with a few, those that do not fit as a number."""
     lines: list[str] = []
-    left = tokens - (NOTE_TOKENS if len(finished) > WINDOW else 0)
+    bare = 0
+    left = tokens - (NOTE_TOKENS if len(finished) > window else 0)
     for age, each in enumerate(reversed(finished)):
-        line = _told(each, samples=len(each.payload.facts) if age < WINDOW else SAMPLES)
+        line = _told(each, samples=len(each.payload.facts) if age < window else SAMPLES)
         if estimate_tokens(line) > left:
             line = _told(each, samples=0)
+            bare += each.payload.found
         if estimate_tokens(line) > left:
             lines.append(f"{len(finished) - age} earlier steps are left out here.")
+            bare += sum(older.payload.found for older in finished[: len(finished) - age - 1])
             break
         left -= estimate_tokens(line)
         lines.append(line)
     while lines and estimate_tokens("\n".join(lines)) > tokens:
         lines.pop()
-    return "\n".join(reversed(lines))
+    return Summary(text="\n".join(reversed(lines)), bare=bare)
 
 
 def _told(finished: Finished, *, samples: int) -> str:

@@ -39,6 +39,7 @@ def conflict_facts(conflict: Conflict, *, heading: str) -> tuple[Fact, ...]:
             title=document_name(one.passage.passage),
             passage=one.passage,
             document=one.passage.passage.document_id,
+            item=f"{heading}: {conflict.about}",
         )
         for one in conflict.claims
     )

@@ -5,6 +5,7 @@ get their ids here; a fact that stands in no passage is dropped; one that is con
 document said it the disagreement is kept. Pure.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -13,6 +14,10 @@ from rag.iterative.conflicts import claim
 from rag.iterative.grounding import plain, tie
 from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
 from rag.records import Conflict, Passage, RankedPassage
+
+MAX_CLAIMS = 3  # documents on the side that is contradicted
+
+_FACT_ID = re.compile(r"\bf\d+\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +62,42 @@ def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, aske
         ledger = _add(ledger, new, part, asked=asked)
     answer = reply.answer.strip() or ledger.answer
     return replace(ledger, answer=answer, can_answer=reply.can_answer and bool(ledger.facts))
+
+
+def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Ledger:
+    """The ledger of several groups after what a model says of their facts side by side. The rules are those of `take`,
+    the passages of the other facts being what was read last; but a fact that none of these contradicts stays."""
+    for update in updates:
+        change = _oppose if update.certainty == CONTRADICTS else _update
+        ledger = change(ledger, update, (), asked=asked)
+    return ledger
+
+
+def _oppose(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, asked: str) -> Ledger:
+    known = next((fact for fact in ledger.facts if fact.id == update.id), None)
+    if known is None:
+        return replace(ledger, unknown=ledger.unknown + 1)
+    others = [fact for fact in ledger.facts if fact.id != update.id]
+    named = [fact for fact in others if fact.id in _FACT_ID.findall(update.reasoning)]
+    borne = (tie(update.fact, update.reasoning, [*_passages(facts), *part], asked=asked) for facts in (named, others))
+    source = next(filter(None, borne), None)
+    if source is None or _is_told(ledger.conflicts, known, source):
+        return replace(ledger, dropped=ledger.dropped + 1)
+    return _without(ledger, known, update, source)
+
+
+def _is_told(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPassage) -> bool:
+    """Whether a fact that contradicts another is itself said to be contradicted by that one: one of the two stays."""
+    own = {each.passage.chunk_id for each in known.sources}
+    return any(
+        each.claims[0].passage.passage.chunk_id in own
+        and any(one.passage.passage.chunk_id == source.passage.chunk_id for one in each.claims[1:])
+        for each in conflicts
+    )
+
+
+def _passages(facts: Sequence[KnownFact]) -> list[Passage]:
+    return list({each.passage.chunk_id: each.passage for fact in facts for each in fact.sources}.values())
 
 
 def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -> Ledger:
@@ -124,11 +165,15 @@ def _with(ledger: Ledger, changed: KnownFact) -> Ledger:
 def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: RankedPassage | None) -> Ledger:
     """That fact alone goes. Two documents that disagree are remembered; one that corrects itself is not."""
     facts = tuple(fact for fact in ledger.facts if fact.id != known.id)
-    first = known.sources[0]
     conflicts = ledger.conflicts
-    if source is not None and source.passage.document_id != first.passage.document_id:
-        conflicts = (
-            *conflicts,
-            Conflict(about=known.text, claims=(claim(update.fact, source), claim(known.text, first))),
-        )
+    if source is not None and (others := _other_documents(known, source)):
+        claims = (claim(update.fact, source), *(claim(known.text, each) for each in others))
+        conflicts = (*conflicts, Conflict(about=known.text, claims=claims))
     return replace(ledger, facts=facts, conflicts=conflicts, used=ledger.used + 1)
+
+
+def _other_documents(known: KnownFact, source: RankedPassage) -> tuple[RankedPassage, ...]:
+    """Where the fact stands, once for each document but the one that contradicts it; a few say as much as all."""
+    by_document = {each.passage.document_id: each for each in reversed(known.sources)}
+    by_document.pop(source.passage.document_id, None)
+    return tuple(reversed(by_document.values()))[:MAX_CLAIMS]

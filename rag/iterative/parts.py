@@ -1,13 +1,14 @@
 """Cuts a document into parts that a prompt can hold.
 
 In: passages in order, a budget in tokens. Out: parts, each passage in one of them and in order; a passage that is too
-long for any is cut into pieces of its own. Nothing is left out. Pure.
+long for any is cut into pieces of its own. Nothing is left out. Parts may repeat the end of the one before. Pure.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from domain.ids import DocumentId
 from rag.iterative.grounding import chunk_name
 from rag.iterative.wire import Chunk
 from rag.records import Passage
@@ -40,6 +41,45 @@ def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iter
         left -= size
     if part:
         yield tuple(part)
+
+
+def overlapping(parts: Iterable[tuple[Passage, ...]], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
+    """Each part after the end of the one before, up to `tokens` of it, when that is of the same document: what the cut
+    goes through stands whole in one of the two. Pieces of one passage become one again."""
+    before: tuple[Passage, ...] = ()
+    for part in parts:
+        is_cut = bool(before) and before[-1].document_id == part[0].document_id
+        end = _end_of(before, part[0].document_id, tokens, each) if is_cut else ()
+        if end and end[-1].chunk_id == part[0].chunk_id:
+            whole = replace(part[0], text=end[-1].text + part[0].text)
+            yield (*end[:-1], whole, *part[1:])
+        else:
+            yield (*end, *part)
+        before = part
+
+
+def _end_of(part: Sequence[Passage], document: DocumentId, tokens: int, each: int) -> tuple[Passage, ...]:
+    end: list[Passage] = []
+    for passage in reversed(part):
+        left = tokens - sum(tokens_of(kept) + each for kept in end) - each
+        if passage.document_id != document or left <= FRAME_TOKENS:
+            break
+        if tokens_of(passage) <= left:
+            end.append(passage)
+            continue
+        if tail := _tail(passage, left):
+            end.append(replace(passage, text=tail))
+        break
+    return tuple(reversed(end))
+
+
+def _tail(passage: Passage, tokens: int) -> str:
+    """The end that fits, from a word on."""
+    text = passage.text
+    while text and (size := tokens_of(replace(passage, text=text))) > tokens:
+        text = text[max(len(text) - len(text) * tokens // size, 1) :]
+    between = text.find(" ") + 1
+    return text[between:] if 0 < between < len(text) // 2 else text
 
 
 def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:

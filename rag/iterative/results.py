@@ -13,7 +13,7 @@ from rag.answering.numbers import written_numbers
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.iterative.conflicts import conflict_facts, dated, document_name
 from rag.iterative.grounding import numbers_in
-from rag.iterative.ledger import KnownFact
+from rag.iterative.ledger import KnownFact, Ledger
 from rag.iterative.merging import merge_conflicts, merge_facts
 from rag.iterative.reading import Reading
 from rag.records import Conflict
@@ -22,9 +22,17 @@ MAX_SOURCES = 3  # of one fact: an answer that cites more is not surer
 HALF_COVERED = 0.5  # there are facts, and no model has said that they answer the question
 
 
-def facts_of(reading: Reading) -> tuple[KnownFact, ...]:
-    """Of all groups, each once."""
-    return merge_facts(reading.ledgers, order_of(reading))
+def merged(reading: Reading) -> Ledger:
+    """What all groups know: each fact once, under an id of its own, and every disagreement."""
+    facts = merge_facts(reading.ledgers, order_of(reading))
+    answers = [ledger.answer for ledger in reading.ledgers if ledger.facts]
+    return Ledger(
+        facts=facts,
+        answer=answers[0] if len(answers) == 1 else "",
+        can_answer=any(ledger.can_answer for ledger in reading.ledgers),
+        conflicts=merge_conflicts(reading.ledgers),
+        numbered=len(facts),
+    )
 
 
 def order_of(reading: Reading) -> dict[DocumentId, int]:
@@ -32,22 +40,17 @@ def order_of(reading: Reading) -> dict[DocumentId, int]:
     return {card.id: place for place, card in enumerate(reading.inquiry.cards)}
 
 
-def conflicts_of(reading: Reading) -> tuple[Conflict, ...]:
-    """Of all groups, with dates."""
+def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:
+    """`known` in the order in which its facts are to be said, with the answer as the model put them together."""
     came = {card.id: card.created_at for card in reading.inquiry.cards}
-    return dated(merge_conflicts(reading.ledgers), came)
-
-
-def payload_of(reading: Reading, facts: Sequence[KnownFact], *, answer: str, words: Wordings) -> FactsPayload:
-    """`facts` in the order in which they are to be said, `answer` as the model put them together."""
-    conflicts = conflicts_of(reading)
-    said = _answer(answer, facts, conflicts, question=reading.inquiry.question, heading=words.summary)
+    conflicts = dated(known.conflicts, came)
+    said = _answer(known.answer, known.facts, conflicts, question=reading.inquiry.question, heading=words.summary)
     disagreements = (fact for each in conflicts for fact in conflict_facts(each, heading=words.conflict))
-    statements = (statement for fact in facts for statement in _statements(fact))
-    can_answer = any(ledger.can_answer for ledger in reading.ledgers)
+    statements = (statement for fact in known.facts for statement in _statements(fact))
+    is_known = bool(known.facts or conflicts)
     return FactsPayload(
         facts=(*said, *disagreements, *statements),
-        coverage=(1.0 if can_answer else HALF_COVERED) if facts else 0.0,
+        coverage=(1.0 if known.can_answer else HALF_COVERED) if is_known else 0.0,
         documents=reading.documents,
         conflicts=conflicts,
     )
@@ -76,6 +79,7 @@ def _statements(fact: KnownFact) -> list[Fact]:
             title=document_name(source.passage),
             passage=source,
             document=source.passage.document_id,
+            item=f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else "",
         )
         for source in fact.sources[:MAX_SOURCES]
     ]

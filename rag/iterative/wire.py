@@ -92,8 +92,10 @@ class SynthesisRequest(WirePart):
 
 
 class SynthesisReply(WirePart):
-    """The whole answer, and the facts that are left of all."""
+    """The whole answer, and the facts that are left of all. Groups that were read side by side know nothing of each
+    other: what of the one contradicts the other is said here, as it is for a document (`updated_facts`)."""
 
     answer: str
     reasoning: str
     facts: tuple[NumberedFact, ...]
+    updated_facts: tuple[UpdatedFact, ...] = ()

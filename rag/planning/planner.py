@@ -1,23 +1,26 @@
 """Question, dialogue and entities -> a checked plan, in one call of a model as a rule.
 
-In: a `PlanningRequest`. Out: `Planned`: the plan, who made it, and what was wrong on the way. An invalid or doubtful
-plan is asked for once more with the problems shown; after that, and wherever no model answers, the default plan stands
-(seed 4, section 6.4). No word of the question decides anything here.
+In: a `PlanningRequest`. Out: `Planned`: the plan, who made it, and what was wrong on the way. An answer that is no
+plan, or an invalid or doubtful one, is asked for exactly once more with the problems shown; after that, and wherever no
+model answers, the default plan stands (seed 4, section 6.4). No word of the question decides anything here.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import structlog
 
+from domain.ids import BaseId
 from prompts.intents import GENERAL, Intent
-from rag.errors import ModelError
-from rag.planning.plan import Fallback, Limits, QueryPlan, RenderStyle, Step, ToolCall
+from rag.errors import ModelError, ModelMisfit, ModelNonsense
+from rag.planning.entity_ids import EntityIds, Mended
+from rag.planning.plan import Fallback, Limits, QueryKind, QueryPlan, RenderStyle, Step, ToolCall
 from rag.planning.steps import template
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
-from rag.ports import ChatModel
+from rag.ports import ChatModel, EntityResolver
 from rag.records import ChatMessage
 
 SEARCH_TOOL = "rag_db_query"
@@ -25,6 +28,8 @@ _REPAIR = (
     "This plan cannot be run:\n{problems}\nCorrect the JSON so that it fits the schema and these remarks. If you are "
     "unsure, plan a search of the base (intent {general}, tool {tool}). Answer with the JSON object alone."
 )
+
+_KIND = re.compile(rf'"kind"\s*:\s*"({"|".join(QueryKind)})"')
 
 log = structlog.get_logger()
 
@@ -44,6 +49,24 @@ class PlanningRequest:
     question: str  # as it was asked, normalised
     messages: tuple[ChatMessage, ...]  # the planner's prompt, with dialogue and entities
     entity_ids: tuple[str, ...]  # that the question was resolved to
+    base_id: BaseId | None = None  # where other ids that the plan names are looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Proposal:
+    """What the model answered; it can be run when there are no problems."""
+
+    plan: QueryPlan | None = None
+    answer: str = ""  # as the model wrote it; empty when it wrote nothing
+    problems: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> QueryKind | None:
+        """Of an answer that is no plan, too, where it says so: the strategy of that kind still serves."""
+        if self.plan:
+            return self.plan.kind
+        said = _KIND.search(self.answer)
+        return QueryKind(said[1]) if said else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +88,12 @@ class Planner:
         tools: Sequence[AnyTool],
         intents: Mapping[str, Intent],
         threshold: float,
+        entities: EntityResolver | None = None,
     ) -> None:
-        """`threshold`: plans of lower confidence are asked for again (PLAN_CONFIDENCE_THRESHOLD)."""
+        """`threshold`: plans of lower confidence are asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` finds ids
+        that the model did not take from its list."""
         self._model = model
+        self._ids = EntityIds(entities) if entities else None
         self._tools = {tool.name: tool for tool in tools}
         self._intents = intents
         self._threshold = threshold
@@ -85,17 +111,47 @@ class Planner:
             return Planned(plan=default_plan(request.question), origin=PlanOrigin.DEFAULT, problems=(problem,))
 
     async def _ask(self, model: ChatModel, request: PlanningRequest) -> Planned:
-        first = from_wire(await model.structured(request.messages, self._schema))
-        problems = self._problems(first, request)
-        if not problems:
-            return Planned(plan=self._complete(first), origin=PlanOrigin.MODEL)
-        second = from_wire(await model.structured(_repair(request, first, problems), self._schema))
-        remaining = self._problems(second, request)
-        if not remaining:
-            return Planned(plan=self._complete(second), origin=PlanOrigin.REPAIRED, problems=problems)
-        log.info("planner.default_plan", model=model.name, problems=len(remaining))
-        plan = default_plan(request.question, style=second.render_style).model_copy(update={"kind": second.kind})
-        return Planned(plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=(*problems, *remaining))
+        first = await self._propose(model, request.messages, request)
+        if first.plan and not first.problems:
+            return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
+        second = await self._propose_again(model, _repair(request, first), request)
+        if second.plan and not second.problems:
+            return Planned(plan=self._complete(second.plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
+        log.info("planner.default_plan", model=model.name, problems=len(second.problems))
+        plan, made = default_plan(request.question), second.plan or first.plan
+        kind = second.kind or first.kind or plan.kind
+        plan = plan.model_copy(update={"render_style": made.render_style if made else plan.render_style, "kind": kind})
+        return Planned(
+            plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=(*first.problems, *second.problems)
+        )
+
+    async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
+        """One call. Raises ModelError when the model is not there."""
+        try:
+            answer = await model.structured(messages, self._schema, corrected=False)
+        except ModelMisfit as misfit:
+            return _Proposal(answer=misfit.answer, problems=tuple(misfit.problems.splitlines()))
+        except ModelNonsense as nonsense:
+            return _Proposal(problems=(str(nonsense),))
+        plan = from_wire(answer)
+        mended = await self._mended(plan, request)
+        return _Proposal(
+            plan=mended.plan, answer=plan.model_dump_json(), problems=self._problems(mended, request.entity_ids)
+        )
+
+    async def _propose_again(
+        self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest
+    ) -> _Proposal:
+        """A model that is gone now has said before how much the question takes."""
+        try:
+            return await self._propose(model, messages, request)
+        except ModelError as error:
+            return _Proposal(problems=(f"no plan: {type(error).__name__}",))
+
+    async def _mended(self, plan: QueryPlan, request: PlanningRequest) -> Mended:
+        if self._ids is None or request.base_id is None:
+            return Mended(plan=plan)
+        return await self._ids.mend(plan, request.base_id, listed=request.entity_ids)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
         """A plan of several steps has no calls beside them; where the model named a kind alone, its template serves.
@@ -108,17 +164,18 @@ class Planner:
             )
         return plan.model_copy(update={"steps": steps, "tool_calls": ()}) if steps else plan
 
-    def _problems(self, plan: QueryPlan, request: PlanningRequest) -> tuple[str, ...]:
-        return plan_problems(
-            plan,
+    def _problems(self, mended: Mended, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        problems = plan_problems(
+            mended.plan,
             intents=self._intents,
             tools=self._tools,
-            entity_ids=request.entity_ids,
+            entity_ids=(*entity_ids, *mended.ids),
             threshold=self._threshold,
         )
+        return (*problems, *mended.problems)
 
 
-def default_plan(question: str, *, style: RenderStyle = RenderStyle.SHORT) -> QueryPlan:
+def default_plan(question: str) -> QueryPlan:
     """The emergency plan of seed 4, section 6.4: one search with the question as it stands."""
     return QueryPlan(
         question=question[:1000] or "?",
@@ -126,15 +183,13 @@ def default_plan(question: str, *, style: RenderStyle = RenderStyle.SHORT) -> Qu
         tool_calls=(ToolCall(tool=SEARCH_TOOL, args={"query": question}),),
         fallback=Fallback(enabled=False),
         limits=Limits(),
-        render_style=style,
+        render_style=RenderStyle.SHORT,
         confidence=0.0,
     )
 
 
-def _repair(request: PlanningRequest, plan: QueryPlan, problems: Sequence[str]) -> tuple[ChatMessage, ...]:
-    remarks = _REPAIR.format(problems="\n".join(f"- {line}" for line in problems), general=GENERAL, tool=SEARCH_TOOL)
-    return (
-        *request.messages,
-        ChatMessage(role="assistant", content=plan.model_dump_json()),
-        ChatMessage(role="user", content=remarks),
-    )
+def _repair(request: PlanningRequest, made: _Proposal) -> tuple[ChatMessage, ...]:
+    problems = "\n".join(f"- {line.removeprefix('- ')}" for line in made.problems)
+    remarks = _REPAIR.format(problems=problems, general=GENERAL, tool=SEARCH_TOOL)
+    shown = (ChatMessage(role="assistant", content=made.answer),) if made.answer else ()
+    return (*request.messages, *shown, ChatMessage(role="user", content=remarks))

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import reduce
 from operator import or_
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, Field, create_model
 
 from rag.execution.tools import Tool
 from rag.planning.plan import PlanPart, QueryPlan, Step, ToolCall
@@ -23,8 +23,8 @@ AnyTool = Tool[Any]
 def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseModel]:
     """`QueryPlan` with `intents` and `tool_calls` narrowed to what there is. At least one tool is needed."""
     names = StrEnum("IntentName", {name: name for name in intents})  # type: ignore[misc]  # names are data
-    calls: Any = reduce(or_, (_call_schema(tool) for tool in tools))
-    steps: Any = reduce(or_, (_step_schema(tool) for tool in tools))
+    calls: Any = _one_of([_call_schema(tool) for tool in tools], by="tool")
+    steps: Any = _one_of([_step_schema(tool) for tool in tools], by="action")
     narrowed: dict[str, Any] = {
         "intents": (tuple[names, ...], ...),
         "tool_calls": (tuple[calls, ...], ()),
@@ -41,6 +41,12 @@ def from_wire(plan: BaseModel) -> QueryPlan:
     for step in content["steps"]:
         step["params"] = _given(step["params"])
     return QueryPlan.model_validate(content)
+
+
+def _one_of(schemas: Sequence[type[PlanPart]], *, by: str) -> Any:
+    """Told apart by the tool's name: a mistake is told of the tool that was meant, not of each there is."""
+    union: Any = reduce(or_, schemas)
+    return Annotated[union, Field(discriminator=by)] if len(schemas) > 1 else union
 
 
 def _call_schema(tool: AnyTool) -> type[PlanPart]:

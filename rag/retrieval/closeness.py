@@ -16,7 +16,7 @@ SENTENCE_WEIGHT = 0.4
 LOOKED_INTO = 50  # passages; those behind them would not be raised into the best ten
 STEM_LETTERS = 5  # words that begin alike count as one, as in the index (000410_terms.sql)
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -66,10 +66,11 @@ def _beginning(term: str) -> str:
 
 
 def _best_sentence(text: str, sought: Sequence[_Sought]) -> float:
-    best = 0.0
-    for sentence in _SENTENCE_END.split(text.lower().replace("ё", "е")):
-        hinted = [each for each in sought if each.hint in sentence]
-        if sum(each.worth for each in hinted) > best:
+    best, lowered = 0.0, text.lower().replace("ё", "е")
+    possible = [each for each in sought if each.hint in lowered]
+    for sentence in _SENTENCE_END.split(lowered):
+        hinted = [each for each in possible if each.hint in sentence]
+        if hinted and sum(each.worth for each in hinted) > best:
             plain = f" {_NO_WORD.sub(' ', sentence)} "
             best = max(best, sum(each.worth for each in hinted if each.beginning in plain))
     return best

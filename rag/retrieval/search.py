@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
@@ -16,7 +17,7 @@ from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
 from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
-from rag.records import Candidate, RankedPassage, SearchFilter, SearchQuery
+from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
@@ -145,20 +146,14 @@ class Retrieval:
     def _judged(
         self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
     ) -> tuple[RankedPassage, ...]:
-        """The same with `certain` set; terms are taken of the few best only, analysing is what costs here."""
+        """The same, each with its judge."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
-        asked = frozenset(query.terms)
         return tuple(
-            replace(
-                each,
-                certain=is_certain(
-                    asked,
-                    frozenset(self._analyzer.terms(f"{each.passage.title}\n{each.passage.text}"))
-                    if asked
-                    else frozenset(),
-                    similarity=similarities[each.passage.chunk_id],
-                    model=query.model,
-                ),
-            )
+            replace(each, judge=partial(self._is_certain, each.passage, query, similarities[each.passage.chunk_id]))
             for each in best
         )
+
+    def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
+        asked = frozenset(query.terms)
+        held = frozenset(self._analyzer.terms(f"{passage.title}\n{passage.text}")) if asked else frozenset()
+        return is_certain(asked, held, similarity=similarity, model=query.model)

@@ -6,6 +6,7 @@ a term that it does not hold. Pure; it knows no dictionary and no base.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import groupby
 
 from rag.records import Spelling
 
@@ -51,7 +52,7 @@ def _mistyped(word: str) -> Spelling:
     changed = [f"{word[:at]}.?{word[at + 1 :]}" for at in places]
     added = [f"{word[:at]}.{word[at:]}" for at in (*places, len(word))]
     swapped = [f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in places if at + 1 < len(word)]
-    return Spelling(term=word, first=word[0], pattern=f"^(?:{'|'.join([*changed, *added, *swapped])})$")
+    return Spelling(term=word, beginnings=(word[0],), pattern=f"^(?:{'|'.join([*changed, *added, *swapped])})$")
 
 
 def _transcribed(word: str) -> list[Spelling]:
@@ -63,8 +64,8 @@ def _transcribed(word: str) -> list[Spelling]:
     for letter in reversed(word[len(stem) :]):  # of "redis" the stem is "redi", of "postgres" it is "postgr"
         lost = f"(?:{_sounds(letter, table)}{lost})?"
     pattern = f"^{_sounds(stem, table)}{lost}{_ENDING[to_latin]}$"
-    first = table[_letters(stem, table)[0]]
-    return [Spelling(term=word, first=letter, pattern=pattern) for letter in _first_letters(first)]
+    groups = groupby(_beginnings(stem, table), key=lambda beginning: beginning[0])
+    return [Spelling(term=word, beginnings=tuple(group), pattern=pattern) for _, group in groups]
 
 
 def _sounds(letters: str, table: Mapping[str, str]) -> str:
@@ -78,7 +79,20 @@ def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
     return re.findall(f"{pairs}|.", word)
 
 
-def _first_letters(sound: str) -> list[str]:
-    """`(?:zh|j|g)` -> z, j, g; `[vw]` -> v, w."""
-    options = sound[1:].split("]")[0] if sound.startswith("[") else sound.removeprefix("(?:").split(")")[0].split("|")
-    return sorted({option[0] for option in options if option})
+def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
+    """What the other alphabet's word may begin with, in order: two letters, or one where the stem has no more."""
+    begun = {""}
+    for letter in _letters(stem, table):
+        sound = table[letter]
+        options = {*_options(sound), sound * 2} if len(sound) == 1 else _options(sound)
+        begun = {(start + more)[:2] if len(start) < 2 else start for start in begun for more in options}
+        if all(len(start) == 2 for start in begun):
+            break
+    return sorted(start for start in begun if start and not (len(start) == 2 and start[0] in begun))
+
+
+def _options(sound: str) -> set[str]:
+    """`(?:zh|j|g)` -> zh, j, g; `[vw]` -> v, w; a sound that may be left out is also nothing."""
+    inner = sound.removesuffix("?").removeprefix("(?:").removesuffix(")").strip("[]")
+    options = inner.split("|") if sound.startswith("(") else list(inner) if sound.startswith("[") else [inner]
+    return {*options, ""} if sound.endswith("?") else set(options)

@@ -12,6 +12,7 @@ from domain.ids import DocumentId
 from rag.answering.numbers import written_numbers
 from rag.iterative.grounding import REMEMBERED, chunk_name, numbers_in, passage_words, plain, stands_in
 from rag.records import Passage, RankedPassage
+from rag.tabulation.lines import unread_lines
 from rag.tabulation.values import day, days_in
 from rag.tabulation.wire import ReadRow, RowsReply
 from rag.words import share, stems, union
@@ -35,11 +36,23 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """Rows that stand in the text, and how many did not."""
+    """Rows that stand in the text, and what is wrong with the rest."""
 
     rows: tuple[Row, ...]
-    dropped: int = 0  # rows
+    seen: int  # rows that the model says there are
+    dropped: int = 0  # rows that do not stand in the text
     emptied: int = 0  # cells
+    unread: tuple[str, ...] = ()  # lines of lists and tables among whose neighbours there are rows
+
+    @property
+    def missing(self) -> int:
+        """Rows that the model saw and did not give."""
+        return max(self.seen - len(self.rows) - self.dropped, 0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Nothing speaks against these being all rows of the text."""
+        return not self.dropped and not self.unread and self.seen == len(self.rows)
 
 
 def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:
@@ -56,7 +69,13 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, borne, strict=True))
         if borne[0]:
             rows.append(Row(cells=borne, sources=(RankedPassage(passage=source, score=1.0),)))
-    return Checked(rows=tuple(rows), dropped=len(reply.rows) - len(rows), emptied=emptied)
+    return Checked(
+        rows=tuple(rows),
+        seen=reply.total_seen,
+        dropped=len(reply.rows) - len(rows),
+        emptied=emptied,
+        unread=unread_lines([(row.sources[0].passage.chunk_id, row.cells[0]) for row in rows], part),
+    )
 
 
 _days_in = lru_cache(maxsize=REMEMBERED)(days_in)

@@ -1,9 +1,9 @@
 """Reads rows out of documents, one after the other, several side by side.
 
 In: what a row is, its columns, documents. Out: rows by document, and how much was read. When there are more documents
-than calls, short ones go together into one call. Rows that the text does not bear are asked for once more, as long as
-calls are left over. Before every call it looks at the turn's limits; a model that fails at a call costs those documents
-alone.
+than calls, short ones go together into one call. Rows that do not seem to be all are asked for once more, as long as
+calls are left over; where the model itself says that it left some out, their number is kept. Before every call it looks
+at the turn's limits; a model that fails at a call costs those documents alone.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from rag.errors import ModelError
 from rag.iterative.allowance import Allowance
 from rag.iterative.grounding import chunk_name
 from rag.iterative.pages import pages_of
-from rag.iterative.parts import parts_of
-from rag.iterative.request import size_of
+from rag.iterative.parts import overlapping, parts_of
 from rag.iterative.selection import card_name
 from rag.ports import ChatModel, DocumentPassages
-from rag.records import ChatMessage, DocumentsRead, Passage
+from rag.records import DocumentsRead, Passage
+from rag.tabulation.asking import RowAsker
 from rag.tabulation.checking import Checked, Row, check
-from rag.tabulation.wire import NamedChunk, RowsReply, RowsRequest
+from rag.tabulation.wire import NamedChunk, RowsRequest
 from rag.tokens import estimate_tokens
 
 SIDE_BY_SIDE = 4
@@ -33,11 +33,8 @@ PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putti
 QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the names of the fields
 NAME_CHARS = 80  # of a document's name, with each passage
 NAME_TOKENS = 40
-_REPAIR = (
-    "Dropped, because their `quote` or their first cell does not stand in a chunk_text word for word: {count} of your "
-    "rows. Return all rows of this part once more, each with a quote copied from its chunk_text; leave out those that "
-    "this part does not state. Answer with the JSON object alone."
-)
+OVERLAP_TOKENS = 300  # of a part that the next one repeats: the longest row that a cut may go through
+OVERLAP_SHARE = 6  # of a small prompt no more than the sixth
 
 log = structlog.get_logger()
 
@@ -63,6 +60,7 @@ class Extraction:
     problems: int = 0
     dropped: int = 0
     emptied: int = 0
+    missing: int = 0  # that the model saw and did not give
     spare_calls: int = 0  # that may go into asking once more
 
     @property
@@ -70,7 +68,11 @@ class Extraction:
         """For the stamp under the answer."""
         without = sum(not rows for rows in self.rows.values())
         return DocumentsRead(
-            read=len(self.rows), total=len(self.order.cards), without_data=without, problems=self.problems
+            read=len(self.rows),
+            total=len(self.order.cards),
+            without_data=without,
+            problems=self.problems,
+            missing_rows=self.missing,
         )
 
     @property
@@ -84,10 +86,11 @@ class RowExtractor:
 
     def __init__(self, model: ChatModel, passages: DocumentPassages, rules: str, *, prompt_tokens: int) -> None:
         """`rules`: the system prompt. `prompt_tokens`: what the prompt of one call may take."""
-        self._model = model
+        self._asker = RowAsker(model, rules, prompt_tokens=prompt_tokens)
         self._passages = passages
-        self._rules = rules
-        self._part_tokens = prompt_tokens - estimate_tokens(rules) - QUESTION_TOKENS
+        whole = prompt_tokens - estimate_tokens(rules) - QUESTION_TOKENS
+        self._overlap_tokens = max(min(OVERLAP_TOKENS, whole // OVERLAP_SHARE), 0)
+        self._part_tokens = whole - self._overlap_tokens
 
     async def extract(self, order: RowsOrder, allowance: Allowance, watch: Callable[[Extraction], None]) -> Extraction:
         """`watch` hears of all documents that are done with. Raises DatabaseAway."""
@@ -109,6 +112,7 @@ class RowExtractor:
             rows=sum(map(len, extraction.rows.values())),
             dropped=extraction.dropped,
             emptied=extraction.emptied,
+            missing=extraction.missing,
             problems=extraction.problems,
         )
         return extraction
@@ -141,6 +145,7 @@ class RowExtractor:
                 return False
             extraction.dropped += checked.dropped
             extraction.emptied += checked.emptied
+            extraction.missing += checked.missing
             for row in checked.rows:
                 found[row.document].append(row)
         extraction.rows.update(found)
@@ -153,50 +158,22 @@ class RowExtractor:
             async for page in pages_of(self._passages, order.base_id, card.id)
             for passage in page
         ]
-        return list(parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS))
+        parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
+        return list(overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS))
 
     async def _rows(
         self, part: Sequence[Passage], batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance
     ) -> Checked | None:
         """None when the model may not be asked."""
-        messages = (
-            ChatMessage(role="system", content=self._rules),
-            ChatMessage(role="user", content=_request(part, batch, extraction.order).model_dump_json()),
-        )
-        reply = await self._ask(messages, allowance)
+        request = _request(part, batch, extraction.order)
+        reply = await self._asker.rows(request, allowance)
         if reply is None:
             return None
-        first = check(reply, part, columns=len(extraction.order.columns))
-        if not first.dropped or extraction.spare_calls <= 0:
+        first = check(reply, part, columns=len(request.columns))
+        if first.is_whole or extraction.spare_calls <= 0:
             return first
         extraction.spare_calls -= 1
-        again = await self._ask_again(messages, reply, first.dropped, allowance)
-        return better(first, check(again, part, columns=len(extraction.order.columns))) if again else first
-
-    async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> RowsReply | None:
-        """None when it may not be asked."""
-        tokens = size_of(messages)
-        if not allowance.allows(tokens):
-            return None
-        with allowance.calling(tokens):
-            return await self._model.structured(messages, RowsReply)
-
-    async def _ask_again(
-        self, messages: Sequence[ChatMessage], reply: RowsReply, dropped: int, allowance: Allowance
-    ) -> RowsReply | None:
-        """None also when it fails now: what it said first stands."""
-        said = ChatMessage(role="assistant", content=reply.model_dump_json())
-        remark = ChatMessage(role="user", content=_REPAIR.format(count=dropped))
-        try:
-            return await self._ask((*messages, said, remark), allowance)
-        except ModelError as error:
-            log.warning("rows.not_repaired", reason=type(error).__name__)
-            return None
-
-
-def better(first: Checked, second: Checked) -> Checked:
-    """The one with more rows that stand in the text; of equals the one with fewer that do not."""
-    return max(second, first, key=lambda checked: (len(checked.rows), -checked.dropped))
+        return await self._asker.once_more(request, reply, part, allowance)
 
 
 def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:

@@ -5,7 +5,7 @@ whole table for a file. What is counted and added up here is all that an answer 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
@@ -33,12 +33,14 @@ class Telling:
 
 def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *, dropped: int = 0) -> FactsPayload:
     """Nothing is told of a table without rows: a search may still find what no row was made of. `dropped`: rows that
-    the model gave and the text does not bear; a count without them may be short of one."""
+    the model gave and the text does not bear; a count without them, or without those that it saw and did not give, may
+    be short of some."""
     if not table.rows:
         return FactsPayload(documents=documents)
     facts = (
         *_counts(table.rows, telling, documents),
-        *_dropped(dropped, telling),
+        *_left_out(telling.words.dropped, dropped),
+        *_left_out(telling.words.missing, documents.missing_rows),
         *(_groups(table.rows, telling)),
         *(fact for each in table.conflicts for fact in conflict_facts(each, heading=telling.words.conflict)),
         *(row_fact(row, telling) for row in table.rows),
@@ -64,7 +66,8 @@ def changes_payload(
     if not facts and not found.same:
         return FactsPayload(documents=documents)
     same = Fact(kind=FactKind.VALUE, text=words.same.format(count=found.same), title=telling.row)
-    facts = [same, *_dropped(dropped, telling), *facts]
+    missing = _left_out(words.missing, documents.missing_rows)
+    facts = [same, *_left_out(words.dropped, dropped), *missing, *facts]
     lines = tuple(_change_lines(found, telling))
     table = FactTable(title=telling.row, columns=(telling.columns[0], words.column, *names), rows=lines)
     return FactsPayload(facts=tuple(facts), coverage=1.0, documents=documents, table=table if lines else None)
@@ -112,10 +115,10 @@ def _end(row: Row, text: str, telling: Telling) -> Fact:
     return _fact(row, f"{text}; {telling.columns[0]}: {row.cells[0]}")
 
 
-def _dropped(count: int, telling: Telling) -> Iterator[Fact]:
+def _left_out(wording: str, count: int) -> Iterator[Fact]:
     """Without a title: a remark on the rows, none of them."""
     if count:
-        yield Fact(kind=FactKind.VALUE, text=telling.words.dropped.format(count=count))
+        yield Fact(kind=FactKind.VALUE, text=wording.format(count=count))
 
 
 def _groups(rows: Sequence[Row], telling: Telling) -> Iterator[Fact]:
@@ -154,8 +157,8 @@ def _change_facts(change: Changed, telling: Telling) -> Iterator[Fact]:
         for place in change.places
     )
     text = f"{telling.words.changed}: {change.after.cells[0]}; {told}"
-    yield _fact(change.after, text)
-    yield _fact(change.before, text)
+    yield replace(_fact(change.after, text), item=text)
+    yield replace(_fact(change.before, text), item=text)
 
 
 def _change_lines(found: Comparison, telling: Telling) -> Iterator[TableRow]:

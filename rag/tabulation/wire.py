@@ -3,6 +3,8 @@
 In: nothing. Out: pydantic records of the request and the reply; `prompts/rows.md` explains the fields to the model.
 """
 
+from pydantic import Field
+
 from rag.iterative.wire import WirePart
 
 
@@ -33,6 +35,8 @@ class ReadRow(WirePart):
 
 
 class RowsReply(WirePart):
-    """What comes back."""
+    """What comes back. The number comes first: it is said before the rows are written, so that they can be held against
+    it."""
 
+    total_seen: int = Field(ge=0)
     rows: tuple[ReadRow, ...]

@@ -69,12 +69,15 @@ create table documents (
   batch_id            uuid not null references batches on delete cascade,
   position            int not null,        -- within the batch
   user_id             bigint not null,     -- who sent it
+  sender              text,                -- their name, in a group
   source_type         text not null check (source_type in ('note', 'file', 'link', 'site', 'path')),
   source_identifier   text not null,
   name_key            text,                -- by which a file is known to have the same name as another
   source_title        text,                -- as the sender named it; `title` may become what the parser found
   given_title         text,                -- as the person renamed it; `title` stays this
+  given_terms         jsonb,               -- lexical terms of that name
   title               text not null,
+  names               jsonb not null default '[]',  -- of {text, terms}: its names that the postings of its passages hold
   known_as            text not null generated always as (case  -- a file goes by its new name, an address stays itself
                         when source_type in ('file', 'path') then coalesce(given_title, source_identifier)
                         else source_identifier end) stored,
@@ -99,7 +102,7 @@ create table documents (
   pages               int,
   pages_without_text  int[] not null default '{}',
   parts               int,
-  unread              text[] not null default '{}',
+  unread              jsonb not null default '[]',  -- of {name, code}: parts that could not be read, and why
   chunks              int not null default 0,     -- stored so far
   terms               bigint not null default 0,  -- in its chunks
   visible             boolean not null default false,  -- its chunks can be found
@@ -123,7 +126,7 @@ create table documents (
   error_code          text,
   error_params        jsonb not null default '{}',
   error_detail        text,
-  meta                jsonb not null default '{}',
+  meta                jsonb not null default '{}',  -- edition: what a server calls the state of a page that was read
   created_at          timestamptz not null default now(),
   started_at          timestamptz,
   finished_at         timestamptz,
@@ -247,6 +250,7 @@ create table turn_metrics (
   steps_planned int not null default 0,    -- 0: one search, no plan of several steps
   steps_run   int not null default 0,
   adapted     int not null default 0,      -- steps added, changed or skipped on the way
+  each_step   jsonb not null default '[]', -- what each took: action, state, seconds, facts, calls, tokens, waiting
   searching_s real not null default 0,     -- while at least one search was under way
   models_s    real not null default 0,     -- while at least one call of a model was
   calls       int not null default 0,      -- of models

@@ -94,10 +94,10 @@ begin
   end if;
 
   return query
-  insert into documents (base_id, batch_id, position, user_id, chat_id, message_id, source_type, source_identifier,
-    name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author, published_at, lane,
-    run_after)
-  select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, (sent ->> 'chat_id')::bigint,
+  insert into documents (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
+    source_identifier, name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author,
+    published_at, lane, run_after)
+  select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender', (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
     s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
     now() + make_interval(secs => p_hold_s)
@@ -176,7 +176,7 @@ create function claim_document(p_worker text, p_lease_s double precision, p_only
   p_lanes text[] default '{quick,long}')
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
-  published_at timestamptz, lane text)
+  published_at timestamptz, lane text, edition jsonb)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -208,7 +208,7 @@ begin
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
     taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
-    taken.author, taken.published_at, taken.lane;
+    taken.author, taken.published_at, taken.lane, taken.meta -> 'edition';
 end $$;
 comment on function claim_document is
   'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for its '

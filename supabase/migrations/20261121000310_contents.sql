@@ -88,7 +88,7 @@ comment on function in_lineage is
   'Internal: the document, made a version of the one that was read from the same place of this machine: nobody is asked.';
 
 create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
-  p_media_type text default null)
+  p_media_type text default null, p_edition text default null)
 returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -97,7 +97,8 @@ declare
 begin
   update documents d
   set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
-      media_type = coalesce(d.media_type, p_media_type)
+      media_type = coalesce(d.media_type, p_media_type),
+      meta = case when p_edition is null then d.meta - 'edition' else jsonb_set(d.meta, '{edition}', p_edition::jsonb) end
   where d.id = held.id
   returning d.* into held;
   return query select * from stopped_by_another(in_lineage(held));
@@ -117,6 +118,7 @@ begin
   from rows from (jsonb_to_recordset(p_parsed -> 'blocks') as (kind text, level int, text text, locator jsonb))
     with ordinality as b (kind, level, text, locator, place);
   p_held.title := coalesce(p_held.given_title, p_parsed ->> 'title');
+  p_held.names := p_parsed -> 'names';
   p_held.language := p_parsed ->> 'language';
   p_held.author := coalesce(p_parsed ->> 'author', p_held.author);
   p_held.published_at := coalesce((p_parsed ->> 'published_at')::timestamptz, p_held.published_at);
@@ -125,7 +127,7 @@ begin
   p_held.pages := (p_parsed ->> 'pages')::int;
   p_held.parts := (p_parsed ->> 'parts')::int;
   p_held.pages_without_text := array(select jsonb_array_elements_text(p_parsed -> 'pages_without_text')::int);
-  p_held.unread := array(select jsonb_array_elements_text(p_parsed -> 'unread'));
+  p_held.unread := p_parsed -> 'unread';
   return p_held;
 end $$;
 comment on function put_blocks is
@@ -141,8 +143,8 @@ declare
 begin
   held := put_blocks(held, p_parsed::jsonb);
   update documents d
-  set status = 'embedding', progress_done = 0, progress_total = p_chunks, title = held.title, language = held.language,
-      author = held.author, published_at = held.published_at, medium = held.medium, duration_s = held.duration_s,
+  set status = 'embedding', progress_done = 0, progress_total = p_chunks, title = held.title, names = held.names,
+      language = held.language, author = held.author, published_at = held.published_at, medium = held.medium, duration_s = held.duration_s,
       pages = held.pages, parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
   where d.id = held.id;
   perform touch_batch(held.batch_id);
@@ -258,6 +260,7 @@ begin
     delete from documents_chunks c where c.document_id = before.id;
     update documents d set status = 'superseded', visible = false, chunks = 0, terms = 0 where d.id = before.id;
     p_held.version := before.version + 1;
+    p_held.given_terms := case when p_held.given_title is null then before.given_terms else p_held.given_terms end;
     p_held.given_title := coalesce(p_held.given_title, before.given_title);
     p_held.title := coalesce(p_held.given_title, p_held.title);
   end if;
@@ -312,11 +315,15 @@ begin
   held := supersede(held);
   update documents d
   set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
-      given_title = held.given_title, title = held.title, language = held.language, author = held.author,
+      given_title = held.given_title, given_terms = held.given_terms, title = held.title, names = held.names,
+      language = held.language, author = held.author,
       published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
       parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread,
       progress_done = p_chunks, progress_total = p_chunks, lease = null, lease_until = null, finished_at = now()
   where d.id = held.id;
+  if held.given_terms is not null then -- the worker knows the document by its own title
+    perform retitle(held, held.given_title, held.given_terms);
+  end if;
   perform hide_rivals(held);
   perform touch_batch(held.batch_id);
   return query select null::uuid, null::uuid, p_chunks;

@@ -89,19 +89,6 @@ as $$
 $$;
 comment on function document_versions is 'A document and what it took the place of, newest first; none when there is none.';
 
-create function rename_document(p_base text, p_document text, p_title text, p_name_key text)
-returns table (id uuid, title text)
-language sql security invoker set search_path = public, extensions, pg_temp
-as $$
-  update documents d
-  set given_title = p_title, title = p_title,
-      name_key = case when d.source_type = 'file' then p_name_key else d.name_key end
-  where d.base_id = p_base::uuid and d.id = p_document::uuid
-  returning d.id, d.title
-$$;
-comment on function rename_document is
-  'Gives a document another name, which later versions and attempts keep; no row when there is none.';
-
 create function cancel_document(p_base text, p_document text)
 returns table (id uuid, status text)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -185,6 +172,7 @@ begin
       error_params = '{}', name_key = coalesce(beside(d.name_key, number), d.name_key),
       given_title = coalesce(beside(d.known_as, number), d.given_title),
       title = coalesce(beside(d.known_as, number), d.title),
+      given_terms = case when number is null then d.given_terms end,
       lineage = coalesce((
         select other.lineage from documents other
         where number is null and other.base_id = d.base_id and other.id = (d.error_params ->> 'document_id')::uuid
@@ -271,14 +259,14 @@ returns table (id bigint, created_at timestamptz)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
   insert into turn_metrics as t (user_id, base_id, kind, model, seconds, planned_s, found_s, first_s, plan, facts,
-    facts_used, passages, steps_planned, steps_run, adapted, searching_s, models_s, calls, prompt_tokens, answer_tokens,
-    cost)
+    facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls, prompt_tokens,
+    answer_tokens, cost)
   select p_user, p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s, x.first_s, x.plan, x.facts,
-    x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.searching_s, x.models_s, x.calls,
+    x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
     x.prompt_tokens, x.answer_tokens, x.cost
   from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real, first_s real,
-    plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int, searching_s real,
-    models_s real, calls int, prompt_tokens bigint, answer_tokens bigint, cost double precision)
+    plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int, each_step jsonb,
+    searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint, cost double precision)
   returning t.id, t.created_at
 $$;
 comment on function save_turn is 'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`.';

@@ -86,13 +86,14 @@ begin
     insert into batches (base_id, chat_id, thread_id, language)
     values (current.base_id, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint, sent ->> 'language')
     returning batches.id into its_batch;
-    insert into documents as d (base_id, batch_id, position, user_id, chat_id, message_id, source_type,
-      source_identifier, name_key, source_title, given_title, title, source_text, source_url, file_id, media_type, lane,
-      lineage, chosen)
-    values (current.base_id, its_batch, 0, (sent ->> 'user_id')::bigint, current.chat_id, current.message_id,
+    insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
+      source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
+      media_type, lane, lineage, chosen, meta)
+    values (current.base_id, its_batch, 0, (sent ->> 'user_id')::bigint, current.sender, current.chat_id, current.message_id,
       current.source_type, current.source_identifier, current.name_key, current.source_title, current.given_title,
-      current.title, current.source_text, current.source_url, current.file_id, current.media_type, current.lane,
-      current.lineage, true)
+      current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type, current.lane,
+      current.lineage, true, case when current.meta ? 'edition' then jsonb_build_object(
+        'edition', current.meta -> 'edition' || jsonb_build_object('content_hash', current.content_hash)) else '{}' end)
     returning d.id into its_id;
   end if;
   return query

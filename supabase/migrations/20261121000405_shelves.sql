@@ -1,4 +1,4 @@
--- Shelves: the vectors of a large base once more, in a table of their own with an HNSW graph (000400 searches them).
+-- Shelves: sketches of the vectors of a large base, in a table of its own (000400 searches them).
 -- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Made by workers in the background,
 -- from ready documents, whose passages no longer change. Nobody who writes or searches waits for it.
 -- The function is a security definer, because only the owner of a schema may make tables in it.
@@ -22,67 +22,118 @@ as $$
     select coalesce(sum(d.chunks), 0)::bigint as passages
     from documents d where d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.shelved) late
   where case when s.base_id is null then b.passages > exact_scan_limit()
-    else late.passages > exact_scan_limit() / 4 or s.passages > 1.5 * b.passages end
+    else late.passages > exact_scan_limit() / 4 or s.passages > 1.25 * b.passages end
   order by b.passages desc limit 1
 $$;
 comment on function shelf_wanted is
   'Internal: a large base that has no shelf, or one whose shelf has fallen behind: more than a few ready passages are not '
   'on it, or many on it have left.';
 
-create function fill_shelf(p_base uuid, p_shelf text, p_model text, p_rows bigint) returns bigint
+create function shelf_edges(p_base uuid, p_model text) returns halfvec[]
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  with sampled as materialized ( -- evenly; the ids of documents are random
+    select c.embedding
+    from (select d.id from documents d where d.base_id = p_base and d.chunks > 0 order by d.id limit 5000) d
+    cross join lateral (select * from documents_chunks x where x.document_id = d.id offset 0) c
+    where c.model = p_model and c.embedding is not null
+      and c.ordinal % (1 + (select b.passages / 5000 from bases b where b.id = p_base)) = 0
+    limit 5000
+  ), shape as (
+    select w.width, (select avg(embedding) from sampled) as middle
+    from (select coalesce(max(u.place), 1)::int as width
+      from (select embedding from sampled limit 100) s
+      cross join unnest(s.embedding::real[]) with ordinality u (number, place) where u.number <> 0) w
+  ), spread as (
+    select sqrt(avg((s.embedding <-> shape.middle) ^ 2) / min(shape.width)) as one from sampled s cross join shape
+  )
+  select coalesce(array_agg(subvector(shape.middle, 1, shape.width)
+    + array_fill((cut * spread.one)::real, array[shape.width])::halfvec order by cut)
+    filter (where shape.middle is not null), '{}')
+  from shape cross join spread cross join unnest(case
+    when shape.width >= 1000 then '{0}'
+    when shape.width >= 500 then '{-0.43, 0.43}'
+    when shape.width >= 340 then '{-0.67, 0, 0.67}'
+    else '{-0.84, -0.25, 0.25, 0.84}' end::double precision[]) cut
+$$;
+comment on function shelf_edges is
+  'Internal: where to cut the numbers of a vector into bits: at their mean in this base (vectors of many models lean to one '
+  'side), and of a narrow model at more places, so that a sketch has a thousand bits; they part a normal distribution into '
+  'equal shares. Empty where no passage has a vector.';
+
+create function new_shelf(p_base uuid, p_model text) returns text
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  shelf constant text := 'shelf_' || replace(gen_random_uuid()::text, '-', '');
+  cuts constant halfvec[] := shelf_edges(p_base, p_model);
+  bits constant int := (select coalesce(sum(vector_dims(edge)), 1) from unnest(cuts) edge);
+begin
+  execute format('create table shelves.%I (document_id uuid not null, chunks bigint[] not null, %s)', shelf,
+    (select string_agg(format('s%s bit(%s)', n, bits), ', ') from generate_series(1, 10) n));
+  execute format('alter table shelves.%I alter column chunks set storage plain, %s', shelf,
+    (select string_agg(format('alter column s%s set storage plain', n), ', ') from generate_series(1, 10) n));
+  execute format('alter table shelves.%I enable row level security', shelf);
+  if exists (select from pg_roles where rolname = 'service_role') then
+    execute format('grant select on shelves.%I to service_role', shelf);
+  end if;
+  update documents d set shelved = false where d.base_id = p_base and d.shelved;
+  insert into vector_shelves (base_id, name, model, edges, passages) values (p_base, shelf, p_model, cuts, 0)
+  on conflict (base_id) do update
+  set name = excluded.name, model = excluded.model, edges = excluded.edges, passages = 0;
+  return shelf;
+end $$;
+comment on function new_shelf is
+  'Internal: an empty shelf for a base in place of an earlier one, whose table is left for those who are reading it. A row '
+  'holds ten passages of one document, since reading a row costs as much as comparing five.';
+
+create function fill_shelf(p_base uuid, p_shelf text, p_rows bigint) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
   taken constant uuid[] := array(
     select t.id from (
       select d.id, sum(d.chunks) over (order by d.id) - d.chunks as before from documents d
-      where d.base_id = p_base and d.status = 'ready' and d.chunks > 0 and (p_rows is null or not d.shelved)) t
-    where p_rows is null or t.before < p_rows);
+      where d.base_id = p_base and d.status = 'ready' and d.chunks > 0 and not d.shelved) t
+    where t.before < p_rows);
   written bigint;
 begin
   execute format(
-    'insert into shelves.%I (chunk_id, document_id, embedding) '
-    'select c.id, c.document_id, c.embedding from documents_chunks c '
-    'where c.base_id = $1 and c.document_id = any ($2) and c.model = $3 and c.embedding is not null', p_shelf)
-  using p_base, taken, p_model;
-  get diagnostics written = row_count;
-  if p_rows is null then -- before anything is locked: this takes minutes
-    execute format('create index on shelves.%I using hnsw (embedding halfvec_cosine_ops)', p_shelf);
-  end if;
+    'with read as (select c.document_id, array_agg(c.id) as chunks, '
+    '    array_agg(sketch(c.embedding, s.edges)) as sketches '
+    '  from vector_shelves s, unnest($1) t (id) '
+    '  cross join lateral (select * from documents_chunks x where x.document_id = t.id order by x.ordinal) c '
+    '  where s.name = $2 and c.base_id = s.base_id and c.model = s.model and c.embedding is not null '
+    '  group by c.document_id, c.ordinal / 10), '
+    'put as (insert into shelves.%I select document_id, chunks, %s from read returning cardinality(chunks) as passages) '
+    'select coalesce(sum(passages), 0) from put', p_shelf,
+    (select string_agg(format('sketches[%s]', n), ', ') from generate_series(1, 10) n))
+  into written using taken, p_shelf;
   update documents d set shelved = true where d.id = any (taken) and d.status = 'ready';
+  update vector_shelves s set passages = s.passages + written where s.name = p_shelf;
   return written;
 end $$;
 comment on function fill_shelf is
-  'Internal: puts ready documents on a shelf: about `p_rows` passages of those that are not there yet; with null all of '
-  'them, and makes the index then, which is several times faster than to grow it.';
+  'Internal: puts ready documents on a shelf, about `p_rows` passages of those that are not there yet.';
 
-create function new_shelf(p_base uuid, p_model text, p_at_once boolean) returns bigint
+create function clear_shelf(p_shelf text) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  shelf constant text := 'shelf_' || replace(gen_random_uuid()::text, '-', '');
-  written bigint := 0;
+  gone uuid[];
+  freed bigint;
 begin
-  execute format('create table shelves.%I (chunk_id bigint not null, document_id uuid not null, '
-    'embedding halfvec(1024) not null)', shelf);
-  execute format('alter table shelves.%I alter column embedding set storage plain', shelf);
-  execute format('alter table shelves.%I enable row level security', shelf);
-  if exists (select from pg_roles where rolname = 'service_role') then
-    execute format('grant select on shelves.%I to service_role', shelf);
-  end if;
-  if p_at_once then
-    written := fill_shelf(p_base, shelf, p_model, null);
-  else
-    execute format('create index on shelves.%I using hnsw (embedding halfvec_cosine_ops)', shelf);
-    update documents d set shelved = false where d.base_id = p_base and d.shelved;
-  end if;
-  insert into vector_shelves (base_id, name, model, passages) values (p_base, shelf, p_model, written)
-  on conflict (base_id) do update set name = excluded.name, model = excluded.model, passages = excluded.passages;
-  return written;
+  execute format(
+    'with left_over as (delete from shelves.%I s '
+    '  where not exists (select from documents d where d.id = s.document_id and d.visible) '
+    '  returning s.document_id, cardinality(s.chunks) as passages) '
+    'select coalesce(array_agg(distinct document_id), ''{}''), coalesce(sum(passages), 0) from left_over', p_shelf)
+  into gone, freed;
+  update documents d set shelved = false where d.id = any (gone);
+  update vector_shelves s set passages = s.passages - freed where s.name = p_shelf;
+  return freed;
 end $$;
-comment on function new_shelf is
-  'Internal: a shelf for a base in place of an earlier one, whose table is left for those who are reading it. Filled at '
-  'once, or empty for `fill_shelf` to fill it step by step.';
+comment on function clear_shelf is 'Internal: takes from a shelf what can no longer be found.';
 
 create function drop_old_shelves() returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -103,16 +154,11 @@ comment on function drop_old_shelves is 'Internal: removes the tables that no ba
 create function ensure_vector_index()
 returns table (base_id uuid, shelved bigint)
 language plpgsql security definer set search_path = public, extensions, pg_temp
-set max_parallel_maintenance_workers = 0 -- their memory would have to fit into /dev/shm, which in a container is 64 MB
 as $$
 #variable_conflict use_column
 declare
-  step constant bigint := 300; -- passages, put on a shelf one by one in 2 to 4 s
-  at_once constant boolean := (
-    select s.setting::bigint = 0 or s.setting::bigint > 30 * 60 * 1000 from pg_settings s where s.name = 'statement_timeout');
+  step constant bigint := 10000; -- passages, sketched and put on a shelf in about a second
   wanted record;
-  made_by text;
-  written bigint;
 begin
   if not pg_try_advisory_xact_lock(hashtext('vector_shelves')) then -- another worker is at it
     return;
@@ -125,19 +171,15 @@ begin
     delete from vector_shelves s where s.base_id = wanted.base_id;
     return query select wanted.base_id, 0::bigint;
     return;
+  elsif wanted.shelved > 1.25 * wanted.present then
+    perform clear_shelf(wanted.shelf);
+  elsif wanted.shelf is null then
+    wanted.shelf := new_shelf(wanted.base_id, (
+      select c.model from documents_chunks c where c.base_id = wanted.base_id
+      group by c.model order by count(*) desc limit 1));
   end if;
-  select c.model into made_by from documents_chunks c where c.base_id = wanted.base_id
-  group by c.model order by count(*) desc limit 1;
-  if wanted.shelf is null or wanted.shelved > 1.5 * wanted.present or (at_once and wanted.unshelved > wanted.shelved / 4) then
-    perform set_config('maintenance_work_mem', least(wanted.present * 3 / 1000 + 64, 1600) || 'MB', true);
-    written := new_shelf(wanted.base_id, made_by, at_once);
-  else
-    written := fill_shelf(wanted.base_id, wanted.shelf, made_by, step);
-    update vector_shelves s set passages = s.passages + written where s.name = wanted.shelf;
-  end if;
-  return query select wanted.base_id, written;
+  return query select wanted.base_id, fill_shelf(wanted.base_id, wanted.shelf, step);
 end $$;
 comment on function ensure_vector_index is
-  'One step for the shelf that is wanted most, to be called until no row comes back. A call that may take long makes a '
-  'whole shelf; where calls are cut off (Supabase) it is filled step by step. Searching is complete all the time. '
-  'Security definer, because only the owner of a schema may make tables in it.';
+  'One step of about a second for the shelf that is wanted most, to be called until no row comes back. Searching is '
+  'complete all the time. Security definer, because only the owner of a schema may make tables in it.';

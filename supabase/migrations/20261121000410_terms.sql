@@ -74,25 +74,26 @@ comment on function is_word is
   'Internal: whether terms that begin with the same five letters are taken for relatives of this one: a word of letters, '
   'and no code, number or name of a file.';
 
-create function similar_terms(p_base uuid, p_first text, p_pattern text)
+create function similar_terms(p_base uuid, p_beginnings text[], p_pattern text)
 returns table (term text)
 language sql stable rows 3 security invoker set search_path = public, extensions, pg_temp
 as $$
   with recursive vocabulary as (
-    (select t.term from chunk_terms t
-     where t.base_id = p_base and t.term >= p_first collate "C" and t.term < (p_first || chr(1114111)) collate "C"
-     order by t.term limit 1)
+    select first.term, b.start from unnest(p_beginnings) b (start) cross join lateral (
+      select t.term from chunk_terms t
+      where t.base_id = p_base and t.term >= b.start collate "C" and t.term < (b.start || chr(1114111)) collate "C"
+      order by t.term limit 1) first
     union all
-    (select later.term from vocabulary v cross join lateral (
+    (select later.term, v.start from vocabulary v cross join lateral (
        select t.term from chunk_terms t
-       where t.base_id = p_base and t.term > v.term and t.term < (p_first || chr(1114111)) collate "C"
+       where t.base_id = p_base and t.term > v.term and t.term < (v.start || chr(1114111)) collate "C"
        order by t.term limit 1) later)
   )
-  select v.term from vocabulary v where v.term ~ p_pattern limit 3
+  select v.term from vocabulary v where v.term ~ p_pattern order by v.term limit 3
 $$;
 comment on function similar_terms is
-  'Internal: up to three terms of the base that begin with `p_first` and match a pattern. Steps from term to term by the '
-  'index: as many steps as there are such terms, however many passages hold them.';
+  'Internal: the first three terms of the base that begin in one of some ways and match a pattern. Steps from term to term '
+  'by the index: as many steps as there are such terms, however many passages hold them.';
 
 create function count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
   out own bigint, out around bigint)
@@ -126,6 +127,7 @@ as $$
 declare
   wide_share constant double precision := 0.5; -- of a word's weight, for all that begins alike; the rest for itself
   readable constant bigint := 10000; -- postings that one search reads in full, beginning with the rarest word
+  longest constant bigint := 15000; -- of a word that is not the rarest; reading all of «cloud» took longer than the rest
   total constant double precision := (select b.passages from bases b where b.id = p_base);
 begin
   return query
@@ -137,8 +139,8 @@ begin
     select a.place, a.term from asked a
     union
     select a.place, s.term from asked a
-    join jsonb_to_recordset(p_spellings) x (term text, first text, pattern text) on x.term = a.term
-    cross join lateral similar_terms(p_base, x.first, x.pattern) s
+    join jsonb_to_recordset(p_spellings) x (term text, beginnings text[], pattern text) on x.term = a.term
+    cross join lateral similar_terms(p_base, x.beginnings, x.pattern) s
     where not a.held
   ), range as (
     select m.place, m.term, r.low, case when r.low = m.term and not is_word(m.term) then m.term || chr(1)
@@ -155,8 +157,10 @@ begin
       * ln(1 + greatest(total - c.times + 0.5, 0) / (c.times + 0.5)),
     case when is_word(c.term) and c.leads then wide_share else 0 end
       * ln(1 + greatest(total - c.times_around + 0.5, 0) / (c.times_around + 0.5)),
-    sum(c.times_around) over (order by c.times_around, c.place, c.term) - c.times_around > readable
-  from counted c;
+    sum(c.times_around) over rarest_first - c.times_around > readable
+      or (c.times_around > longest and row_number() over rarest_first > 1)
+  from counted c
+  window rarest_first as (order by c.times_around, c.place, c.term);
 end $$;
 comment on function weigh_terms is
   'Internal: what each term of a question is worth in this base (its rarity), and the range of the index where it and its '
@@ -180,20 +184,19 @@ declare
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
 begin
   return query
-  with held as (
-    select w.n, t.chunk_id, sum(t.weight) as around, sum(t.weight) filter (where t.term = w.term) as own
-    from unnest(p_terms, p_lows, p_highs) with ordinality w (term, low, high, n)
-    cross join lateral (
+  select h.chunk_id, sum(w.own * coalesce(h.own * (k1 + 1) / (h.own + k1), 0)
+    + w.wide * h.around * (k1 + 1) / (h.around + k1)) as score
+  from unnest(p_terms, p_lows, p_highs, p_own, p_wide) w (term, low, high, own, wide)
+  cross join lateral ( -- word by word: one grouping of all by word and passage takes a fifth longer
+    select t.chunk_id, sum(t.weight) as around, sum(t.weight) filter (where t.term = w.term) as own
+    from (
       select x.term, x.chunk_id, x.frequency * average / greatest(x.length, shortest) + x.titled * titled_weight as weight
       from chunk_terms x
       where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" offset 0) t
-    where t.chunk_id not in (select unnest(p_hidden))
+    where (p_hidden = '{}' or t.chunk_id not in (select unnest(p_hidden)))
       and (p_allowed is null or t.chunk_id in (select unnest(p_allowed)))
-    group by w.n, t.chunk_id
-  )
-  select h.chunk_id, sum(p_own[h.n] * coalesce(h.own * (k1 + 1) / (h.own + k1), 0)
-    + p_wide[h.n] * h.around * (k1 + 1) / (h.around + k1)) as score
-  from held h
+    group by t.chunk_id
+  ) h
   group by h.chunk_id
   order by score desc, h.chunk_id limit p_limit;
 end $$;

@@ -3,6 +3,11 @@
 
 set search_path = public, extensions;
 
+create function folded(p_name text) returns text
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$ select translate(lower(p_name), 'ё', 'е') $$;
+comment on function folded is 'Internal: a name as people type it.';
+
 create function matching_documents(p_base uuid, p_filter jsonb) returns uuid[]
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -11,8 +16,8 @@ as $$
     where d.base_id = p_base and d.visible
       and (p_filter -> 'documents' is null or p_filter -> 'documents' ? d.id::text)
       and (p_filter -> 'types' is null or p_filter -> 'types' ? d.source_type)
-      and (p_filter -> 'senders' is null or p_filter -> 'senders' ? d.user_id::text)
-      and (p_filter ->> 'author' is null or strpos(lower(d.author), lower(p_filter ->> 'author')) > 0)
+      and (p_filter ->> 'sender' is null or strpos(folded(d.sender), folded(p_filter ->> 'sender')) > 0)
+      and (p_filter ->> 'author' is null or strpos(folded(d.author), folded(p_filter ->> 'author')) > 0)
       and (p_filter ->> 'since' is null or coalesce(d.published_at, d.created_at) >= (p_filter ->> 'since')::timestamptz)
       and (p_filter ->> 'before' is null or coalesce(d.published_at, d.created_at) < (p_filter ->> 'before')::timestamptz)
   ) end

@@ -27,22 +27,23 @@ comment on function outdated_chunks is
   'Internal: passages of ready documents for which this model has no vector yet. Documents in work are taken later.';
 
 create function outdated_bases(p_model text, p_name text)
-returns table (base_id uuid, name text, passages bigint)
+returns table (base_id uuid, name text, passages bigint, waiting bigint)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select b.id, b.name, b.passages from bases b
+  select b.id, b.name, b.passages, (select count(*) from outdated_chunks(b.id, p_model)) from bases b
   where (p_name is null or b.name = p_name) and exists (
     select from documents_chunks c join documents d on d.id = c.document_id
     where c.base_id = b.id and c.model <> p_model and d.status = 'ready')
   order by b.id limit 500
 $$;
-comment on function outdated_bases is 'Bases with passages of another model; all of them, or the one of this name.';
+comment on function outdated_bases is
+  'Bases with passages of another model; all of them, or the one of this name. For those that wait it has no vector yet.';
 
 create function outdated_documents(p_base text, p_model text)
-returns table (document_id uuid, passages bigint)
+returns table (document_id uuid)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select c.document_id, count(*) from outdated_chunks(p_base::uuid, p_model) c group by 1 order by 1 limit 500
+  select distinct c.document_id from outdated_chunks(p_base::uuid, p_model) c order by 1 limit 500
 $$;
 comment on function outdated_documents is 'Documents of the base with passages for which this model has no vector yet.';
 

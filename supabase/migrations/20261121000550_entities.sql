@@ -15,10 +15,12 @@ create table enrichments (
   lease_until timestamptz,
   reader      text,                        -- which way of reading it went through; null: not yet
   problem     text,                        -- why it was given up
+  again       boolean not null default false, -- it was read before, in a poorer way: it comes after all that was not
   finished_at timestamptz
 );
-create index enrichments_turn on enrichments (turn) where finished_at is null;
+create index enrichments_turn on enrichments (again, turn) where finished_at is null;
 create index enrichments_base on enrichments (base_id, turn) where finished_at is null;
+create index enrichments_reader on enrichments (reader, turn) where finished_at is not null;
 create index enrichments_by_base on enrichments (base_id);
 comment on table enrichments is 'The queue of ready documents that entities and facts are still to be read from.';
 
@@ -118,7 +120,8 @@ begin
   if new.status = 'ready' then
     insert into enrichments (document_id, base_id, turn)
     values (new.id, new.base_id, greatest(now(), (
-      select max(e.turn) from enrichments e where e.base_id = new.base_id and e.finished_at is null) + interval '30 seconds'))
+      select max(e.turn) from enrichments e where e.base_id = new.base_id and e.finished_at is null and not e.again)
+      + interval '30 seconds'))
     on conflict do nothing;
   else
     delete from enrichments e where e.document_id = new.id;
@@ -144,8 +147,8 @@ begin
   where e.finished_at is null and e.attempts >= p_attempts and e.lease_until <= now();
   select e.document_id into its_id from enrichments e
   where e.finished_at is null and e.run_after <= now() and (e.lease_until is null or e.lease_until <= now())
-    and (p_only is null or e.base_id = p_only::uuid)
-  order by e.turn limit 1 for update skip locked;
+    and (p_only is null or (e.base_id = p_only::uuid and not e.again))
+  order by e.again, e.turn limit 1 for update skip locked;
   return query
   update enrichments e
   set lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s), attempts = e.attempts + 1
@@ -155,7 +158,24 @@ begin
 end $$;
 comment on function claim_enrichment is
   'Gives a worker the next ready document to read entities from, or one whose worker has gone silent; `p_only` asks for '
-  'one base. What was begun so many times without an end is given up.';
+  'what is new in one base. What was begun so many times without an end is given up.';
+
+create function read_again(p_reader text, p_limit int)
+returns table (document_id uuid)
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  with chosen as (
+    select e.document_id from enrichments e
+    where e.finished_at is not null and e.reader = p_reader
+    order by e.turn limit p_limit for update skip locked
+  )
+  update enrichments e set again = true, finished_at = null, attempts = 0, run_after = now()
+  from chosen c where e.document_id = c.document_id
+  returning e.document_id
+$$;
+comment on function read_again is
+  'Lets documents that were read in this way wait once more, behind all new ones, so many at a time. What is known of '
+  'them stays until `store_entities` replaces it.';
 
 create function held_enrichment(p_document text, p_lease text)
 returns enrichments
@@ -280,12 +300,16 @@ as $$ -- planning it takes ten times as long as running it
 #variable_conflict use_column
 begin
   return query
-  with found as (
-    select a.entity_id, a.key, max(a.weight) as weight, bool_and(a.as_name) as as_name
+  with named as (
+    select a.entity_id, a.key, max(a.weight) as weight, bool_and(a.as_name) as as_name,
+      row_number() over (partition by a.key order by max(a.weight) desc, count(*) desc, a.entity_id) as place
     from entity_aliases a
     where a.base_id = p_base::uuid and a.key = any (p_keys)
     group by a.entity_id, a.key
-    order by max(a.weight) desc, a.entity_id limit p_limit
+  ), found as (
+    select n.entity_id, n.key, n.weight, n.as_name from named n
+    where n.place <= 12 -- a first name may have hundreds: those that most documents name so
+    order by n.weight desc, n.entity_id limit p_limit
   )
   select e.canonical, e.type, e.name,
     array(select x.form from entity_aliases x where x.entity_id = e.id and x.weight = 1
@@ -298,7 +322,8 @@ begin
   from found f join entities e on e.id = f.entity_id
   order by f.weight desc, e.canonical;
 end $$;
-comment on function resolve_names is 'Entities of a base that are found under these keys, the surest first.';
+comment on function resolve_names is
+  'Entities of a base that are found under these keys, the surest first; of a key at most twelve.';
 
 create function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
 returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)

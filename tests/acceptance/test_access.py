@@ -101,8 +101,8 @@ async def test_a_button_of_the_language_before_still_works(start: Start) -> None
 @pytest.mark.parametrize(
     ("name", "body", "sentence"),
     [
-        ("голос.ogg", b"OggS" + bytes(100), "слушать я здесь не умею"),
-        ("песня.mp3", b"ID3" + bytes(100), "слушать я здесь не умею"),
+        ("голос.ogg", b"OggS" + bytes(100), "распознавание речи здесь не настроено"),
+        ("песня.mp3", b"ID3" + bytes(100), "распознавание речи здесь не настроено"),
         ("кино.mp4", bytes(100), "такие файлы читать не умею"),
     ],
 )

@@ -115,6 +115,23 @@ async def test_a_link_is_refreshed_into_a_new_version(start: Start) -> None:
     assert "изменён 1 абзац" in receipt.text
 
 
+async def test_a_link_that_its_server_calls_unchanged_is_not_sent_again(start: Start) -> None:
+    words = "Проезд по городу стоит сорок рублей для взрослых, дети до семи лет ездят бесплатно. " * 3
+    page_of = f"<html><head><title>Цены</title></head><body><article><p>{words}</p></article></body></html>"
+    async with serve_web() as web:
+        html = ("Content-Type", "text/html; charset=utf-8")
+        web.replies["/a"] = Reply(body=page_of.encode(), headers=(html, ("ETag", '"7"')))
+        async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
+            await enter(you, "base")
+            await you.say(web.url("/a"))
+            await you.wait_for("✅ Цены в базе", READ_S)
+            await you.say("/docs")
+            await you.press("1", await you.wait_for("Документы: 1"))
+            await you.press("Обновить", await you.wait_for("добавлен"))
+            await you.wait_for("ничего не изменилось", READ_S)
+    assert [asked.headers.get("if-none-match") for asked in web.asked] == [None, '"7"']
+
+
 async def test_a_batch_can_be_cancelled_as_a_whole(start: Start) -> None:
     async with serve_web() as web:
         addresses = [web.url(f"/{number}") for number in range(3)]
@@ -135,5 +152,5 @@ async def test_where_no_speech_model_is_set_up_a_recording_says_so(start: Start,
     async with start() as page, Person(page) as you:
         await enter(you, "base")
         await you.send_file(recording)
-        failed = await you.wait_for("слушать я здесь не умею", READ_S)
+        failed = await you.wait_for("распознавание речи здесь не настроено", READ_S)
     assert "Голосовое от" in failed.text

@@ -4,6 +4,7 @@ In: what the person says, sends and presses, as raw updates. Out: what the bot d
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -85,6 +86,7 @@ class Person:
             passages=self.stores.search,
             text=self.stores.text,
             texts=texts(),
+            count_terms=lambda text: Counter(text.casefold().split()),
             wake=self._wake,
             **self.changes,
         )

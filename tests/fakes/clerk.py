@@ -34,7 +34,12 @@ def read_contract(request: RowsRequest) -> RowsReply:
         if found[0] and (any(found[1:]) or len(found) == 1):
             chunk = next(chunk for chunk in chunks if found[0] in chunk.chunk_text)
             rows.append(ReadRow(chunk_id=chunk.chunk_id, cells=tuple(found), quote=found[0]))
-    return RowsReply(rows=tuple(rows))
+    return listed(*rows)
+
+
+def listed(*rows: ReadRow, seen: int | None = None) -> RowsReply:
+    """A reply that gives all rows it saw, unless `seen` says otherwise."""
+    return RowsReply(total_seen=len(rows) if seen is None else seen, rows=rows)
 
 
 def _find(column: str, chunks: Sequence[NamedChunk]) -> str:
@@ -52,11 +57,15 @@ class ClerkModel:
     name: str = "clerk"
     requests: list[RowsRequest] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of the prompts, in tokens
+    remarks: list[str] = field(default_factory=list)  # on what it said before
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
         tokens = sum(estimate_tokens(message.content) for message in messages)
         self.sizes.append(tokens)
         note_usage(prompt_tokens=tokens, answer_tokens=10)
+        self.remarks += [message.content for message in messages[2:] if message.role == "user"]
         self.requests.append(RowsRequest.model_validate_json(messages[1].content))
         return schema.model_validate_json(self.reply(self.requests[-1]).model_dump_json())
 

@@ -23,6 +23,7 @@ from ingestion.records import (
     BlockKind,
     ClaimedDocument,
     Document,
+    Edition,
     Failure,
     FetchedFile,
     IndexedChunk,
@@ -115,6 +116,7 @@ class FakeQueue:
         self.known_hashes: dict[str, DocumentId] = {}
         self.hashes: list[str] = []
         self.sizes: list[int | None] = []
+        self.editions: list[Edition | None] = []
         self.parsed: Document | None = None
         self.expected = 0
         self.chunks: dict[int, IndexedChunk] = {}
@@ -160,10 +162,12 @@ class FakeQueue:
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
+        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """A duplicate when the hash is known."""
         self.hashes.append(content_hash)
         self.sizes.append(size_bytes)
+        self.editions.append(edition)
         first = self.known_hashes.get(content_hash)
         return None if first is None else PublishedDocument(duplicate_of=first, chunks=1)
 

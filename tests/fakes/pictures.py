@@ -12,11 +12,12 @@ from ingestion.records import Block, BlockKind, FetchedFile
 
 
 class FakePictureSource:
-    """A picture of a page is its number; pages that are `broken` cannot be drawn."""
+    """A picture of a page is its number; pages that are `broken` cannot be drawn, `slow` ones not in time."""
 
-    def __init__(self, *, pages: int = 1, broken: Sequence[int] = ()) -> None:
+    def __init__(self, *, pages: int = 1, broken: Sequence[int] = (), slow: Sequence[int] = ()) -> None:
         self._pages = pages
         self._broken = broken
+        self._slow = slow
         self.drawn: list[int] = []
 
     async def draw_page(self, file: FetchedFile, page: int) -> Picture:
@@ -24,6 +25,8 @@ class FakePictureSource:
         self.drawn.append(page + 1)
         if page + 1 in self._broken:
             raise SourceError(FailureCode.FILE_DAMAGED, name=file.name)
+        if page + 1 in self._slow:
+            raise SourceError(FailureCode.FILE_TOO_SLOW, name=file.name, seconds=60)
         return Picture(content=str(page + 1).encode(), pages=self._pages)
 
     async def open_picture(self, file: FetchedFile, page: int) -> Picture:

@@ -189,7 +189,9 @@ class ScriptedModel:
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         return "".join([piece async for piece in self.stream(messages)])
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
         return _parsed(schema, await self.complete(messages))
 
 

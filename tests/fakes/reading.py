@@ -95,7 +95,9 @@ class ReadingModel:
     syntheses: list[SynthesisRequest] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of the prompts, in tokens
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
         tokens = sum(estimate_tokens(message.content) for message in messages)
         self.sizes.append(tokens)
         note_usage(prompt_tokens=tokens, answer_tokens=10)

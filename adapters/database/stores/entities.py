@@ -41,6 +41,13 @@ class EntityStore:
         found = await self._transport.call("claim_enrichment", p_lease_s=lease_s, p_attempts=attempts, p_only=only)
         return _claimed(found[0]) if found else None
 
+    async def read_again(self, *, reader: str) -> int:
+        """Let all documents that were read in this way wait once more, behind new ones; how many."""
+        waiting = 0
+        while found := await self._transport.call("read_again", p_reader=reader, p_limit=PAGE_ROWS):
+            waiting += len(found)
+        return waiting
+
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
         """Hold it for that long from now."""
         await self._call("renew_enrichment", claimed, p_lease_s=lease_s)

@@ -56,6 +56,7 @@ class IntakeStore:
 def _batch_json(batch: Batch) -> dict[str, JsonValue]:
     return {
         "user_id": batch.user_id,
+        "sender": batch.sender,
         "language": batch.language,
         "chat_id": batch.chat_id,
         "thread_id": batch.thread_id,

@@ -3,6 +3,7 @@
 In: a base. Out: cards of its documents, and what was removed. Documents are reached through their base only.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from adapters.database import rows
@@ -57,14 +58,18 @@ class LibraryStore:
             await self._transport.call("choose_document", p_base=base, p_document=document, p_choice=choice.value)
         )
 
-    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
-        """Give a document another name; False when there is none."""
+    async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
+        """Give a document another name, by whose `terms` it is found from now on; False when there is none."""
         name = storable(title)
-        return bool(
-            await self._transport.call(
-                "rename_document", p_base=base, p_document=document, p_title=name, p_name_key=name_key(name)
-            )
+        found = await self._transport.call(
+            "rename_document",
+            p_base=base,
+            p_document=document,
+            p_title=name,
+            p_name_key=name_key(name),
+            p_terms=json_text(terms),
         )
+        return bool(found)
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
         """The document and what it took the place of, newest first; at most 900 of them."""
@@ -117,6 +122,7 @@ def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
         "steps_planned": turn.steps.planned,
         "steps_run": turn.steps.run,
         "adapted": turn.steps.adapted,
+        "each_step": [asdict(step) for step in turn.each_step],
         "searching_s": turn.usage.searching.seconds,
         "models_s": turn.usage.models.seconds,
         "calls": turn.usage.calls,

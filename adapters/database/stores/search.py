@@ -10,7 +10,7 @@ from domain.ids import BaseId, ChunkId
 from domain.locator import JsonValue
 from rag.records import Candidate, Passage, SearchFilter, SearchQuery, Spelling
 
-INDEX_S = 2 * 60 * 60  # a million vectors on one slow core
+INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a shelf takes a second
 
 
 class SearchStore:
@@ -57,7 +57,7 @@ class SearchStore:
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:
-    return {"term": spelling.term, "first": spelling.first, "pattern": spelling.pattern}
+    return {"term": spelling.term, "beginnings": [*spelling.beginnings], "pattern": spelling.pattern}
 
 
 def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
@@ -65,7 +65,7 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
     asked: dict[str, JsonValue] = {
         "documents": [*only.documents],
         "types": [kind.value for kind in only.types],
-        "senders": [str(sender) for sender in only.senders],
+        "sender": only.sender,
         "author": only.author,
         "since": iso(only.since),
         "before": iso(only.before),

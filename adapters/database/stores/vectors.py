@@ -10,7 +10,7 @@ from adapters.database.transport import Row, Transport
 from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import Locator
 from ingestion.records import Chunk, Span, Vector
-from ingestion.reindexing import OutdatedBase, OutdatedDocument, StoredChunk
+from ingestion.reindexing import OutdatedBase, StoredChunk
 
 PAGE = 500  # passages of one call
 VECTORS_A_CALL = 64  # about 0.7 MB as JSON
@@ -31,16 +31,15 @@ class NextVectorStore:
                 id=BaseId(str(row["base_id"])),
                 name=None if row["name"] is None else str(row["name"]),
                 passages=int(str(row["passages"])),
+                waiting=int(str(row["waiting"])),
             )
             for row in rows
         ]
 
-    async def outdated_documents(self, base: BaseId, model: str) -> list[OutdatedDocument]:
+    async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready ones with passages that `model` has no vector for."""
         rows = await self._transport.call("outdated_documents", p_base=base, p_model=model)
-        return [
-            OutdatedDocument(id=DocumentId(str(row["document_id"])), passages=int(str(row["passages"]))) for row in rows
-        ]
+        return [DocumentId(str(row["document_id"])) for row in rows]
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         """All of a document, in order."""

@@ -5,6 +5,7 @@ raises LeaseLost when another worker holds it, or when it was cancelled or delet
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
@@ -14,7 +15,7 @@ from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from ingestion.errors import LeaseLost
-from ingestion.records import Block, ClaimedDocument, Document, Failure, IndexedChunk, PublishedDocument
+from ingestion.records import Block, ClaimedDocument, Document, Edition, Failure, IndexedChunk, PublishedDocument
 
 
 class WorkStore:
@@ -51,6 +52,7 @@ class WorkStore:
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
+        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         """Note the content's hash; the document that it has to give way to, or be chosen against, if there is one."""
         found = await self._call(
@@ -59,6 +61,7 @@ class WorkStore:
             p_content_hash=content_hash,
             p_size_bytes=size_bytes,
             p_media_type=None if media_type is None else storable(media_type),
+            p_edition=None if edition is None else json_text(asdict(edition)),
         )
         return rows.published_document(found[0]) if found else None
 
@@ -124,13 +127,14 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
 def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
     return {
         "title": parsed.title,
+        "names": [{"text": name.text, "terms": dict(name.terms)} for name in parsed.names],
         "language": parsed.language,
         "medium": parsed.medium.value,
         "duration_s": parsed.duration_s,
         "pages": parsed.pages,
         "pages_without_text": list(parsed.pages_without_text),
         "parts": parsed.parts,
-        "unread": list(parsed.unread),
+        "unread": [part.to_json() for part in parsed.unread],
         "author": parsed.author,
         "published_at": iso(parsed.published_at),
         "blocks": [_block_json(block) for block in parsed.blocks],

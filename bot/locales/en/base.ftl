@@ -97,6 +97,28 @@ receipt-site-pages = { $count ->
 }
 receipt-replaced = ✅ <b>{ $title }</b>: replaced
 receipt-unchanged = <b>{ $title }</b>: nothing has changed.
+unread-part = { $code ->
+    [file-encrypted] { $name } (password)
+    [file-damaged] { $name } (damaged)
+    [file-unsupported] { $name } (unknown format)
+    [file-too-large] { $name } (too large)
+    [file-too-heavy] { $name } (too large)
+    [page-too-large] { $name } (too large)
+    [file-too-slow] { $name } (out of time)
+    [page-too-slow] { $name } (no answer in time)
+    [page-unreachable] { $name } (the site does not answer)
+    [page-status] { $name } (the site answered with an error)
+    [file-without-text] { $name } (no text)
+    [file-needs-recognition] { $name } (pictures only)
+    [file-without-words] { $name } (words cannot be made out)
+    [file-needs-hearing] { $name } (a recording, cannot listen)
+    [file-without-speech] { $name } (no speech)
+    [file-too-long] { $name } (recording too long)
+    [file-needs-script] { $name } (built in the browser)
+    [file-needs-login] { $name } (needs signing in)
+    [file-archive-empty] { $name } (nothing inside)
+   *[other] { $name }
+}
 receipt-unread = { $count ->
     [1] ⚠️ Not read: { $parts }
    *[other] ⚠️ Not read: { $parts }

@@ -65,6 +65,11 @@ answer-documents-failed =
         [one] { $count } document could not be worked through: the service did not answer.
        *[other] { $count } documents could not be worked through: the service did not answer.
     }
+answer-rows-missing =
+    { $count ->
+        [one] { $count } more row is in the documents but was not copied out: list and count may be incomplete.
+       *[other] { $count } more rows are in the documents but were not copied out: list and count may be incomplete.
+    }
 answer-steps-failed = This did not work: { $steps }. The answer is incomplete without it.
 answer-spent-stopped = Stopped as you asked: this is what was known by then.
 answer-spent-seconds = The time for one question is over: this is what was known by then. Ask about a part to learn more.

@@ -20,8 +20,14 @@ cli-migrated = { $count ->
   }
 
 cli-reindexing = { $base }: { $done } of { $total } passages
-cli-reindexed = { $base }: searched by { $model } now
-cli-nothing-to-reindex = Nothing to move: every passage has vectors of { $model }.
+cli-reindexed = { $model ->
+    [none] { $base }: searched by words now, without a model
+   *[other] { $base }: searched by { $model } now
+  }
+cli-nothing-to-reindex = { $model ->
+    [none] Nothing to move: no model is configured, and search goes by words already.
+   *[other] Nothing to move: every passage has vectors of { $model }.
+  }
 
 missing-token = no BOT_TOKEN: the talk goes on in the local chat
 missing-model = no LLM key: I answer with quotes

@@ -1,18 +1,18 @@
 # Why a source was not read and what to do; the key is error-<ingestion.errors.FailureCode>.
 
-error-file-too-large = <b>{ $name }</b> is larger than { $limit_mb } MB, I cannot get such a file. Split it, or send a link.
+error-file-too-large = <b>{ $name }</b> is larger than { $limit_mb } MB, more than I can read. Split it and send the parts.
 error-file-empty = <b>{ $name }</b> is empty. Check the file and send it again.
 error-file-encrypted = 🔒 <b>{ $name }</b> is protected by a password. Remove it and send the file again.
 error-file-damaged = <b>{ $name }</b> is damaged and could not be read. Save it anew and send it again.
 error-file-unsupported = <b>{ $name }</b>: I cannot read such files. I read PDF, DOCX, RTF, ODT, XLSX, XLS, CSV, PPTX, EPUB, FB2, EML, HTML, TXT, MD, and ZIP of those: save it as one of them and send it again.
-error-file-without-text = <b>{ $name }</b> holds no text, it seems to be scans. Send a file whose text can be selected.
+error-file-without-text = No text was found in <b>{ $name }</b>. If it is in pictures inside, send them as photos, or save the file as PDF.
 error-file-gone = <b>{ $name }</b> no longer opens: the file vanished before I read it. Send it again.
 error-file-too-slow = Reading <b>{ $name }</b> took more than { $seconds } s, so I stopped. Split it and send it again.
 error-file-too-heavy = <b>{ $name }</b> is too large inside, there was not enough memory for it. Split it and send it again.
 error-file-archive-empty = <b>{ $name }</b> holds nothing that I can read. Send the documents themselves.
 error-file-needs-recognition = <b>{ $name }</b> has its text in pictures only, and no recognition is set up here. Send a file whose text can be selected.
-error-file-needs-hearing = <b>{ $name }</b> is a recording, and I cannot listen here: no speech model is set up. Send it as text.
-error-file-without-words = No words were found in <b>{ $name }</b>. Send a larger, straighter picture, or type what it says.
+error-file-needs-hearing = <b>{ $name }</b> is a recording, and speech recognition is not set up here. Send its words as text.
+error-file-without-words = No words were found in <b>{ $name }</b>: it is blank, or the text cannot be made out. If it is a scan or a photo, send a larger, straighter one.
 error-file-without-speech = No speech can be heard in <b>{ $name }</b>. Check the recording and send it again.
 error-file-too-long = <b>{ $name }</b> is longer than { $minutes } min, too much for me to listen to. Cut it into parts and send them.
 error-video-unavailable = The video on { $host } is not available: removed, private, or not for everybody. Send the file itself.
@@ -26,8 +26,14 @@ error-skipped = Skipped: the base keeps what it had.
 error-page-address-forbidden = The page { $host } must not be opened: it is an address of an internal network. Send an address of the internet, or the file itself.
 error-page-address-invalid = { $url } does not look like a link. Check it and send it again.
 error-page-not-found-host = The site { $host } was not found. Check the address.
-error-page-unreachable = The page { $host } did not open: the site does not answer. Try later, or send the text as a file.
-error-page-status = The page { $host } did not open: the server answered { $status }. Check the address.
+error-page-unreachable = The page { $host } did not open: the site does not answer, or its connection is not safe. Try later, or send the text as a file.
+error-page-status = { $status ->
+    [401] { $host } shows this page only after signing in. Save it as PDF or copy its text here.
+    [403] { $host } does not hand this page to programs. Save it as PDF or copy its text here.
+    [404] { $host } has no such page. Check the address.
+    [410] This page is no longer on { $host }. Check the address.
+   *[other] The page { $host } did not open: the site answered with error { $status }. Check the address or try later.
+}
 error-page-too-large = The page { $host } is larger than { $limit_mb } MB. Send the part you need as text or as a file.
 error-page-too-slow = The page { $host } did not load within { $seconds } s. Try later, or send the text as a file.
 error-page-too-many-redirects = The page { $host } sends us around in circles. Send the final address.

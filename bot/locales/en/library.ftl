@@ -12,6 +12,7 @@ button-delete = Delete
 button-delete-sure = Yes, delete
 button-no = Cancel
 
+card-published = of { $day }
 card-added = added on { $day }
 delete-sure = Delete <b>{ $title }</b>? It cannot be brought back.
 deleted = Deleted: <b>{ $title }</b>

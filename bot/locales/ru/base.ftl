@@ -103,6 +103,28 @@ receipt-site-pages = { $count ->
 }
 receipt-replaced = ✅ <b>{ $title }</b>: заменил
 receipt-unchanged = <b>{ $title }</b>: ничего не изменилось.
+unread-part = { $code ->
+    [file-encrypted] { $name } (под паролем)
+    [file-damaged] { $name } (повреждён)
+    [file-unsupported] { $name } (не знаю такого формата)
+    [file-too-large] { $name } (слишком велик)
+    [file-too-heavy] { $name } (слишком велик)
+    [page-too-large] { $name } (слишком велик)
+    [file-too-slow] { $name } (не хватило времени)
+    [page-too-slow] { $name } (не дождался ответа)
+    [page-unreachable] { $name } (сайт не отвечает)
+    [page-status] { $name } (сайт ответил ошибкой)
+    [file-without-text] { $name } (нет текста)
+    [file-needs-recognition] { $name } (только картинки)
+    [file-without-words] { $name } (слов не разобрать)
+    [file-needs-hearing] { $name } (запись, слушать не умею)
+    [file-without-speech] { $name } (речи не слышно)
+    [file-too-long] { $name } (слишком длинная запись)
+    [file-needs-script] { $name } (собирается в браузере)
+    [file-needs-login] { $name } (нужен вход)
+    [file-archive-empty] { $name } (внутри ничего нет)
+   *[other] { $name }
+}
 receipt-unread = { $count ->
     [1] ⚠️ Не прочитано: { $parts }
    *[other] ⚠️ Не прочитаны: { $parts }

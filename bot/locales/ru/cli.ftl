@@ -21,8 +21,14 @@ cli-migrated = { $count ->
   }
 
 cli-reindexing = { $base }: фрагментов { $done } из { $total }
-cli-reindexed = { $base }: поиск теперь по модели { $model }
-cli-nothing-to-reindex = Переносить нечего: у всех фрагментов векторы модели { $model }.
+cli-reindexed = { $model ->
+    [none] { $base }: поиск теперь по словам, без модели
+   *[other] { $base }: поиск теперь по модели { $model }
+  }
+cli-nothing-to-reindex = { $model ->
+    [none] Переносить нечего: модель не настроена, поиск и так по словам.
+   *[other] Переносить нечего: у всех фрагментов векторы модели { $model }.
+  }
 
 missing-token = нет BOT_TOKEN: разговор идёт в локальном чате
 missing-model = нет ключа LLM: отвечаю цитатами

@@ -12,6 +12,7 @@ button-delete = Удалить
 button-delete-sure = Да, удалить
 button-no = Отмена
 
+card-published = от { $day }
 card-added = добавлен { $day }
 delete-sure = Удалить <b>{ $title }</b>? Вернуть его нельзя.
 deleted = Удалено: <b>{ $title }</b>

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BatchId, DocumentId, MessageId
-from ingestion.records import Batch, EnqueuedDocument
+from ingestion.records import Batch, Edition, EnqueuedDocument
 from tests.fakes.stores.tables import BatchRow, DocumentRow, Tables, after, fresh_id, key_of, now
 
 FULL_MESSAGE = 4095  # UTF-16 units
@@ -56,6 +56,8 @@ class MemoryIntake:
         added = self._add(self._new(asked), asked, 0, 0, 0)
         row = self._tables.documents[added.id]
         row.lineage, row.chosen, row.given_title = current.lineage, True, current.given_title
+        row.given_terms = current.given_terms
+        row.source = replace(row.source, edition=_edition_of(current))
         row.title, row.name_key, row.message_id = current.title, current.name_key, current.message_id
         return added
 
@@ -97,6 +99,7 @@ class MemoryIntake:
             batch=row,
             position=position,
             user_id=batch.user_id,
+            sender=batch.sender,
             message_id=batch.message_id,
             source=source,
             title=source.title or source.identifier,
@@ -124,3 +127,7 @@ def joint(before: str, words: str) -> str:
     if units >= FULL_MESSAGE and before[-1].isalnum() and words[0].isalnum():
         return ""
     return " " if not re.search(r"[.!?…:;»\")]$", before) and words[:1].islower() else "\n"
+
+
+def _edition_of(row: DocumentRow) -> Edition | None:
+    return replace(row.edition, content_hash=row.content_hash) if row.edition else None

@@ -3,6 +3,7 @@
 In and out: what `bot.ports.Library` and `bot.ports.Notices` say.
 """
 
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from adapters.database.payloads import name_key
@@ -45,6 +46,7 @@ class MemoryLibrary:
             return True
         if choice is Choice.KEEP_BOTH:
             row.given_title = row.title = self._free_name(row)
+            row.given_terms = None
             row.name_key = name_key(row.title)
         other = self._tables.document_of(base, DocumentId(str(row.question["document_id"])))
         if choice is Choice.REPLACE and other is not None:
@@ -61,11 +63,13 @@ class MemoryLibrary:
         names = (f"{name.stem} ({number}){name.suffix}" for number in range(2, 1000))
         return next(name for name in names if name_key(name) not in taken)
 
-    async def rename(self, base: BaseId, document: DocumentId, title: str) -> bool:
+    async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
         row = self._tables.document_of(base, document)
         if row is None:
             return False
-        row.given_title = row.title = title
+        row.given_title, row.given_terms, row.title = title, terms, title
+        if row.is_ready:
+            row.retitle(title, terms)
         if row.source.type is SourceType.FILE:
             row.name_key = name_key(title)
         return True

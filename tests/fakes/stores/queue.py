@@ -17,6 +17,7 @@ from ingestion.records import (
     Block,
     ClaimedDocument,
     Document,
+    Edition,
     Failure,
     IndexedChunk,
     PublishedDocument,
@@ -92,8 +93,10 @@ class MemoryWork:
         content_hash: str,
         size_bytes: int | None = None,
         media_type: str | None = None,
+        edition: Edition | None = None,
     ) -> PublishedDocument | None:
         row = self._held(document)
+        row.edition = edition
         row.content_hash = content_hash
         row.size_bytes, row.media_type = size_bytes or row.size_bytes, row.media_type or media_type
         return self._stopped(row)
@@ -141,6 +144,8 @@ class MemoryWork:
         if stopped:
             return stopped
         self._supersede(row)
+        if row.given_terms is not None:
+            row.retitle(row.title, row.given_terms)
         row.status, row.visible, row.done, row.total = DocumentStatus.READY, True, chunks, chunks
         row.lease = row.lease_until = None
         row.finished_at = now()
@@ -151,6 +156,7 @@ class MemoryWork:
 
     def _put_blocks(self, row: DocumentRow, parsed: Document) -> None:
         row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
+        row.names = parsed.names
 
     def _put(self, row: DocumentRow, chunks: Sequence[IndexedChunk]) -> None:
         for indexed in chunks:
@@ -161,6 +167,7 @@ class MemoryWork:
         before = self._tables.ready_before(row)
         if before is not None:
             before.status, before.visible, before.chunks = DocumentStatus.SUPERSEDED, False, {}
+            row.given_terms = row.given_terms if row.given_title else before.given_terms
             row.version, row.given_title = before.version + 1, row.given_title or before.given_title
             row.title = row.given_title or row.title
 

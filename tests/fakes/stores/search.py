@@ -68,11 +68,15 @@ def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
     return (
         (not only.documents or row.id in only.documents)
         and (not only.types or row.source.type in only.types)
-        and (not only.senders or row.user_id in only.senders)
-        and (only.author is None or only.author.lower() in author.lower())
+        and (only.sender is None or _folded(only.sender) in _folded(row.sender or ""))
+        and (only.author is None or _folded(only.author) in _folded(author))
         and (only.since is None or published >= only.since)
         and (only.before is None or published < only.before)
     )
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("ё", "е")
 
 
 def _similarity(indexed: IndexedChunk, query: SearchQuery) -> float | None:

@@ -4,8 +4,9 @@ In and out: mutable rows in dicts. Time is the machine's, as in the database.
 """
 
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from adapters.database.payloads import name_key
@@ -14,7 +15,7 @@ from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, Me
 from domain.locator import JsonValue
 from domain.people import UserState
 from domain.tables import SourcedTable
-from ingestion.records import Block, Document, Failure, IndexedChunk, Source
+from ingestion.records import Block, Document, Edition, Failure, IndexedChunk, NameLine, Source
 from rag.metering import TurnMetrics
 from rag.records import Exchange
 
@@ -70,8 +71,11 @@ class DocumentRow:
     batch: BatchRow
     position: int
     user_id: UserId
+    sender: str | None = None
     name_key: str | None = None
     given_title: str | None = None
+    given_terms: Mapping[str, int] | None = None
+    names: tuple[NameLine, ...] = ()  # as the postings know them
     lineage: str = field(default_factory=fresh_id)
     version: int = 1
     chosen: bool = False
@@ -93,6 +97,7 @@ class DocumentRow:
     lease: LeaseId | None = None
     lease_until: datetime | None = None
     content_hash: str | None = None
+    edition: Edition | None = None
     failure: Failure | None = None
     parsed: Document | None = None
     blocks: list[Block] = field(default_factory=list)
@@ -115,6 +120,16 @@ class DocumentRow:
     def is_listed(self) -> bool:
         """Whether the library shows it."""
         return self.status not in UNLISTED
+
+    def retitle(self, title: str, terms: Mapping[str, int]) -> None:
+        """The postings of the chunks, with this title in place of the one before."""
+        before, self.names = self.names, (NameLine(text=title, terms=terms),)
+        for ordinal, (number, indexed) in self.chunks.items():
+            titled = Counter(indexed.titled)
+            for name in before:
+                titled.subtract(_said_above(indexed, name))
+            titled.update(_said_above(indexed, *self.names))
+            self.chunks[ordinal] = (number, replace(indexed, titled=+titled))
 
     def finish(self, status: DocumentStatus, failure: Failure | None) -> None:
         """End the work on a document that will not be ready."""
@@ -242,6 +257,12 @@ class Tables:
         self.answer_tables = {number: table for number, table in tables.items() if table[0] != base}
         if not any(other.batch is row.batch for other in self.documents.values()):
             self.batches.pop(row.batch.id, None)
+
+
+def _said_above(indexed: IndexedChunk, name: NameLine) -> Mapping[str, int]:
+    """What a name adds to the postings of a chunk: nothing where the chunk or its headings say it."""
+    is_said = name.text in indexed.chunk.text or name.text in indexed.chunk.locator.headings
+    return {} if is_said else name.terms
 
 
 def key_of(source: Source) -> str | None:

@@ -1,6 +1,8 @@
-"""The worker process that the crash test kills: everything is real but the embedder, and it can be told to hang.
+"""The worker process that the crash tests kill: everything is real but the embedder and the listener, and it can be
+told to hang.
 
-Run as `python -m tests.integration.ingestion.crash_worker URL FOLDER STAGE`. Reaching STAGE it writes FOLDER/reached
+Run as `python -m tests.integration.ingestion.crash_worker URL FOLDER STAGE [HOST]`, where HOST ("127.0.0.1:8000") is
+the one inside address that links may lead to. Reaching STAGE it writes FOLDER/reached
 and waits for its end; with STAGE `none` it works until SIGTERM. What it embeds it adds to FOLDER/embedded.
 """
 
@@ -13,18 +15,28 @@ from pathlib import Path
 
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
+from adapters.tesseract.program import find_tesseract
+from adapters.tesseract.recognizer import TesseractRecognizer
+from ingestion.archives.process import UnpackProcess
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
+from ingestion.ports import Transcript
 from ingestion.progress import Progress
+from ingestion.reading.archives import ArchiveReader
+from ingestion.reading.pictures import PictureReader, RecognitionLimits
 from ingestion.reading.reader import FileReader
+from ingestion.reading.recordings import RecordingReader
 from ingestion.records import ClaimedDocument, Document, FetchedFile, IndexedChunk, PublishedDocument, Vector, Window
 from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
+from tests.fakes.speech import FakeTranscriber, said
 
 LEASE_S = 1
 WINDOW_TOKENS = 1000
+PARSE_S, PARSE_MB = 30, 1024
+SPEECH = "Арендатор вносит плату не позднее пятого числа. " * 20
 CHUNKS = ChunkLimits(chunk_tokens=100, overlap_tokens=20)
 AWAY = "away"  # the file that makes the embedding service not answer
 UP = "up"  # the file that says that SIGTERM is heard
@@ -112,7 +124,21 @@ class HangingQueue(WorkStore):
         return await super().publish(document, chunks=chunks, last=last, parsed=parsed)
 
 
-async def work(url: str, folder: Path, stage: str) -> None:
+def _reader(parser: ParseProcess, fault: Fault) -> FileReader:
+    """With tesseract where it is installed; what is said in recordings is known."""
+    tesseract = find_tesseract(("rus", "eng"))
+    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=PARSE_S) if tesseract else None
+    limits = RecognitionLimits(pages=10, concurrency=1)
+    heard = Transcript(utterances=said((0, 60, SPEECH)), duration_s=60, language="ru", has_picture=False)
+    return FileReader(
+        parser=HangingParser(parser, fault),
+        archives=ArchiveReader(unpacker=UnpackProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB)),
+        pictures=PictureReader(parser, recognizer, limits) if recognizer else None,
+        recordings=RecordingReader(FakeTranscriber(heard)),
+    )
+
+
+async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> None:
     """Compose a worker as the application does, and run it until SIGTERM."""
     fault = Fault(stage, folder)
     stop = asyncio.Event()
@@ -121,11 +147,11 @@ async def work(url: str, folder: Path, stage: str) -> None:
     async with AsyncExitStack() as stack:
         queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
         queue.fault = fault
-        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=10)
-        parser = await stack.enter_async_context(ParseProcess(timeout_s=30, memory_mb=1024))
+        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=10, allow_hosts=hosts)
+        parser = await stack.enter_async_context(ParseProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB))
         pipeline = IngestionPipeline(
             fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
-            reader=FileReader(parser=HangingParser(parser, fault), pictures=None, recordings=None),
+            reader=_reader(parser, fault),
             embedder=HangingEmbedder(fault, folder / "embedded"),
             analyzer=WordAnalyzer(),
             queue=queue,
@@ -139,4 +165,4 @@ async def work(url: str, folder: Path, stage: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(work(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+    asyncio.run(work(sys.argv[1], Path(sys.argv[2]), sys.argv[3], frozenset(sys.argv[4:])))

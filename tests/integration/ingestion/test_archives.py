@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from domain.documents import UnreadPart
 from ingestion.archives.process import UnpackProcess
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
@@ -56,7 +57,8 @@ async def test_every_file_of_an_archive_is_read_at_its_place(reader: FileReader,
     assert ("договор.docx", "Плата пятого числа") in found
     assert ("цены/прайс.xlsx", "| Товар | Цена |\n| --- | --- |\n| Стол | 5 |") in found
     assert ("письмо.eml/вложение.txt", "attached words") in found
-    assert (document.title, document.unread) == ("документы", ("прошивка.bin",))
+    assert document.title == "документы"
+    assert document.unread == (UnreadPart(name="прошивка.bin", code=FailureCode.FILE_UNSUPPORTED),)
 
 
 async def test_a_packed_book_is_the_book(reader: FileReader, tmp_path: Path) -> None:
@@ -69,7 +71,8 @@ async def test_a_file_that_breaks_its_parser_costs_that_file(reader: FileReader,
     members: dict[str, str | bytes] = {"a.txt": "слова"}
     members["bomb.docx"] = write_docx(tmp_path / "1", p("x" * 70_000_000)).read_bytes()
     document = await _read(reader, write_archive(tmp_path / "a.zip", members))
-    assert (document.unread, document.parts) == (("bomb.docx",), 1)
+    assert document.unread == (UnreadPart(name="bomb.docx", code=FailureCode.FILE_TOO_HEAVY),)
+    assert document.parts == 1
 
 
 async def test_a_tar_is_read_and_nothing_is_left_behind(reader: FileReader, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -151,3 +153,12 @@ async def test_a_worker_killed_in_every_stage_in_turn_changes_nothing(scene: Sce
     assert (card.status, card.attempts) == (DocumentStatus.READY, 5)
     assert sorted(scene.embedded()) == list(range(card.chunks))
     assert scene.left_behind() == []
+
+
+def test_a_nursery_whose_worker_is_gone_ends_quietly() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.close()
+        script = "from ingestion.parsers.nursery import main; main()"
+        run = subprocess.run((sys.executable, "-c", script), stdin=theirs, capture_output=True, timeout=30, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")

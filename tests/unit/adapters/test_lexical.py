@@ -31,7 +31,12 @@ def test_spellings_and_forms_of_a_word_meet(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
-        ("PG-15", ("pg-15", "pg", "15")),
+        ("PG-15", ("pg-15", "pg", "15", "pg15")),
+        ("Т-34 и COVID-19", ("т-34", "34", "covid-19", "covid", "19", "t34", "covid19")),
+        ("2026-05-12, 12-15", ("2026-05-12", "2026", "05", "12", "12-15", "12", "15")),  # dates and ranges are no codes
+        ("1 500 000 рублей", ("1", "500", "000", "рубль", "1500000")),
+        ("+7 (912) 345-67-89", ("7", "912", "345-67-89", "345", "67", "89", "9123456789")),
+        ("89123456789", ("89123456789", "9123456789")),
         ("1С", ("1c",)),  # Cyrillic and Latin look alike, so codes are Latin
         ("user_id", ("user_id", "user", "id")),
         ("file.pdf", ("file.pdf", "file", "pdf")),

@@ -1,8 +1,10 @@
 """Our small pieces around aiogram: repeated requests, downloads, the command menu."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramNetworkError, TelegramRetryAfter
 
 from bot.commands import COMMANDS, announce_commands
@@ -113,6 +115,45 @@ async def test_a_lost_connection_is_a_service_that_is_away(tmp_path: Path) -> No
     with pytest.raises(ServiceError) as caught:
         await BotFiles(recorded.bot).download("f", tmp_path / "f", limit_bytes=10)
     assert caught.value.params == {"service": "Telegram"}
+
+
+def own_server(path: Path) -> RecordedBot:
+    """A Bot API server of one's own that has the file at this place."""
+    recorded = RecordedBot()
+    recorded.session.api = TelegramAPIServer.from_base("http://127.0.0.1:8081")
+    recorded.session.files["f"] = file_json(4) | {"file_path": str(path)}
+    return recorded
+
+
+async def test_a_file_that_a_server_of_ones_own_names_is_read_from_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "kept.pdf").write_bytes(b"%PDF")
+    await BotFiles(own_server(tmp_path / "kept.pdf").bot).download("f", tmp_path / "f", limit_bytes=2**30)
+    assert (tmp_path / "f").read_bytes() == b"%PDF"
+
+
+async def test_a_server_on_another_machine_is_asked_for_the_file(tmp_path: Path) -> None:
+    recorded = own_server(Path("/nowhere/f.pdf"))
+    recorded.session.contents["f.pdf"] = b"%PDF"
+    await BotFiles(recorded.bot).download("f", tmp_path / "f", limit_bytes=2**30)
+    assert (tmp_path / "f").read_bytes() == b"%PDF"
+
+
+async def test_a_path_of_telegrams_own_servers_is_none_of_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"ours")
+    recorded = RecordedBot()
+    recorded.session.files["f"] = file_json(4) | {"file_path": str(tmp_path / "secret")}
+    recorded.session.contents["secret"] = b"%PDF"
+    await BotFiles(recorded.bot).download("f", tmp_path / "f", limit_bytes=2**30)
+    assert (tmp_path / "f").read_bytes() == b"%PDF"
+
+
+async def test_a_file_that_may_not_be_read_waits_for_the_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(shutil, "copyfile", refuse)
+    with pytest.raises(ServiceError):
+        await BotFiles(own_server(tmp_path / "a").bot).download("f", tmp_path / "f", limit_bytes=2**30)
 
 
 async def test_the_menu_is_announced_in_every_language() -> None:

@@ -3,19 +3,20 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from domain.documents import Medium, SourceType
+from domain.documents import Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
-from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.errors import FailureCode, ServiceError, SourceError, Unchanged
 from ingestion.fetch.fetchers import Fetchers, SourceFetcher
 from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
-from ingestion.records import About, FetchedFile, Source
+from ingestion.records import About, Edition, FetchedFile, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
@@ -70,8 +71,10 @@ def _pipeline(
     embedder: FakeEmbedder | None = None,
     reader: PlainReader | None = None,
     fetcher: FileFetcher | None = None,
+    links: PageFetcher | None = None,
 ) -> IngestionPipeline:
-    fetchers = {**FETCHERS, SourceType.FILE: fetcher or FETCHERS[SourceType.FILE]}
+    files, pages = fetcher or FETCHERS[SourceType.FILE], links or FETCHERS[SourceType.LINK]
+    fetchers = {SourceType.FILE: files, SourceType.LINK: pages}
     return IngestionPipeline(
         fetchers=Fetchers(fetchers),
         reader=reader or PlainReader(),
@@ -91,6 +94,33 @@ def _link(text: str) -> Source:
     return Source(type=SourceType.LINK, identifier="https://site.example/a", text=text)
 
 
+class UnchangedFetcher(PageFetcher):
+    """A server that knows the edition of the source, and sends the page to whoever knows none."""
+
+    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
+        if source.edition is not None:
+            raise Unchanged
+        return await super().fetch(source, folder, progress)
+
+
+def _known_link(content_hash: str) -> Source:
+    edition = Edition(url="https://site.example/a", etag='"7"', content_hash=content_hash)
+    return replace(_link("Слова страницы."), edition=edition)
+
+
+async def test_a_page_that_the_server_calls_unchanged_is_not_read(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    queue.known_hashes["hash"] = DocumentId("first")
+    await _pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
+    assert (queue.hashes, queue.published) == (["hash"], [])
+
+
+async def test_an_unchanged_page_whose_text_is_gone_is_read_after_all(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
+    assert queue.published == [1]
+
+
 async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник", title="Встреча")))
@@ -104,6 +134,14 @@ async def test_a_chunk_is_found_by_the_title_of_its_document_too(tmp_path: Path)
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(note("Платить до пятого числа", title="Договор")))
     assert queue.chunks[0].titled["договор"] == 1
+
+
+async def test_a_file_is_found_by_its_own_name_too(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(replace(_file(), identifier="Договор аренды.docx")))
+    assert queue.parsed is not None
+    assert [name.text for name in queue.parsed.names] == [queue.parsed.title, "Договор аренды"]
+    assert (queue.chunks[0].titled["договор"], queue.chunks[0].titled["аренды"]) == (1, 1)
 
 
 async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
@@ -125,7 +163,8 @@ async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> 
     await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Кот на даче")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Кот на даче"]
-    assert (queue.parsed.medium, queue.parsed.unread) == (Medium.IMAGE, ("file.txt",))
+    unread = UnreadPart(name="file.txt", code=FailureCode.FILE_WITHOUT_WORDS)
+    assert (queue.parsed.medium, queue.parsed.unread) == (Medium.IMAGE, (unread,))
 
 
 async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> None:

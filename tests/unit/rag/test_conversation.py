@@ -2,123 +2,32 @@
 
 import asyncio
 import gc
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise
 
 import pytest
 from structlog.testing import capture_logs
 
-from prompts.intents import load_intents
-from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter
-from rag.answering.prompt import AnswerSettings
-from rag.conversation import Conversation, TurnStages
-from rag.dialogue.memory import DialogueMemory
 from rag.errors import ModelNonsense, ModelRefused
-from rag.execution.executor import Executor
-from rag.execution.search_tool import SearchBase
-from rag.normalising import normalise
-from rag.planning.planner import Planner
-from rag.planning.prompt import PlannerPrompt
-from rag.ports import ChatModel
 from rag.records import (
-    Answer,
     Answered,
     AnswerKind,
-    Candidate,
     ChatMessage,
     Exchange,
     SearchStarted,
-    StepsChanged,
-    StepState,
     TextGrew,
     TurnEvent,
 )
-from rag.retrieval.search import Retrieval
-from tests.fakes.catalogue import Catalogue
 from tests.fakes.rag import (
-    FixedEmbedder,
-    FoundPassages,
-    LowerWords,
     RememberedDialogue,
     ScriptedModel,
     away,
     make_candidate,
     make_question,
 )
-
-ASKED = "Какой штраф за просрочку?"
-FOUND = (
-    make_candidate("Какой штраф за просрочку: 0,1 % за каждый день, но не больше 10 %.", number=1, bm25=9.0),
-    make_candidate("За просрочку поставки какой штраф указано отдельно.", number=2, bm25=4.0),
-)
-
-
-class Turn:
-    """A conversation over scripted doors, and what came out of it. Without `planner` there is one plain search."""
-
-    def __init__(
-        self,
-        model: ChatModel | None,
-        found: Sequence[Candidate] = FOUND,
-        *,
-        planner: ChatModel | None = None,
-        general_knowledge: bool = True,
-        dialogue: RememberedDialogue | None = None,
-    ) -> None:
-        self.search = FoundPassages(found)
-        self.dialogue = dialogue or RememberedDialogue()
-        settings = AnswerSettings(
-            language="ru", general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=12000
-        )
-        prompts, intents = load_prompts(), load_intents()
-        tools = (SearchBase(_retrieval(self.search), Catalogue()),)
-        stages = TurnStages(
-            memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
-            entities=None,
-            planner=Planner(planner, tools=tools, intents=intents, threshold=0.5),
-            prompt=PlannerPrompt(
-                prompts,
-                intents=intents,
-                tools=tools,
-                policy="planned",
-                max_calls=4,
-                threshold=0.5,
-                dialogue_tokens=3000,
-            ),
-            executor=Executor(tools, max_calls=4),
-            writer=AnswerWriter(model, prompts, settings, today=_today) if model else None,
-        )
-        self.conversation = Conversation(stages, today=_today)
-
-    async def events(self, text: str = ASKED) -> list[TurnEvent]:
-        return [event async for event in self.conversation.answer(make_question(text))]
-
-    async def answer(self, text: str = ASKED) -> Answer:
-        last = (await self.events(text))[-1]
-        assert isinstance(last, Answered)
-        return last.answer
-
-
-def _today() -> date:
-    return date(2026, 5, 12)
-
-
-def _retrieval(search: FoundPassages) -> Retrieval:
-    return Retrieval(
-        search,
-        FixedEmbedder(),
-        LowerWords(),
-        None,
-        candidates=30,
-        passages=10,
-        lexical_weight=1.0,
-        vector_weight=0.0,
-    )
+from tests.fakes.turns import ASKED, FOUND, RIGHT, Turn
 
 
 def shown(events: Sequence[TurnEvent]) -> list[TextGrew]:
@@ -341,7 +250,7 @@ async def test_texts_never_reach_the_log() -> None:
     assert not any(word in str(logs) for word in ("трафа", "Штраф", "просрочку"))
 
 
-WRONG, RIGHT = "[+] Штраф 0,7 % в день [1].", "[+] Штраф 0,1 % в день [1]."
+WRONG = "[+] Штраф 0,7 % в день [1]."
 
 
 @dataclass
@@ -372,93 +281,3 @@ async def test_an_answer_that_fails_twice_gives_way_to_the_passages(again: str) 
     assert answer.kind is AnswerKind.QUOTES
     assert answer.trace is not None
     assert answer.trace["checks"]
-
-
-def _plan(**changes: object) -> ScriptedModel:
-    plain: dict[str, object] = {
-        "question": "Какой штраф за просрочку оплаты по договору?",
-        "intents": ["EXACT_VALUE"],
-        "tool_calls": [{"tool": "rag_db_query", "args": {"query": "штраф просрочка оплаты договор"}}],
-        "confidence": 0.9,
-    }
-    return ScriptedModel(json.dumps({**plain, **changes}))
-
-
-async def test_the_planner_words_the_search_and_the_early_one_is_dropped() -> None:
-    turn = Turn(ScriptedModel(RIGHT), planner=_plan())
-    answer = await turn.answer()
-
-    assert turn.search.queries[-1].terms == ("штраф", "просрочка", "оплаты", "договор")
-    assert answer.trace is not None
-    assert answer.trace["origin"] == "model"
-
-
-async def test_small_talk_is_answered_without_the_base() -> None:
-    model = ScriptedModel("[-] Здравствуйте!")
-    answer = await Turn(model, planner=_plan(tool_calls=[], intents=["CONVERSATION"])).answer("Привет!")
-
-    assert (answer.kind, answer.citations) == (AnswerKind.CONVERSATION, ())
-    assert FOUND[0].passage.text not in model.asked[0][-1].content
-
-
-async def test_a_vague_question_is_asked_back_with_its_choices() -> None:
-    asked_back = {"question": "Какой договор?", "choices": ["Аренда", "Поставка"]}
-    model = ScriptedModel(RIGHT)
-    answer = await Turn(model, planner=_plan(tool_calls=[], clarification=asked_back)).answer()
-
-    assert (answer.text, answer.choices) == ("Какой договор?", ("Аренда", "Поставка"))
-    assert model.asked == []
-
-
-async def test_a_doubtful_follow_up_is_answered_without_the_dialogue() -> None:
-    model = ScriptedModel(RIGHT)
-    dialogue = RememberedDialogue([Exchange(question="раньше", answer="ответ")])
-    await Turn(model, planner=_plan(follow_up="doubtful"), dialogue=dialogue).answer()
-
-    assert "раньше" not in str(model.asked[0])
-
-
-async def test_a_planner_that_is_away_costs_nothing_but_the_plan() -> None:
-    turn = Turn(ScriptedModel(RIGHT), planner=ScriptedModel("", error=away()))
-    answer = await turn.answer()
-
-    assert answer.kind is AnswerKind.FROM_BASE
-    assert len(turn.search.queries) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("  а\u00a0 б\u200b\n\n\n\nв ", "а б\n\nв"),
-        ("код:\n    x = 1", "код:\n    x = 1"),
-        ("и\u0306", "й"),
-    ],
-)
-def test_a_question_is_normalised(text: str, normal: str) -> None:
-    assert normalise(text) == normal
-
-
-def steps_planner(*steps: Mapping[str, object]) -> ScriptedModel:
-    """A planner that plans these steps."""
-    made = {"question": ASKED, "kind": "iterative", "intents": ["GENERAL_UNSTRUCTURED"], "confidence": 0.9}
-    return ScriptedModel(json.dumps({**made, "steps": list(steps)}))
-
-
-async def test_the_steps_of_a_plan_are_told_and_kept_in_the_answer() -> None:
-    searches = [{"id": each, "action": "rag_db_query", "params": {"query": each}} for each in ("штраф", "срок")]
-    turn = Turn(ScriptedModel("[+] Штраф 0,1 % [1]."), planner=steps_planner(*searches))
-    events = await turn.events()
-    told = [event.steps for event in events if isinstance(event, StepsChanged)]
-    assert [step.about for step in told[-1]] == ["штраф", "срок"]
-    assert isinstance(events[-1], Answered)
-    assert {step.state for step in events[-1].answer.steps} == {StepState.DONE}
-
-
-async def test_a_question_that_is_stopped_is_answered_from_what_is_known() -> None:
-    search = {"id": "a", "action": "rag_db_query", "params": {"query": "штраф"}}
-    turn = Turn(ScriptedModel("[-] Пока ничего не нашёл."), planner=steps_planner(search))
-    stop = asyncio.Event()
-    stop.set()
-    events = [event async for event in turn.conversation.answer(make_question(ASKED), stop=stop)]
-    assert isinstance(events[-1], Answered)
-    assert (events[-1].answer.spent, events[-1].answer.text) == ("stopped", "Пока ничего не нашёл.")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.tokens import estimate_tokens
-from rag.words import sentences, share, stems
+from rag.words import held, sentences, share, stems
 
 
 def test_forms_of_a_word_and_its_case_are_one() -> None:
@@ -15,6 +15,14 @@ def test_forms_of_a_word_and_its_case_are_one() -> None:
 
 def test_numbers_count_and_little_words_do_not() -> None:
     assert stems("до 5 и 0,1 %") == {"5", "0,1"}
+
+
+@given(st.text("абвё12.,- я", max_size=60) | st.text(max_size=60), st.data())
+def test_what_is_held_is_what_the_words_taken_apart_would_say(text: str, data: st.DataObject) -> None:
+    own = data.draw(st.sets(st.sampled_from(sorted(stems(text) | {"слово"}))))
+    wanted = own | stems(data.draw(st.text("абвё12.,- я", max_size=40)))
+
+    assert held(wanted, text) == wanted & stems(text)
 
 
 def test_a_line_break_ends_a_sentence() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
-from rag.errors import ModelAway, ModelNonsense, ModelRefused
+from rag.errors import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
 from tests.integration.adapters.llm.conftest import MESSAGES, model_of
 from tests.servers.llm import Answer, LlmServer, serve_llm
 from tests.servers.scripted import HANG, refusal
@@ -111,3 +111,30 @@ async def test_a_refused_model_does_not_change_the_rung() -> None:
             await model.structured(MESSAGES, Plan)
         await model.structured(MESSAGES, Plan)
     assert formats(server)[-1] == "json_schema"
+
+
+async def test_a_misfit_is_handed_back_to_whoever_wants_to_correct_it() -> None:
+    async with serve_llm(reply=['{"query": "диск"}', GOOD]) as server, model_of(server) as model:
+        with pytest.raises(ModelMisfit) as misfit:
+            await model.structured(MESSAGES, Plan, corrected=False)
+    assert len(server.requests) == 1
+    assert (misfit.value.answer, "- steps: " in misfit.value.problems) == ('{"query": "диск"}', True)
+
+
+async def test_a_misfit_leaves_the_rung_that_the_server_took() -> None:
+    async with serve_llm(reply=["нет", GOOD], formats=frozenset()) as server, model_of(server) as model:
+        with pytest.raises(ModelMisfit):
+            await model.structured(MESSAGES, Plan, corrected=False)
+        await model.structured(MESSAGES, Plan, corrected=False)
+    assert formats(server) == ["json_schema", "json_object", None, None]
+
+
+async def test_a_server_that_ignores_the_schema_is_told_it_in_words_from_then_on() -> None:
+    async with serve_llm(reply=["нет", GOOD, GOOD]) as server, model_of(server) as model:
+        await model.structured(MESSAGES, Plan)
+        await model.structured(MESSAGES, Plan)
+    assert ['"steps"' in "".join(each.content for each in request.messages) for request in server.requests] == [
+        False,
+        True,
+        True,
+    ]

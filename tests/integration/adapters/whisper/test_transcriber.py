@@ -14,7 +14,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from adapters.whisper import process as listening
 from adapters.whisper.transcriber import SpeechModel, WhisperTranscriber
 from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceError
 from ingestion.ports import Transcript
@@ -42,6 +44,25 @@ async def main():
 
 asyncio.run(main())
 """
+
+DYING = """
+import sys; sys.path.append({{folder!r}})
+import os
+from adapters.whisper import listener
+
+hear = listener.Listener.hear
+
+def hear_or_die(self, request, tell):
+    def tell_or_die(message):
+        if type(message).__name__ == "Said" and request.path.endswith("lecture.wav"):
+            os.kill(os.getpid(), {signal_number})
+        tell(message)
+    hear(self, request, tell_or_die)
+
+listener.Listener.hear = hear_or_die
+listener.main()
+"""
+"""The listening process, which ends itself instead of saying the first words of the lecture, whenever it hears it."""
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +228,25 @@ async def test_a_process_that_hangs_is_replaced(model: SpeechModel, lecture: Pat
         transcript = await transcriber.transcribe(lecture, name="x", heard=heard)
         assert transcript.duration_s == 82.0
         assert not _runs(stopped[0])
+
+
+@pytest.mark.parametrize(
+    ("signal_number", "code"),
+    [(signal.SIGKILL, FailureCode.FILE_TOO_HEAVY), (signal.SIGSEGV, FailureCode.FILE_DAMAGED)],
+)
+async def test_a_recording_that_kills_every_process_is_given_up(
+    model: SpeechModel,
+    lecture: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    signal_number: signal.Signals,
+    code: FailureCode,
+) -> None:
+    monkeypatch.setattr(listening, "START", DYING.format(signal_number=int(signal_number)))
+    async with WhisperTranscriber(model, limit_s=600, idle_s=60, piece_s=PIECE_S) as transcriber:
+        with capture_logs() as logs:
+            assert (await _error(transcriber, lecture)).code is code
+        assert [entry["trial"] for entry in logs if entry["event"] == "listener_died"] == [1, 2]
+        assert (await _hear(transcriber, write_wav(lecture.with_name("note.wav"), speak(2)))).utterances
 
 
 async def test_cancelling_stops_the_work_at_once(transcriber: WhisperTranscriber, lecture: Path) -> None:

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.network import GuardedTransport
 from ingestion.fetch.web import WebFetcher
-from ingestion.records import FetchedFile, Source
+from ingestion.records import Edition, FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, FakeResolver, LoopbackConnector, progress_of
 from tests.servers.web import WebServer, serve_web
 
@@ -32,12 +32,12 @@ class Crawler:
     limits: DownloadLimits
     no_roots: ssl.SSLContext = field(default_factory=lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
-    async def fetch(self, address: str) -> FetchedFile:
-        """Fetch as the worker does."""
+    async def fetch(self, address: str, *, edition: Edition | None = None) -> FetchedFile:
+        """Fetch as the worker does; with an `edition`, anew."""
         guard = AddressGuard(resolve=self.resolver)
         async with GuardedTransport(guard, connector=self.connector, ssl_context=self.no_roots) as transport:
             fetcher = WebFetcher(Downloader(guard, transport, limits=self.limits))
-            return await fetcher.fetch(_link(address), self.folder, progress_of(FakeQueue()))
+            return await fetcher.fetch(replace(_link(address), edition=edition), self.folder, progress_of(FakeQueue()))
 
     async def failure(self, address: str) -> IngestionError:
         """The error that fetching ends with."""

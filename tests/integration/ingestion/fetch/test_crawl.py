@@ -1,62 +1,22 @@
 """Sections of sites over real sockets: what is read, in which order, and what brings the crawler to a stop."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus
 from ingestion.errors import FailureCode, IngestionError
-from ingestion.fetch.body import DownloadLimits
-from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
-from ingestion.fetch.download import Downloader
-from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.network import GuardedTransport
-from ingestion.records import FetchedFile, Source
-from ingestion.site_file import SITE_TYPE, SitePage, Unread, read_site
-from tests.fakes.ingestion import FakeQueue, progress_of
+from ingestion.fetch.crawl import CrawlLimits
+from ingestion.site_file import SITE_TYPE
 from tests.integration.ingestion.fetch.conftest import Crawler
+from tests.integration.ingestion.fetch.walking import SITE, crawl_site
 from tests.servers.sites import page, robots, small_site
 from tests.servers.web import Reply
-
-SITE = "http://site.example"
-PAGE_LIMITS = DownloadLimits(total_s=5, page_bytes=2_000_000, file_bytes=2_000_000)
-
-
-@dataclass(kw_only=True)
-class Walk:
-    """A crawl that has ended."""
-
-    file: FetchedFile
-    queue: FakeQueue
-
-    @property
-    def paths(self) -> list[str]:
-        """Of the pages, in their order."""
-        pages = (record for record in read_site(self.file.path) if isinstance(record, SitePage))
-        return [record.url.removeprefix(SITE) for record in pages]
-
-    @property
-    def unread(self) -> Sequence[str]:
-        """Paths of what failed."""
-        (last,) = (record for record in read_site(self.file.path) if isinstance(record, Unread))
-        return [url.removeprefix(SITE) for url in last.urls]
-
-
-async def _walk(crawler: Crawler, address: str = f"{SITE}/docs/", limits: CrawlLimits | None = None) -> Walk:
-    guard = AddressGuard(resolve=crawler.resolver)
-    queue = FakeQueue()
-    async with GuardedTransport(guard, connector=crawler.connector, ssl_context=crawler.no_roots) as transport:
-        downloader = Downloader(guard, transport, limits=PAGE_LIMITS)
-        fetcher = SiteFetcher(downloader, page=PAGE_LIMITS, limits=limits or CrawlLimits())
-        source = Source(type=SourceType.SITE, identifier=address)
-        return Walk(file=await fetcher.fetch(source, crawler.folder, progress_of(queue)), queue=queue)
 
 
 async def _failure(crawler: Crawler, address: str = f"{SITE}/docs/") -> IngestionError:
     with pytest.raises(IngestionError) as caught:
-        await _walk(crawler, address)
+        await crawl_site(crawler, address)
     return caught.value
 
 
@@ -66,14 +26,14 @@ def _asked(crawler: Crawler) -> list[str]:
 
 async def test_a_section_is_read_breadth_first_and_no_further_than_two_links(crawler: Crawler) -> None:
     small_site(crawler.web)
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert walk.paths == ["/docs/", "/docs/start", "/docs/payment", "/docs/deep"]
     assert (walk.file.media_type, walk.file.name, walk.unread) == (SITE_TYPE, "site.example", [])
 
 
 async def test_what_robots_txt_forbids_is_not_asked_for(crawler: Crawler) -> None:
     small_site(crawler.web)
-    await _walk(crawler)
+    await crawl_site(crawler)
     assert _asked(crawler)[0] == "/robots.txt"
     assert "/docs/secret" not in _asked(crawler)
     assert all("Baza" in asked.headers["user-agent"] for asked in crawler.web.asked)
@@ -91,14 +51,14 @@ async def test_a_section_that_robots_txt_forbids_is_refused_with_that_reason(cra
 async def test_without_its_rules_a_site_in_trouble_gives_the_first_page_alone(crawler: Crawler, status: int) -> None:
     small_site(crawler.web)
     crawler.web.replies["/robots.txt"] = Reply(status=status)
-    assert (await _walk(crawler)).paths == ["/docs/"]
+    assert (await crawl_site(crawler)).paths == ["/docs/"]
 
 
 @pytest.mark.parametrize("status", [404, 403])
 async def test_a_site_without_rules_is_open(crawler: Crawler, status: int) -> None:
     small_site(crawler.web)
     crawler.web.replies["/robots.txt"] = Reply(status=status)
-    assert "/docs/secret" in (await _walk(crawler)).paths
+    assert "/docs/secret" in (await crawl_site(crawler)).paths
 
 
 async def test_of_endless_rules_the_beginning_counts(crawler: Crawler) -> None:
@@ -108,20 +68,20 @@ async def test_of_endless_rules_the_beginning_counts(crawler: Crawler) -> None:
     crawler.web.replies["/robots.txt"] = Reply(
         body=rules + b"# no end\n" * 100_000, headers=text, announced_bytes=2**30
     )
-    assert "/docs/payment" not in (await _walk(crawler)).paths
+    assert "/docs/payment" not in (await crawl_site(crawler)).paths
 
 
 async def test_a_crawl_delay_is_kept(crawler: Crawler) -> None:
     small_site(crawler.web)
     crawler.web.replies["/robots.txt"] = robots("User-agent: *", "Crawl-delay: 0.3")
     began = asyncio.get_running_loop().time()
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert asyncio.get_running_loop().time() - began >= 0.3 * (len(walk.paths) - 1)
 
 
 async def test_the_number_of_pages_is_bounded_and_progress_told_in_pages(crawler: Crawler) -> None:
     small_site(crawler.web)
-    walk = await _walk(crawler, limits=CrawlLimits(pages=3))
+    walk = await crawl_site(crawler, limits=CrawlLimits(pages=3))
     assert len(walk.paths) == 3
     assert walk.queue.reported[-1] == (DocumentStatus.FETCHING, 1, 3)
 
@@ -130,7 +90,7 @@ async def test_time_is_bounded_with_what_was_read_by_then(crawler: Crawler) -> N
     small_site(crawler.web)
     crawler.web.replies["/docs/start"] = Reply(body=b"<html>", wait_s=30)
     began = asyncio.get_running_loop().time()
-    walk = await _walk(crawler, limits=CrawlLimits(total_s=2.5))
+    walk = await crawl_site(crawler, limits=CrawlLimits(total_s=2.5))
     assert asyncio.get_running_loop().time() - began < 5
     assert walk.paths == ["/docs/", "/docs/payment"]
     assert walk.unread == ["/docs/start"]
@@ -144,7 +104,7 @@ async def test_nofollow_is_kept_for_a_link_and_for_a_page(crawler: Crawler) -> N
         "/docs/b": page("Б"),
         "/docs/c": page("В"),
     }
-    assert (await _walk(crawler)).paths == ["/docs/", "/docs/a"]
+    assert (await crawl_site(crawler)).paths == ["/docs/", "/docs/a"]
 
 
 async def test_one_page_under_many_addresses_is_read_once(crawler: Crawler) -> None:
@@ -158,7 +118,7 @@ async def test_one_page_under_many_addresses_is_read_once(crawler: Crawler) -> N
         "/docs/uno",
     )
     crawler.web.replies |= {"/docs/": page("Начало", links=addresses), "/docs/one": same, "/docs/uno": same}
-    assert (await _walk(crawler)).paths == ["/docs/", "/docs/one"]
+    assert (await crawl_site(crawler)).paths == ["/docs/", "/docs/one"]
 
 
 async def test_pages_that_fail_are_named_and_dead_links_are_not(crawler: Crawler) -> None:
@@ -167,7 +127,7 @@ async def test_pages_that_fail_are_named_and_dead_links_are_not(crawler: Crawler
         "/docs/broken": Reply(status=500),
         "/docs/good": page("Хорошо"),
     }
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert (walk.paths, walk.unread) == (["/docs/", "/docs/good"], ["/docs/broken"])
 
 
@@ -178,7 +138,7 @@ async def test_a_redirect_out_of_the_section_is_not_kept(crawler: Crawler) -> No
         "/docs/inside": Reply(status=302, headers=(("Location", "http://169.254.169.254/latest/"),)),
         "/docs/x": page("Чужое"),
     }
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert (walk.paths, walk.unread) == (["/docs/"], [])
     assert all(not target.startswith("169.") for target in crawler.connector.connected)
 
@@ -187,7 +147,7 @@ async def test_a_name_that_begins_to_lead_inside_is_refused_page_by_page(crawler
     small_site(crawler.web)
     public = ["93.184.216.34"]
     crawler.resolver.answer("site.example", public, public, ["10.0.0.5"])  # robots.txt, the first page, and then
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert walk.paths == ["/docs/"]
     assert len(crawler.connector.connected) == 2
 
@@ -197,14 +157,14 @@ async def test_a_calendar_without_end_is_left(crawler: Crawler) -> None:
         links = tuple(f"/docs/calendar?day={day + step}" for step in range(1, 40))
         crawler.web.replies[f"/docs/calendar?day={day}"] = page(f"День {day}", links=links)
     crawler.web.replies["/docs/"] = page("Начало", links=("/docs/calendar?day=0",))
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert 2 < len(walk.paths) <= 11
 
 
 async def test_a_page_with_a_million_links_costs_no_more_than_its_bounds(crawler: Crawler) -> None:
     links = b"".join(b"<a href=/docs/%d>x</a>" % number for number in range(60_000))
     crawler.web.replies["/docs/"] = Reply(body=b"<html>" + links)
-    walk = await _walk(crawler, limits=CrawlLimits(pages=3))
+    walk = await crawl_site(crawler, limits=CrawlLimits(pages=3))
     assert walk.paths == ["/docs/"]
     assert len(_asked(crawler)) <= 2 + 3 * 3 + 1  # two at a time
 
@@ -212,13 +172,13 @@ async def test_a_page_with_a_million_links_costs_no_more_than_its_bounds(crawler
 async def test_a_site_that_breaks_down_is_left_alone(crawler: Crawler) -> None:
     broken = tuple(f"/docs/{number}" for number in range(40))
     crawler.web.replies |= {"/docs/": page("Начало", links=broken)} | dict.fromkeys(broken, Reply(status=503))
-    walk = await _walk(crawler)
+    walk = await crawl_site(crawler)
     assert len(walk.unread) <= 8
 
 
 async def test_the_same_site_gives_the_same_file_again(crawler: Crawler) -> None:
     small_site(crawler.web)
-    first, second = await _walk(crawler), await _walk(crawler)
+    first, second = await crawl_site(crawler), await crawl_site(crawler)
     assert first.file.sha256 == second.file.sha256
 
 
@@ -227,6 +187,6 @@ async def test_a_first_page_that_fails_is_the_sections_failure(crawler: Crawler)
     assert (error.code, error.params["status"]) == (FailureCode.PAGE_STATUS, 404)
 
 
-async def test_a_file_is_no_section(crawler: Crawler) -> None:
-    crawler.web.replies["/docs/"] = Reply(body=b"%PDF-1.7" + bytes(100), headers=(("Content-Type", "application/pdf"),))
+async def test_a_picture_is_no_section(crawler: Crawler) -> None:
+    crawler.web.replies["/docs/"] = Reply(body=b"\xff\xd8\xff\xe0", headers=(("Content-Type", "image/jpeg"),))
     assert (await _failure(crawler)).code is FailureCode.PAGE_TYPE

@@ -1,6 +1,8 @@
 """Reading records out of what models say, and what they are asked."""
 
+import json
 from enum import StrEnum
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -68,6 +70,33 @@ def test_problems_name_the_field_and_do_not_quote() -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         read_record('{"steps": [{"name": 5}]}', Plan)
     assert describe_problems(caught.value) == "- steps.0.name: Input should be a valid string"
+
+
+class Look(BaseModel):
+    tool: Literal["look"]
+
+
+class Reach(BaseModel):
+    tool: Literal["reach"]
+
+
+class Calls(BaseModel):
+    calls: list[Annotated[Look | Reach, Field(discriminator="tool")]]
+
+
+def test_strict_schemas_know_choices_by_their_only_name() -> None:
+    schema = json.dumps(strict_schema(Calls))
+    assert '"anyOf"' in schema
+    assert "oneOf" not in schema
+    assert "discriminator" not in schema
+
+
+def test_an_unknown_choice_is_one_problem_that_names_the_others() -> None:
+    with pytest.raises(ValueError, match="calls") as error:
+        read_record('{"calls": [{"tool": "shell"}]}', Calls)
+    (line,) = describe_problems(error.value).splitlines()
+    assert "'shell'" in line
+    assert "'look', 'reach'" in line
 
 
 def test_strict_schemas_close_every_object() -> None:

@@ -56,6 +56,15 @@ async def test_a_file_over_the_limit_gets_the_sentence_about_telegram() -> None:
     assert not kept(anna)
 
 
+async def test_with_a_server_of_ones_own_the_limit_is_not_called_telegrams() -> None:
+    anna = Person(changes={"file_limit_mb": 50, "is_limited_by_telegram": False})
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.send_file("малый.zip", size=49 * 2**20)
+    assert len(kept(anna)) == 1
+    await anna.send_file("архив.zip", size=51 * 2**20)
+    assert anna.last.text == "архив.zip больше 50 МБ, такой файл мне не прочитать. Разбейте его на части и пришлите их."
+
+
 @pytest.mark.parametrize(
     ("content", "beginning"),
     [

@@ -4,7 +4,7 @@ import pytest
 
 from bot.replies.receipts import live_message
 from bot.replies.rich import utf16_length
-from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode
 from tests.fakes.bot import texts
@@ -81,7 +81,7 @@ def test_every_failure_can_be_shown_even_without_its_parameters(code: FailureCod
 def test_a_page_error_names_host_and_status() -> None:
     params = {"host": "example.org", "status": 404}
     document = card(status=DocumentStatus.FAILED, error_code="page-status", error_params=params)
-    assert shown(document) == "Страница example.org не открылась: сервер ответил 404. Проверьте адрес."
+    assert shown(document) == "На example.org нет такой страницы. Проверьте адрес."
 
 
 def test_an_unknown_error_is_our_own_mistake() -> None:
@@ -173,10 +173,20 @@ def test_a_new_version_says_what_changed() -> None:
 
 
 def test_parts_that_could_not_be_read_are_named() -> None:
-    names = tuple(f"файл {number}.bin" for number in range(6))
-    text = shown(ready(pages=None, parts=9, unread=names))
+    parts = tuple(UnreadPart(name=f"файл {number}.bin") for number in range(6))
+    text = shown(ready(pages=None, parts=9, unread=parts))
     assert "9 файлов" in text
     assert text.endswith("⚠️ Не прочитаны: файл 0.bin, файл 1.bin, файл 2.bin, файл 3.bin и ещё 2")
+
+
+def test_why_a_part_could_not_be_read_is_said() -> None:
+    parts = (
+        UnreadPart(name="a<b.pdf", code=FailureCode.FILE_ENCRYPTED),
+        UnreadPart(name="https://e.org/x", code=FailureCode.PAGE_STATUS),
+        UnreadPart(name="c", code="from-the-future"),
+    )
+    line = "⚠️ Не прочитаны: a<b.pdf (под паролем), https://e.org/x (сайт ответил ошибкой), c"
+    assert shown(ready(parts=9, unread=parts)).endswith(line)
 
 
 def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:

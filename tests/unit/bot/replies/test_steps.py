@@ -4,6 +4,7 @@ import pytest
 
 from bot.replies.answers import finished_answer
 from bot.replies.steps import steps_text, work_done
+from bot.texts import Words
 from rag.execution.run import Spent
 from rag.records import AnswerKind, DocumentsRead, StepState
 from tests.fakes.bot import plain_answer, texts
@@ -42,6 +43,20 @@ def test_how_much_was_read_is_said(read: DocumentsRead, said: str) -> None:
 def test_documents_that_could_not_be_read_are_counted() -> None:
     lines = work_done(plain_answer("x", documents=DocumentsRead(read=15, total=17, problems=2)), RU)
     assert lines[1] == "Не удалось разобрать 2 документа: сервис не ответил."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (RU, "Ещё 2 строки в документах видны, но не выписаны: список и подсчёт могут быть неполными."),
+        (
+            EN,
+            "2 more rows are in the documents but were not copied out: list and count may be incomplete.",
+        ),
+    ],
+)
+def test_rows_that_were_seen_and_not_copied_are_told_of(words: Words, said: str) -> None:
+    assert work_done(plain_answer("x", documents=DocumentsRead(read=1, total=1, missing_rows=2)), words)[1] == said
 
 
 @pytest.mark.parametrize("spent", list(Spent))

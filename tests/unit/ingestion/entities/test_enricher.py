@@ -34,6 +34,7 @@ class Queue:
         self.stored: list[tuple[NewEntities, str]] = []
         self.postponed: list[float] = []
         self.lost = False
+        self.again: list[str] = []
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
         if not self._waiting:
@@ -46,6 +47,10 @@ class Queue:
             title="АЛОР Брокер",
             language="ru",
         )
+
+    async def read_again(self, *, reader: str) -> int:
+        self.again.append(reader)
+        return 0
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
         if self.lost:
@@ -132,10 +137,30 @@ async def test_a_lost_lease_leaves_no_trace() -> None:
     assert (queue.stored, queue.postponed) == ([], [])
 
 
-async def test_it_stops_when_it_is_told_to() -> None:
-    queue, stop = Queue(1), asyncio.Event()
-    running = asyncio.create_task(Enricher(queue, queue, queue, Readers(names=NameForms()), poll_s=0.01).run(stop))
+async def run_until_stored(queue: Queue, readers: Readers) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(Enricher(queue, queue, queue, readers, poll_s=0.01).run(stop))
     while not queue.stored:
         await asyncio.sleep(0.01)
     stop.set()
     await asyncio.wait_for(running, 1)
+
+
+async def test_it_stops_when_it_is_told_to() -> None:
+    await run_until_stored(Queue(1), Readers(names=NameForms()))
+
+
+async def test_with_a_model_what_was_read_without_one_waits_once_more() -> None:
+    queue = Queue(1, 1, 1)
+    await run_until_stored(queue, Readers(names=NameForms(), facts=Model()))
+    assert queue.again == ["rules"]
+
+
+async def test_without_a_model_nothing_is_read_again() -> None:
+    queue = Queue(1)
+    await run_until_stored(queue, Readers(names=NameForms(), finder=Finder()))
+    assert queue.again == []
+
+
+async def test_adding_documents_does_not_wait_for_old_ones_to_be_read_again() -> None:
+    assert (await drain(Queue(1), facts=Model())).again == []

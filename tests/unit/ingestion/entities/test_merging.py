@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from adapters.entities.names import NameForms
 from domain.ids import ChunkId
+from ingestion.entities.keys import spellings
 from ingestion.entities.merging import gather, merge
 from ingestion.entities.records import (
     EntityName,
@@ -89,3 +92,69 @@ def test_what_is_quoted_in_a_name_is_a_name() -> None:
 def test_a_fact_has_the_first_passage_that_holds_it_and_is_said_once() -> None:
     found = merged(achieved("Успех", 45), achieved("успех", 60), achieved("Ещё", 89), achieved("Вне", 200))
     assert [(fact.text, fact.chunk) for fact in found.facts] == [("Успех", 7), ("Ещё", 8)]
+
+
+def test_an_ordinary_word_that_a_model_has_read_as_a_name_stays() -> None:
+    found = merged(mentioned("Маяк", EntityType.PROJECT, confidence=0.9))
+    assert [entity.canonical for entity in found.entities] == ["project:mayak"]
+    assert all(alias.as_name for alias in found.aliases)
+
+
+def test_a_name_with_and_without_what_it_is_is_one_entity() -> None:
+    found = merged(
+        mentioned("Кедр", EntityType.ORGANIZATION), mentioned("Студия «Кедр»", EntityType.ORGANIZATION, confidence=0.9)
+    )
+    assert [entity.canonical for entity in found.entities] == ["organization:kedr"]
+
+
+PYTHON = EntityName(type=EntityType.TECHNOLOGY, name="Python")
+
+
+def stated(text: str, at: int, *, confidence: float = 1.0, about: EntityName | None = None) -> Extract:
+    statement = Statement(
+        subject=ALOR, relation=Relation.PROJECT_TECH_STACK, text=text, at=at, object=about, confidence=confidence
+    )
+    mentions = tuple(Mention(of=name, at=0) for name in (ALOR, about) if name)
+    return Extract(mentions=mentions, statements=(statement,))
+
+
+def test_what_the_model_says_again_is_stored_once() -> None:
+    line, sentence = "Помощник. Находит ответ в тарифах.", "находит ответ в тарифах"
+    found = merged(stated(line, 0), stated(sentence, 10, confidence=0.9))
+    assert [fact.text for fact in found.facts] == [line]
+
+
+def test_an_item_of_a_list_stands_for_the_list_that_the_model_quotes() -> None:
+    found = merged(stated("Python", 6, about=PYTHON), stated("Стек: Python, RAG", 0, confidence=0.9, about=PYTHON))
+    assert [fact.text for fact in found.facts] == ["Python"]
+
+
+def test_what_structure_says_is_never_left_out() -> None:
+    found = merged(stated("Роль: разработчик", 0), stated("Роль: старший разработчик", 40))
+    assert [fact.text for fact in found.facts] == ["Роль: разработчик", "Роль: старший разработчик"]
+
+
+def test_one_sentence_about_two_is_a_fact_of_each() -> None:
+    rag = EntityName(type=EntityType.TECHNOLOGY, name="RAG")
+    sentence = "Python и RAG"
+    found = merged(*(stated(sentence, 0, confidence=0.9, about=about) for about in (PYTHON, rag)))
+    assert [fact.object for fact in found.facts] == ["technology:python", "technology:rag"]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("Договор аренды нежилого помещения № 17/А", "договору 17/А"),
+        ("Договор поставки № 45-П/2025", "договор № 45"),
+        ("Договор № 8 от 11.11.2024", "договор №8"),
+    ],
+)
+def test_a_document_is_found_by_its_kind_and_number(name: str, asked: str) -> None:
+    wanted = spellings(NAMES.words(asked))
+    aliases = merged(mentioned(name, EntityType.PROJECT, confidence=0.9)).aliases
+    assert {alias.key for alias in aliases} & set(wanted)
+
+
+def test_a_kind_alone_finds_no_document() -> None:
+    aliases = merged(mentioned("Договор № 8 от 11.11.2024", EntityType.PROJECT, confidence=0.9)).aliases
+    assert not {alias.key for alias in aliases} & set(spellings(NAMES.words("договор №")))

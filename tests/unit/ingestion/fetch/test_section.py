@@ -48,14 +48,22 @@ def _section(folder: str = "/docs/") -> Section:
         "https://site.example:8443/docs/a",
         f"{SITE}/news/a",
         f"{SITE}/docsearch",
-        f"{SITE}/docs/plan.pdf",
         f"{SITE}/docs/photo.JPG",
+        f"{SITE}/docs/program.zip",
+        "https://other.example/docs/plan.pdf",
         f"{SITE}/docs/a/b/a/b/a/b/a",
         f"{SITE}/docs/" + "/".join("abcdefghijklmnop"),
     ],
 )
 def test_what_is_no_page_of_the_section_is_refused(url: str) -> None:
     assert _section().admit(Link(url=url, in_content=True)) is None
+
+
+def test_a_document_may_stand_elsewhere_on_the_site_when_the_text_links_to_it() -> None:
+    address = f"{SITE}/files/plan.PDF"
+    assert _section().admit(Link(url=address, in_content=True)) == address
+    assert _section().admit(Link(url=address, in_content=False)) is None
+    assert _section().admit(Link(url=f"{SITE}/docs/plan.pdf", in_content=False))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +77,12 @@ def test_no_way_leads_round_the_hook() -> None:
         "datagram True",
         "program True",
     ]
+
+
+def test_a_library_with_sockets_of_its_own_cannot_be_imported(tmp_path: Path) -> None:
+    (tmp_path / "curl_cffi.py").write_text("installed = True")
+    guarded = "from ingestion.fetch.video_guard import guard_process; guard_process(frozenset()); import curl_cffi"
+    for script, is_closed in (("import curl_cffi", False), (guarded, True)):
+        command = (sys.executable, "-c", f"import sys; sys.path.append({str(tmp_path)!r}); {script}")
+        run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        assert ("ModuleNotFoundError" in run.stderr, run.returncode != 0) == (is_closed, is_closed)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from domain.documents import UnreadPart
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.registry import parse_file
 from ingestion.records import BlockKind, Document
@@ -17,7 +18,7 @@ def _parse(tmp_path: Path, pages: dict[str, str], *, unread: tuple[str, ...] = (
     file = SiteFile(tmp_path / "site")
     for path, html in pages.items():
         file.add(SitePage(url=f"{SITE}{path}", html=html))
-    file.close(unread=unread)
+    file.close(unread=[UnreadPart(name=url, code=FailureCode.PAGE_STATUS) for url in unread])
     return parse_file(file.path, name="site.example", media_type=SITE_TYPE)
 
 
@@ -29,7 +30,8 @@ def test_pages_become_chapters_with_their_addresses(tmp_path: Path) -> None:
     document = _parse(
         tmp_path, {"/docs/": _page("Документация"), "/docs/pay": _page("Оплата")}, unread=(f"{SITE}/docs/x",)
     )
-    assert (document.title, document.parts, document.unread) == ("Документация", 2, (f"{SITE}/docs/x",))
+    assert (document.title, document.parts) == ("Документация", 2)
+    assert document.unread == (UnreadPart(name=f"{SITE}/docs/x", code=FailureCode.PAGE_STATUS),)
     headings = [
         (block.text, block.level, block.locator.url) for block in document.blocks if block.kind is BlockKind.HEADING
     ]
@@ -58,7 +60,8 @@ def test_pages_behind_a_wall_are_named_and_galleries_are_not(tmp_path: Path) -> 
     document = _parse(
         tmp_path, {"/": _page("Начало"), "/closed": wall, "/gallery": "<html><body><img src=a></body></html>"}
     )
-    assert (document.parts, document.unread) == (1, (f"{SITE}/closed",))
+    assert document.parts == 1
+    assert document.unread == (UnreadPart(name=f"{SITE}/closed", code=FailureCode.FILE_NEEDS_LOGIN),)
 
 
 def test_a_section_without_words_has_no_text(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.drawing import LARGEST_SIDE, draw_page, open_picture
+from ingestion.parsers.drawing import LARGEST_SIDE, MOST_PAGES, draw_page, open_picture
 from tests.unit.ingestion.parsers.files import write_pdf
 
 TURNED_RIGHT = 6  # of the EXIF tag Orientation: the camera was held upright
@@ -87,3 +87,11 @@ def test_a_format_that_would_start_another_program_is_not_opened(tmp_path: Path)
     path = tmp_path / "a.eps"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n")
     assert _code(path) is FailureCode.FILE_DAMAGED
+
+
+def test_a_tiff_of_endless_pages_is_refused_before_they_are_counted(tmp_path: Path) -> None:
+    first, *others = [Image.new("1", (8, 8)) for _ in range(MOST_PAGES + 2)]
+    first.save(tmp_path / "a.tiff", save_all=True, append_images=others)
+    with pytest.raises(SourceError) as caught:
+        open_picture(tmp_path / "a.tiff", 0, name="a.tiff")
+    assert caught.value.code is FailureCode.FILE_TOO_HEAVY

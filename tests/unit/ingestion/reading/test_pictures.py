@@ -121,3 +121,11 @@ async def test_a_photo_without_words_is_a_reason() -> None:
     with pytest.raises(SourceError) as caught:
         await _reader(FakePictureSource(), FakeRecognizer({})).read_picture(FILE, progress_of(FakeQueue()))
     assert caught.value.code is FailureCode.FILE_WITHOUT_WORDS
+
+
+async def test_a_document_whose_pages_take_too_long_is_left_after_a_few() -> None:
+    source = FakePictureSource(slow=range(2, 40))
+    reader = PictureReader(source, FakeRecognizer({1: "Слова."}), RecognitionLimits(pages=40, concurrency=1))
+    filled = await reader.fill_pages(FILE, _parsed(*[None] * 40), progress_of(FakeQueue()))
+    assert source.drawn == [1, 2, 3]
+    assert (_placed(filled), filled.pages_without_text) == ([(1, "Слова.")], tuple(range(2, 41)))

@@ -15,7 +15,7 @@ def test_only_the_best_are_quoted() -> None:
 def test_what_is_not_certain_is_not_quoted() -> None:
     first, second = rank(make_passage("один", number=1), make_passage("два", number=2))
 
-    assert choose((replace(first, certain=False), second)) == (second,)
+    assert choose((replace(first, judge=lambda: False), second)) == (second,)
 
 
 def test_the_only_document_is_not_named_above_its_quotes() -> None:

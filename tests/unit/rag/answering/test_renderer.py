@@ -61,3 +61,12 @@ def test_passages_are_quoted_with_their_sources() -> None:
 @pytest.mark.parametrize("style", list(RenderStyle))
 def test_nothing_found_shows_nothing(style: RenderStyle) -> None:
     assert show(style=style) == ""
+
+
+def test_what_two_documents_bear_is_said_once_and_cited_twice() -> None:
+    sides = [
+        Fact(kind=FactKind.VALUE, text="Изменилось: А", title=ranked.passage.title, passage=ranked, item="А")
+        for ranked in rank(make_passage("А 1", number=1), make_passage("А 2", number=2))
+    ]
+    shown = render(FactsPayload(facts=tuple(sides)), style=RenderStyle.BULLETS, limits=Limits(), question="?")
+    assert (shown.text, len(shown.citations)) == ("- Изменилось: А", 2)

@@ -1,9 +1,12 @@
 """What a turn remembers, and what is remembered of it."""
 
+import asyncio
+from collections.abc import Sequence
+
 from prompts.loader import load_prompts
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.summary import EVERY_PAIRS, Summariser
-from rag.records import Exchange
+from rag.records import ChatMessage, Exchange
 from tests.fakes.rag import LowerWords, RememberedDialogue, ScriptedModel, make_question
 
 ASKED = make_question("Какой срок?")
@@ -25,6 +28,26 @@ async def test_a_turn_without_an_answer_leaves_nothing() -> None:
 async def test_without_a_window_nothing_is_read() -> None:
     store = RememberedDialogue([Exchange(question="а", answer="б")], window_error=ConnectionError())
     assert not await DialogueMemory(store, LowerWords(), None, pairs=0).recollect(ASKED)
+
+
+class Pondering(ScriptedModel):
+    """A model that never comes to an end."""
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        self.asked.append(tuple(messages))
+        await asyncio.Event().wait()
+        return ""
+
+
+async def test_nobody_waits_for_a_summary() -> None:
+    store, model = RememberedDialogue(), Pondering()
+    memory = DialogueMemory(store, LowerWords(), Summariser(store, model, load_prompts()), pairs=15)
+    async with asyncio.timeout(5):
+        for number in range(15 + EVERY_PAIRS):
+            await memory.keep(ASKED, Exchange(question=f"вопрос {number}", answer="ответ"))
+            await asyncio.sleep(0)
+        assert len((await memory.recollect(ASKED)).window) == 15
+    assert len(model.asked) == 1
 
 
 async def test_a_summary_follows_when_enough_has_left_the_window() -> None:

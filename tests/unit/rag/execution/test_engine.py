@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from domain.errors import DatabaseAway
+from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, RunLimits, Spent
+from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext
-from rag.metering import Usage
-from rag.planning.plan import Step
+from rag.metering import Usage, asking, begin_metering, note_usage, searching
+from rag.planning.plan import Step, ToolCall
 from rag.records import StepShown, StepState
 from tests.fakes.planning import begin
+from tests.fakes.rag import ScriptedModel
 from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step
 
 
@@ -123,6 +126,31 @@ async def test_a_turn_that_has_spent_its_due_begins_nothing(usage: Usage, spent:
     assert (done.spent, tools.asked, states(done)) == (spent, [], {"a": StepState.SKIPPED})
 
 
+async def test_what_two_steps_do_alike_is_done_once_and_serves_whoever_waits_for_either() -> None:
+    tools = ScriptedTools({"срок": found("срок 14 дней")})
+    think = step("think", "b", action="analyze")
+    await run(tools, step("a", query="срок"), step("b", query="срок"), think)
+    assert tools.asked == ["срок", "think"]
+    assert [fact.text for fact in tools.contexts["think"].materials] == ["срок 14 дней"]
+
+
+async def test_a_repeated_step_never_makes_others_wait_in_a_circle() -> None:
+    steps = [step("a", "c", query="срок"), step("c", "b"), step("b", query="срок")]
+    done = await run(ScriptedTools(), *steps)
+    assert states(done) == {"c": StepState.DONE, "b": StepState.DONE}
+
+
+async def test_a_step_that_thinks_gets_notes_on_steps_that_do_not_fit() -> None:
+    many = {each: found(*(f"{each} {number} " + "слово " * 25 for number in range(20))) for each in "abcd"}
+    tools, model = ScriptedTools(many), ScriptedModel(reply="Заметки о шагах.")
+    engine = StepEngine(tools, budget=TokenBudget(total=3_000), summariser=StepSummariser(model, load_prompts()))
+    think = step("think", "d", action="analyze", context_requirements=["d"])
+    steps = [step("a"), step("b", "a"), step("c", "b"), step("d", "c"), think]
+    await engine.run(steps, "Вопрос?", context(), lambda shown: None)
+    assert tools.contexts["think"].background.startswith("Заметки о шагах.")
+    assert len(model.asked) == 1
+
+
 async def test_each_step_is_logged_as_the_seed_names_it() -> None:
     with capture_logs() as logs:
         await run(ScriptedTools(), step("a"))
@@ -130,6 +158,37 @@ async def test_each_step_is_logged_as_the_seed_names_it() -> None:
     assert {"step_id", "step_number", "total_steps", "tokens_used", "rag_items_retrieved", "execution_time_ms"} <= set(
         event
     )
+
+
+async def test_steps_side_by_side_do_not_count_each_others_tokens_and_waiting() -> None:
+    both = asyncio.Barrier(2)
+
+    async def ask(call: ToolCall, given: ToolContext) -> FactsPayload:
+        with searching() if given.step_id == "a" else asking():
+            await both.wait()
+            await asyncio.sleep(0.01)
+        note_usage(prompt_tokens={"a": 100, "b": 7}[given.step_id], answer_tokens=0)
+        return found(given.step_id)
+
+    usage = begin_metering()
+    done = await StepEngine(ask, budget=TokenBudget(total=4_000)).run(
+        [step("a"), step("b")], "Вопрос?", context(usage=usage), lambda shown: None
+    )
+    taken = {each.step.id: each.usage for each in done.ended}
+    assert ({key: used.tokens for key, used in taken.items()}, usage.tokens) == ({"a": 100, "b": 7}, 107)
+    assert [taken["a"].models.seconds, taken["b"].searching.seconds] == [0, 0]
+    assert min(taken["a"].searching.seconds, taken["b"].models.seconds) > 0.005
+
+
+async def test_what_was_fetched_ahead_counts_for_the_step_that_wants_it() -> None:
+    async def ask(call: ToolCall, given: ToolContext) -> FactsPayload:
+        note_usage(prompt_tokens=len(call.args["query"] * 10), answer_tokens=0)  # type: ignore[arg-type,operator]  # str
+        return found(str(call.args["query"]))
+
+    begin_metering()
+    steps = [step("a"), step("b", "a", query="bb")]
+    done = await StepEngine(ask, budget=TokenBudget(total=4_000)).run(steps, "?", context(), lambda shown: None)
+    assert {each.step.id: each.usage.tokens for each in done.ended} == {"a": 10, "b": 20}
 
 
 @settings(max_examples=100, deadline=None)

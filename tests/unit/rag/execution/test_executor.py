@@ -7,9 +7,10 @@ import pytest
 from domain.errors import DatabaseAway
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import FactsPayload
+from rag.execution.tools import ToolContext
 from rag.planning.plan import FallbackReason, Step
 from rag.records import DocumentsRead
-from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, begin, call, plan
+from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, WordsArguments, begin, call, plan
 
 FOUND = Facts()("RAG в AI-Portfolio")
 
@@ -19,6 +20,24 @@ async def test_every_call_of_the_plan_is_made_in_order() -> None:
     done = await Executor([search], max_calls=4).execute(plan(call("а"), call("б")), begin())
     assert search.asked == ["а", "б"]
     assert [fact.text for fact in done.payload.facts] == ["первое", "второе"]
+
+
+class MeetingTool(ScriptedTool):
+    """Ends only when two are at work."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._both = asyncio.Barrier(2)
+
+    async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
+        async with asyncio.timeout(5):
+            await self._both.wait()
+        return FOUND
+
+
+async def test_calls_are_made_side_by_side() -> None:
+    done = await Executor([MeetingTool()], max_calls=4).execute(plan(call("а"), call("б")), begin())
+    assert done.payload == FOUND
 
 
 async def test_no_more_calls_are_made_than_allowed_and_none_twice() -> None:

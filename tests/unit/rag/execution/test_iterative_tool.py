@@ -1,6 +1,8 @@
 """`read_documents`: the whole way from a question to facts, with a scripted model."""
 
 import asyncio
+from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +13,18 @@ from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext
-from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, IterationRequest, NewFact, UpdatedFact
+from rag.iterative.wire import (
+    CONTRADICTS,
+    Certainty,
+    IterationReply,
+    IterationRequest,
+    NewFact,
+    SynthesisReply,
+    SynthesisRequest,
+    UpdatedFact,
+)
 from rag.records import DocumentsRead
-from tests.fakes.reading import PROMPTS, WORDINGS, ReadingModel, Shelf, turn
+from tests.fakes.reading import FIRST_DAY, PROMPTS, WORDINGS, ReadingModel, Shelf, repeat, turn
 
 PRICES = Shelf({f"Договор {number}": [f"Цена услуг {number}00 рублей."] for number in range(1, 8)})
 NOTHING = IterationReply(answer="", reasoning="", new_facts=(), updated_facts=(), can_answer=False)
@@ -127,6 +138,38 @@ async def test_contradicting_documents_are_named_newest_first() -> None:
     told = [fact.text for fact in payload.facts if fact.text.startswith("Документы расходятся")]
     assert ["150" in told[0], "100" in told[1]] == [True, True]
     assert statements(payload) == {"Цена услуг 150 рублей."}
+
+
+def opposes(
+    certain: str, reasoning: str = "{id}: «Цена услуг 700 рублей»"
+) -> Callable[[SynthesisRequest], SynthesisReply]:
+    """The fact of 100 roubles is contradicted by that of `certain`."""
+
+    def synthesis(request: SynthesisRequest) -> SynthesisReply:
+        ids = {fact.fact: fact.id for fact in request.facts}
+        old, new = ids["Цена услуг 100 рублей."], ids["Цена услуг 700 рублей."]
+        said = UpdatedFact(id=old, fact=certain, certainty=CONTRADICTS, reasoning=reasoning.format(id=new))
+        return repeat(request).model_copy(update={"updated_facts": (said,)})
+
+    return synthesis
+
+
+async def test_groups_that_contradict_each_other_are_named_with_both_sources_and_dates() -> None:
+    payload = await read(PRICES, ReadingModel(copies, opposes("Цена услуг 700 рублей")), exhaustive=True)
+    (conflict,) = payload.conflicts
+    assert [(each.passage.passage.title, each.value, each.dated) for each in conflict.claims] == [
+        ("Договор 7", "Цена услуг 700 рублей", FIRST_DAY + timedelta(days=6)),
+        ("Договор 1", "Цена услуг 100 рублей.", FIRST_DAY),
+    ]
+    assert "Цена услуг 100 рублей." not in statements(payload)
+    told = [fact for fact in payload.facts if fact.text.startswith("Документы расходятся")]
+    assert [fact.passage.passage.title for fact in told if fact.passage] == ["Договор 7", "Договор 1"]
+    assert len(statements(payload)) == 6
+
+
+async def test_a_contradiction_that_no_other_fact_bears_out_is_not_believed() -> None:
+    payload = await read(PRICES, ReadingModel(copies, opposes("Цена услуг 4242 рубля")), exhaustive=True)
+    assert (payload.conflicts, len(statements(payload))) == ((), 7)
 
 
 async def test_the_person_hears_how_far_it_is_and_keeps_what_is_known() -> None:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.merging import limit, merge
+from rag.records import DocumentsRead
 from tests.fakes.planning import Facts
 from tests.fakes.rag import make_passage, rank
 
@@ -65,3 +66,30 @@ def test_a_remark_on_the_items_is_no_item_and_stays() -> None:
     names = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("а", "б", "в")]
     payload = limit(FactsPayload(facts=(count, *names), coverage=1.0), items=1, skip=1)
     assert (payload.facts, payload.left_out) == ((count, names[1]), 1)
+
+
+def test_facts_of_one_item_count_once_and_stay_together() -> None:
+    sides = [
+        Fact(kind=FactKind.STATEMENT, text=f"Изменилось: {name}", title=side, item=name)
+        for name in "абв"
+        for side in "12"
+    ]
+    payload = limit(FactsPayload(facts=tuple(sides)), items=1, skip=1)
+    assert (payload.facts, payload.left_out) == (tuple(sides[2:4]), 1)
+
+
+def test_the_same_words_of_two_things_are_two_items() -> None:
+    twins = [Fact(kind=FactKind.STATEMENT, text="Python", title=title) for title in ("АЛОР", "Aston")]
+    assert limit(FactsPayload(facts=tuple(twins)), items=1).left_out == 1
+
+
+def test_what_the_rows_come_to_is_no_row_and_stays() -> None:
+    whole = Fact(kind=FactKind.VALUE, text="Всего (договор): 3", title="договор")
+    rows = [Fact(kind=FactKind.VALUE, text=name, title="договор", fields=(("номер", name),)) for name in "абв"]
+    payload = limit(FactsPayload(facts=(whole, *rows)), items=2, skip=1)
+    assert (payload.facts, payload.left_out) == ((whole, *rows[1:]), 0)
+
+
+def test_rows_that_one_of_two_tools_left_out_are_missing_in_the_whole() -> None:
+    payloads = [FactsPayload(documents=DocumentsRead(read=read, total=9, missing_rows=2 - read)) for read in (1, 2)]
+    assert merge(payloads).documents == DocumentsRead(read=2, total=9, missing_rows=1)

@@ -1,5 +1,6 @@
 """`collect_rows`: lists, counts, sums and comparisons over made documents whose truth is known."""
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -13,7 +14,7 @@ from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.records import DocumentsRead
 from rag.tabulation.wire import ReadRow, RowsReply, RowsRequest
-from tests.fakes.clerk import ClerkModel, read_contract
+from tests.fakes.clerk import ClerkModel, listed, read_contract
 from tests.fakes.reading import PROMPTS, WORDINGS, Shelf, turn
 from tests.material.contracts import DISPUTED, MADE, PARTIES, TRUTH, documents
 
@@ -44,7 +45,7 @@ def rows_of(cells: Mapping[str, tuple[tuple[str, ...], ...]]) -> ClerkModel:
             for chunk in request.document_context
             for row in cells.get(chunk.chunk_text, ())
         )
-        return RowsReply(rows=tuple(rows))
+        return listed(*rows)
 
     return ClerkModel(reply=reply)
 
@@ -108,7 +109,7 @@ async def test_a_row_whose_quotation_stands_nowhere_is_dropped() -> None:
         row = ReadRow(
             chunk_id=request.document_context[0].chunk_id, cells=("№ 99/2025", "1 ₽"), quote="договор № 99/2025"
         )
-        return RowsReply(rows=(*read_contract(request).rows, row))
+        return listed(*read_contract(request).rows, row)
 
     payload = await collect(model=ClerkModel(reply=invents))
     assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
@@ -117,7 +118,7 @@ async def test_a_row_whose_quotation_stands_nowhere_is_dropped() -> None:
 async def test_a_row_that_is_dropped_twice_is_told_of() -> None:
     def invents(request: RowsRequest) -> RowsReply:
         chunk = request.document_context[0].chunk_id
-        return RowsReply(rows=(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote="счёт 2 на 200 ₽"),))
+        return listed(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote="счёт 2 на 200 ₽"))
 
     model = ClerkModel(reply=invents)
     payload = await collect(letters(a="Счёт 2 без суммы", b="Счёт 2 на 200 ₽"), model, what="счёт")
@@ -132,6 +133,78 @@ async def test_a_row_with_a_wrong_quotation_is_asked_for_once_more() -> None:
     model = _careless_once()
     payload = await collect(letters(a="Счёт 2 на 200 ₽"), model, what="счёт", aggregate="sum", of="цена")
     assert [fact.text for fact in payload.facts[:2]] == ["Всего (счёт): 1", "Сумма (цена): 200\u00a0₽"]
+
+
+STAFF = "| имя | ставка |\n|---|---|\n| Анна | 10 ₽ |\n| Борис | 20 ₽ |\n| Вера | 30 ₽ |\n| Итого | 60 ₽ |"
+
+
+def lazy(*, seen: tuple[int, ...], given: tuple[int, ...]) -> ClerkModel:
+    """Reads the first rows of `STAFF`: as many as `given` says at each call, and says that there are `seen`."""
+    people = [("Анна", "10 ₽"), ("Борис", "20 ₽"), ("Вера", "30 ₽")]
+    calls = iter(zip(seen, given, strict=True))
+
+    def reply(request: RowsRequest) -> RowsReply:
+        saw, gave = next(calls)
+        chunk = request.document_context[0].chunk_id
+        rows = (ReadRow(chunk_id=chunk, cells=cells, quote=f"{cells[0]} | {cells[1]}") for cells in people[:gave])
+        return listed(*rows, seen=saw)
+
+    return ClerkModel(reply=reply)
+
+
+async def staff(model: ClerkModel, context: ToolContext | None = None) -> FactsPayload:
+    return await collect(letters(a=STAFF), model, context, what="сотрудник", columns=["имя", "ставка"])
+
+
+async def test_a_model_that_gives_fewer_rows_than_it_saw_is_asked_once_more() -> None:
+    model = lazy(seen=(3, 3), given=(1, 3))
+    payload = await staff(model)
+    assert [fact.text for fact in payload.facts[:1]] == ["Всего (сотрудник): 3"]
+    assert "states 3 such rows (total_seen), and gave 1" in model.remarks[-1]
+    assert payload.documents == DocumentsRead(read=1, total=1)
+
+
+async def test_rows_that_a_model_saw_and_did_not_give_twice_are_told_of() -> None:
+    payload = await staff(lazy(seen=(3, 3), given=(1, 2)))
+    assert [fact.text for fact in payload.facts[:2]] == [
+        "Всего (сотрудник): 2",
+        "Строк, которые видны в документах, но не выписаны: 1; список и подсчёт могут быть неполными",
+    ]
+    assert payload.documents == DocumentsRead(read=1, total=1, missing_rows=1)
+
+
+async def test_rows_that_nobody_may_ask_for_again_are_told_of() -> None:
+    payload = await staff(lazy(seen=(3,), given=(1,)), turn(run=Run(limits=RunLimits(model_calls=1))))
+    assert payload.documents == DocumentsRead(read=1, total=1, missing_rows=2)
+
+
+async def test_a_line_left_out_of_a_table_of_rows_is_asked_for() -> None:
+    model = lazy(seen=(2, 3), given=(2, 3))
+    payload = await staff(model)
+    assert payload.facts[0].text == "Всего (сотрудник): 3"
+    assert "| Вера | 30 ₽ |" in model.remarks[-1]
+    assert "Итого" not in model.remarks[-1]
+
+
+async def test_no_row_is_lost_where_a_document_is_cut() -> None:
+    lines = [f"Сотрудник {number} получает {1000 + number} рублей в месяц." for number in range(400)]
+    shelf = Shelf({"Ведомость": [" ".join(lines)]})
+    pattern = re.compile(r"Сотрудник (\d+) получает (\d+ рублей)")
+
+    def reply(request: RowsRequest) -> RowsReply:
+        return listed(
+            *(
+                ReadRow(chunk_id=chunk.chunk_id, cells=match.groups(), quote=match[0])
+                for chunk in request.document_context
+                for match in pattern.finditer(chunk.chunk_text)
+            )
+        )
+
+    model = ClerkModel(reply=reply)
+    wanted = RowsArguments(what="работник", columns=("имя", "ставка"))
+    payload = await tool(shelf, model, prompt_tokens=4500).run(wanted, turn())
+    assert len(model.requests) > 3
+    assert payload.facts[0].text == "Всего (работник): 400"
 
 
 async def test_nothing_is_asked_for_again_where_every_call_is_needed_for_a_document() -> None:
@@ -150,7 +223,7 @@ def _careless_once() -> ClerkModel:
         asked.append(request)
         quote = request.document_context[0].chunk_text if len(asked) > 1 else "счёт на двести рублей"
         chunk = request.document_context[0].chunk_id
-        return RowsReply(rows=(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote=quote),))
+        return listed(ReadRow(chunk_id=chunk, cells=("2", "200 ₽"), quote=quote))
 
     return ClerkModel(reply=reply)
 

@@ -72,6 +72,10 @@ async def test_the_author_goes_on_as_named() -> None:
     assert await narrowed(author="Иван") == SearchFilter(author="Иван")
 
 
+async def test_the_sender_is_another_than_the_author() -> None:
+    assert await narrowed(sender="Анна") == SearchFilter(sender="Анна")
+
+
 async def test_a_day_that_is_none_is_sent_back_to_the_planner() -> None:
     with pytest.raises(ToolMisused, match="since"):
         await narrowed(since="вчера")

@@ -20,7 +20,7 @@ def test_a_step_gets_the_facts_of_the_steps_it_names_and_the_rest_in_short() -> 
     finished = [done("a", "оплата 14 дней"), done("b", "штраф 0,1 %")]
     seen = context_for(step("c", context_requirements=["b"]), finished, PLENTY)
     assert [fact.text for fact in seen.materials] == ["штраф 0,1 %"]
-    assert "оплата 14 дней" in seen.background
+    assert "оплата 14 дней" in summary(seen.others, tokens=PLENTY.history).text
 
 
 def test_all_previous_means_all() -> None:
@@ -36,7 +36,7 @@ def test_a_step_that_waits_for_others_sees_them_without_naming_them() -> None:
 
 def test_old_steps_shrink_to_a_line_and_the_oldest_to_a_number() -> None:
     finished = [done(f"s{number}", *(f"факт {number}.{each}" for each in range(9))) for number in range(9)]
-    text = summary(finished, tokens=170)
+    text = summary(finished, tokens=170).text
     assert "факт 8.8" in text
     assert "факт 1.8" not in text
     assert "earlier steps are left out here" in text
@@ -47,5 +47,5 @@ def test_neither_share_is_ever_overdrawn(rows: list[list[str]], history: int, ra
     finished = [done(f"s{place}", *texts) for place, texts in enumerate(rows)]
     budget = StepBudget(history=history, rag=rag, response=512)
     seen = context_for(step("z", context_requirements=["s0", "s1"]), finished, budget)
-    assert estimate_tokens(seen.background) <= history
+    assert estimate_tokens(summary(seen.others, tokens=history).text) <= history
     assert sum(estimate_tokens(fact.text) for fact in seen.materials) <= rag

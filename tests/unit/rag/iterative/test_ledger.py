@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
-from rag.iterative.ledger import Ledger, take
+from rag.iterative.ledger import Ledger, settle, take
 from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, UpdatedFact
 from tests.fakes.rag import make_passage
 
@@ -102,3 +102,22 @@ def test_contradictions_remove_exactly_the_facts_that_they_name(contradicted: se
     updates = tuple(update(f"f{number + 1}", "Срок отменён", CONTRADICTS) for number in sorted(contradicted))
     after = take(known, reply(updates=updates * repeated), part, asked="")
     assert {fact.id for fact in after.facts} == {f"f{number + 1}" for number in range(10) if number not in contradicted}
+
+
+LETTER_SAYS = take(KNOWN, reply(new("Цена договора № 7 теперь 120 000 ₽")), LETTER, asked="")
+
+
+def test_two_facts_that_are_said_to_contradict_each_other_do_not_both_go() -> None:
+    both = (
+        update("f1", "Цена договора № 7 теперь 120 000 ₽", CONTRADICTS),
+        update("f3", "Цена договора № 7: 100 000 ₽", CONTRADICTS),
+    )
+    after = settle(LETTER_SAYS, both, asked="")
+    assert [fact.id for fact in after.facts] == ["f2", "f3"]
+    assert [claim.passage.passage.document_id for claim in after.conflicts[0].claims] == ["letter", "doc"]
+
+
+def test_groups_put_side_by_side_may_reword_a_fact_as_far_as_its_source_bears_it() -> None:
+    updates = (update("f2", "Срок поставки по договору № 7 30 дней", "low"), update("f1", "Цена 7 000 ₽", "low"))
+    after = settle(KNOWN, updates, asked="")
+    assert [fact.text for fact in after.facts] == [KNOWN.facts[0].text, "Срок поставки по договору № 7 30 дней"]

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from prompts.intents import load_intents
-from rag.errors import ModelError, ModelNonsense
+from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.plan import QueryPlan
 from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
 from rag.ports import Schema
@@ -29,7 +29,9 @@ class PlanModel(ScriptedModel):
 
     plans: list[QueryPlan | ModelError] = field(default_factory=list)
 
-    async def structured(self, messages: Sequence[ChatMessage], schema: type[Schema]) -> Schema:
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
+    ) -> Schema:
         self.asked.append(tuple(messages))
         made = self.plans.pop(0)
         if isinstance(made, ModelError):
@@ -74,11 +76,36 @@ async def test_after_two_bad_plans_the_default_one_stands() -> None:
     assert outcome.plan.render_style == "TABLE"
 
 
-@pytest.mark.parametrize("error", [away(), ModelNonsense("no QueryPlan in 2 answers")])
-async def test_a_model_in_trouble_costs_the_plan_and_not_the_answer(error: ModelError) -> None:
-    outcome, _ = await planned(error)
-    assert outcome.origin is PlanOrigin.DEFAULT
+async def test_a_model_in_trouble_costs_the_plan_and_not_the_answer() -> None:
+    outcome, model = await planned(away())
+    assert (outcome.origin, len(model.asked)) == (PlanOrigin.DEFAULT, 1)
     assert outcome.plan.tool_calls == (call(REQUEST.question),)
+
+
+MISFIT = ModelMisfit("no QueryPlan in 1 answers", answer='{"plan": 1}', problems="- question: Field required")
+EMPTY = ModelNonsense("an empty answer")
+
+
+@pytest.mark.parametrize(("error", "remark"), [(MISFIT, "- question: Field required"), (EMPTY, "an empty answer")])
+async def test_what_is_no_plan_at_all_is_shown_its_problem_and_asked_for_once_more(
+    error: ModelError, remark: str
+) -> None:
+    outcome, model = await planned(error, plan(call("RAG")))
+    assert (outcome.origin, len(model.asked)) == (PlanOrigin.REPAIRED, 2)
+    assert remark in model.asked[1][-1].content
+
+
+@pytest.mark.parametrize("first", [MISFIT, EMPTY, plan(confidence=0.1), plan(call("x", tool="shell"))])
+@pytest.mark.parametrize("second", [MISFIT, EMPTY, away(), plan(confidence=0.1), plan(call("x", tool="shell"))])
+async def test_there_is_never_a_second_repair(first: QueryPlan | ModelError, second: QueryPlan | ModelError) -> None:
+    outcome, model = await planned(first, second, plan(call("RAG")))
+    assert (outcome.origin, len(model.asked)) == (PlanOrigin.DEFAULT, 2)
+    assert outcome.plan.tool_calls == (call(REQUEST.question),)
+
+
+async def test_what_the_model_wrote_is_shown_to_it() -> None:
+    _, model = await planned(MISFIT, plan(call("RAG")))
+    assert (model.asked[1][-2].role, model.asked[1][-2].content) == ("assistant", '{"plan": 1}')
 
 
 async def test_without_a_model_there_is_one_search() -> None:
@@ -112,6 +139,14 @@ async def test_steps_that_cannot_be_run_twice_give_way_to_the_strategy_of_their_
     assert [(each.action, each.params) for each in outcome.plan.steps] == [
         ("rag_db_query", {"query": REQUEST.question})
     ]
+
+
+@pytest.mark.parametrize("then", [ModelMisfit("none", answer="?", problems="- no JSON"), away()])
+async def test_an_answer_that_is_no_plan_keeps_the_kind_that_it_names(then: ModelError) -> None:
+    cut_off = ModelMisfit("none", answer='{"question": "Почему?", "kind": "diagnostic", "steps": [{', problems="- cut")
+    outcome, _ = await planned(cut_off, then)
+    assert (outcome.origin, outcome.plan.kind) == (PlanOrigin.DEFAULT, "diagnostic")
+    assert [each.id for each in outcome.plan.steps] == ["symptom"]
 
 
 async def test_a_simple_question_has_no_steps() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from domain.ids import DocumentId
 from rag.tabulation.checking import check
-from rag.tabulation.wire import ReadRow, RowsReply
+from rag.tabulation.wire import ReadRow
+from tests.fakes.clerk import listed
 from tests.fakes.rag import make_passage
 
 FIRST = make_passage("Договор № 5 от 12 марта 2024 г. заключён с ООО «Ромашка».", number=1)
@@ -20,7 +21,7 @@ def read(*cells: str, quote: str = "Договор № 5", chunk: str = "c1") ->
 
 
 def borne(*cells: str, columns: int = 2) -> tuple[str, ...]:
-    rows = check(RowsReply(rows=(read(*cells),)), PART, columns=columns).rows
+    rows = check(listed(read(*cells)), PART, columns=columns).rows
     return rows[0].cells if rows else ()
 
 
@@ -48,14 +49,14 @@ def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
 
 
 def test_a_row_is_tied_to_the_passage_of_its_quotation() -> None:
-    reply = RowsReply(rows=(read("5", quote="цена 120 тыс. рублей", chunk="c1"),))
+    reply = listed(read("5", quote="цена 120 тыс. рублей", chunk="c1"))
     row = check(reply, PART, columns=1).rows[0]
     assert (row.sources[0].passage.chunk_id, row.document) == (2, DocumentId("doc"))
 
 
 @pytest.mark.parametrize("row", [read("5", quote="Договор № 55"), read("5", quote=""), read("999"), read("")])
 def test_rows_without_a_quotation_or_a_first_cell_are_dropped_and_counted(row: ReadRow) -> None:
-    checked = check(RowsReply(rows=(row, read("5"))), PART, columns=1)
+    checked = check(listed(row, read("5")), PART, columns=1)
     assert (len(checked.rows), checked.dropped) == (1, 1)
 
 

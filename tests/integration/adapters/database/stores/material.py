@@ -28,11 +28,12 @@ from ingestion.records import (
     Source,
     Span,
 )
-from rag.metering import Pace, StepCounts, TurnMetrics, Usage, Waiting
+from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
 from rag.ports import DialogueStore, PassageSearch
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
+SENDER = "Пётр Иванов"
 MODEL = "four-numbers"
 LEASE_S = 60
 TURN = TurnMetrics(
@@ -45,6 +46,19 @@ TURN = TurnMetrics(
     facts_used=4,
     passages=3,
     steps=StepCounts(planned=3, run=2, adapted=1),
+    each_step=(
+        StepMetrics(
+            action="analyze",
+            state="done",
+            seconds=0.5,
+            facts=2,
+            calls=1,
+            tokens=900,
+            cost=0.0005,
+            searching_s=0.0,
+            models_s=0.5,
+        ),
+    ),
     usage=Usage(
         calls=2,
         prompt_tokens=4_000,
@@ -108,7 +122,15 @@ def batch_of(base: BaseId, *sources: Source, message: int | None = None, album: 
     """What came in one message of Anna's; without `message`, from the command line."""
     chat = None if message is None else ChatId(ANNA)
     number = None if message is None else MessageId(message)
-    return Batch(base_id=base, user_id=ANNA, chat_id=chat, message_id=number, media_group=album, sources=sources)
+    return Batch(
+        base_id=base,
+        user_id=ANNA,
+        sender=SENDER,
+        chat_id=chat,
+        message_id=number,
+        media_group=album,
+        sources=sources,
+    )
 
 
 async def enqueue(stores: Stores, base: BaseId, *names: str, hold_s: int = 0) -> list[DocumentId]:

@@ -4,10 +4,11 @@ from typing import cast
 
 import pytest
 
+from adapters.database.stores import entities
 from adapters.database.transport import Transport
 from domain.documents import SourceType
-from domain.ids import BaseId, UserId
-from ingestion.entities.records import ClaimedEnrichment
+from domain.ids import BaseId, ChunkId, UserId
+from ingestion.entities.records import ClaimedEnrichment, NewEntities
 from ingestion.errors import LeaseLost
 from ingestion.records import Source
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
@@ -146,3 +147,76 @@ async def test_bases_take_turns(stores: DatabaseStores) -> None:
     await publish(stores, small, "слова")
     turns = [(await claim(stores)).base_id for _ in range(4)]
     assert turns == [large, small, large, large]
+
+
+async def read_with(stores: DatabaseStores, name: str, reader: str) -> ClaimedEnrichment:
+    """Read this entity from the next document in this way."""
+    claimed = await claim(stores)
+    (span,) = await stores.entities.spans(claimed)
+    await stores.entities.store(claimed, found=named_entities(span.chunk, name, key=name), reader=reader)
+    return claimed
+
+
+async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    old = await publish(stores, base, "старое", name="старое")
+    await read_with(stores, "alor", "rules")
+    await publish(stores, base, "умное", name="умное")
+    await read_with(stores, "beta", "a model")
+    assert await stores.entities.read_again(reader="rules") == 1
+    new = await publish(stores, base, "новое", name="новое")
+    assert [(await claim(stores)).document for _ in range(2)] == [new, old]
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+
+
+async def test_what_is_known_stays_until_it_is_replaced_and_is_never_doubled(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    await read_with(stores, "alor", "rules")
+    await stores.entities.read_again(reader="rules")
+    assert len(await texts_of(stores, base, "project:alor")) == 1
+    await claim(stores, lease_s=0)  # its worker dies
+    assert await stores.entities.read_again(reader="rules") == 0
+    again = await read_with(stores, "alor", "a model")
+    assert again.attempt == 2
+    assert len(await texts_of(stores, base, "project:alor")) == 1
+    assert await names_in(stores, base, "alor") == ["alor"]
+
+
+async def test_an_added_document_is_read_without_those_that_wait_again(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    await read_with(stores, "alor", "rules")
+    await stores.entities.read_again(reader="rules")
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=base) is None
+
+
+async def test_more_documents_than_a_page_wait_again(stores: DatabaseStores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entities, "PAGE_ROWS", 2)
+    base = await open_base(stores)
+    for number in range(5):
+        await publish(stores, base, f"слова {number}", name=f"заметка {number}")
+        await read_with(stores, "alor", "rules")
+    assert await stores.entities.read_again(reader="rules") == 5
+
+
+def everybody_called(key: str, names: list[str], chunk: ChunkId) -> NewEntities:
+    """Projects that all have this key."""
+    each = [named_entities(chunk, name, key=key) for name in names]
+    return NewEntities(
+        entities=tuple(entity for one in each for entity in one.entities),
+        aliases=tuple(alias for one in each for alias in one.aliases),
+    )
+
+
+async def test_of_a_name_that_many_have_the_dozen_is_found_that_most_documents_name(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    names = [f"Иван {number:02}" for number in range(15)]
+    for named in (names, names[-1:]):
+        await publish(stores, base, f"слова {named}", name=f"заметка {len(named)}")
+        claimed = await claim(stores)
+        (span,) = await stores.entities.spans(claimed)
+        await stores.entities.store(claimed, found=everybody_called("ivan", named, span.chunk), reader="a test")
+    found = await names_in(stores, base, "ivan")
+    assert len(found) == 12
+    assert names[-1] in found

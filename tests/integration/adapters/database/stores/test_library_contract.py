@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.documents import DocumentStatus, Medium, Removed
+from domain.documents import DocumentStatus, Medium, Removed, UnreadPart
 from domain.ids import ChatId, MessageId
 from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
@@ -90,7 +90,7 @@ async def test_a_card_tells_what_was_read_in_the_document(stores: Stores) -> Non
         medium=Medium.AUDIO,
         duration_s=61.5,
         parts=2,
-        unread=("обложка.jpg", "хвост.mp3"),
+        unread=(UnreadPart(name="обложка.jpg", code="file-damaged"), UnreadPart(name="хвост.mp3")),
         author="Анна",
         published_at=datetime(2026, 3, 1, tzinfo=UTC),
     )

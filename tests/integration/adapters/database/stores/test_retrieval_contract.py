@@ -14,7 +14,15 @@ from rag.records import SearchFilter
 from rag.retrieval.search import Retrieval
 from tests.fakes.rag import FixedEmbedder
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import Stores, claim_new, indexed, open_base
+from tests.integration.adapters.database.stores.material import (
+    EAST,
+    MODEL,
+    NORTH,
+    Stores,
+    claim_new,
+    indexed,
+    open_base,
+)
 
 ANALYZER = RussianEnglishAnalyzer()
 TEXTS = (
@@ -42,10 +50,10 @@ class CountedCalls:
         return await self.transport.call(function, timeout_s=timeout_s, **arguments)
 
 
-def retrieval(search: PassageSearch, *, vector_weight: float = 0.0) -> Retrieval:
+def retrieval(search: PassageSearch, *, vector_weight: float = 0.0, embedder: FixedEmbedder | None = None) -> Retrieval:
     return Retrieval(
         search,
-        FixedEmbedder(),
+        embedder or FixedEmbedder(),
         ANALYZER,
         None,
         candidates=30,
@@ -75,6 +83,7 @@ async def open_filled(stores: Stores, *texts: str) -> BaseId:
         pytest.param("сколько хранитться жунрал", JOURNAL, id="typos"),
         pytest.param("что в PG-15", VERSION, id="a code"),
         pytest.param("pg 15", VERSION, id="a code without its hyphen"),
+        pytest.param("pg15", VERSION, id="a code in one piece"),
         pytest.param("PG-16", VERSION, id="of another code the parts that are there"),
         pytest.param("обмен с 1С", ONE_C, id="Cyrillic 1С"),
         pytest.param("обмен с 1C", ONE_C, id="Latin 1C"),
@@ -98,6 +107,36 @@ async def test_a_file_of_a_like_name_comes_behind(stores: Stores) -> None:
     base = await open_filled(stores, "Смета report_draft.docx", "Смета report_final.docx")
     found = await retrieval(stores.search).find(base, "report_final.docx")
     assert [each.passage.text for each in found] == ["Смета report_final.docx", "Смета report_draft.docx"]
+
+
+ENGLISH = "The deposit is refunded within ten days after the keys are returned."
+
+
+@pytest.mark.parametrize(
+    ("question", "vectors", "found"),
+    [
+        pytest.param("когда вернут залог", True, True, id="by its meaning, where a model knows it"),
+        pytest.param(
+            "возврат залога deposit refund", False, True, id="by its rare words in both, as plans are asked to"
+        ),
+        pytest.param("когда вернут залог", False, False, id="not by words of the other language"),
+    ],
+)
+async def test_a_question_may_be_in_another_language_than_the_document(
+    stores: Stores, question: str, *, vectors: bool, found: bool
+) -> None:
+    base = await open_base(stores)
+    for text, vector in ((ENGLISH, NORTH), *((text, EAST) for text in TEXTS)):
+        held = await claim_new(stores, base, text)
+        terms = ANALYZER.terms(text)
+        chunk = replace(indexed(0, text, vector=vector), terms=Counter(terms), length=len(terms))
+        await stores.work.add_chunks(held, chunks=[chunk])
+        await stores.work.publish(held, chunks=1)
+    searching = retrieval(
+        stores.search, vector_weight=1.5 if vectors else 0.0, embedder=FixedEmbedder(model=MODEL, vector=NORTH)
+    )
+    best = (await searching.find(base, question))[:1]
+    assert [each.passage.text for each in best] == ([ENGLISH] if found else [])
 
 
 async def test_a_filter_reaches_the_database(stores: Stores) -> None:

@@ -1,9 +1,8 @@
-"""Shelves of large bases: what comes after one is made, what leaves, where calls are cut off after seconds."""
+"""Shelves of large bases: what comes after one is made, what leaves, bases without vectors."""
 
 import psycopg
 import pytest
 
-from adapters.database.postgres import open_postgres
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
@@ -68,13 +67,36 @@ async def test_a_shelf_that_fell_behind_takes_more(transport: Transport, databas
     assert len(await found(stores, base, limit=36)) == 36
 
 
-async def test_where_calls_are_cut_off_it_is_filled_step_by_step(database_url: str) -> None:
-    hurried = f"{database_url}?options=-c%20statement_timeout%3D8s"
-    async with open_postgres(hurried, pool_size=2, timeout_s=20) as transport:
-        stores = DatabaseStores(transport)
-        base, _ = await shelved_base(stores, transport)
-        assert ask(database_url, "select passages from vector_shelves") == [(30,)]
-        assert len(await found(stores, base)) == 30
+async def test_what_left_is_taken_from_it(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base, documents = await shelved_base(stores, transport)
+    await stores.library.delete(base, documents[0])
+    await publish(stores, base, *(f"потом {place}" for place in range(3)), name="потом")
+    await stores.library.delete(base, documents[1])
+    assert await SearchStore(transport).ensure_index()
+    assert ask(database_url, "select passages from vector_shelves") == [(21,)]
+    assert not await SearchStore(transport).ensure_index()
+    assert len(await found(stores, base, limit=21)) == 21
+
+
+async def test_those_that_left_take_no_places(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base, documents = await shelved_base(stores, transport)
+    sketched = "scan_sketches(s.name, sketch(c.embedding, s.edges), null, 3)"
+    asked = f"select cardinality({sketched}) from vector_shelves s, (select embedding from documents_chunks limit 1) c"
+    await stores.library.delete(base, documents[0])
+    assert ask(database_url, asked) == [(3,)]
+
+
+async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base, _ = await shelved_base(stores, transport)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("update documents_chunks set embedding = null")
+        connection.execute("delete from vector_shelves")
+    assert await SearchStore(transport).ensure_index()
+    assert not await SearchStore(transport).ensure_index()
+    assert await found(stores, base) == set()
 
 
 async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:

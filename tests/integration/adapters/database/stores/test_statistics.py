@@ -1,7 +1,7 @@
 """Figures of a base and of everybody, over both transports: `bot.ports.Statistics`."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -118,6 +118,12 @@ async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
         "select facts, facts_used, passages, steps_planned, steps_run, adapted, searching_s, models_s from turn_metrics"
     ).fetchone()
     assert kept == (9, 4, 3, 3, 2, 1, 0.25, 0.75)
+
+
+async def test_a_turn_keeps_what_each_step_took(stores: DatabaseStores, connection: psycopg.Connection) -> None:
+    await stores.library.save_turn(ANNA, await open_base(stores), TURN)
+    kept = connection.execute("select each_step from turn_metrics").fetchone()
+    assert kept == ([asdict(step) for step in TURN.each_step],)
 
 
 async def test_the_last_thumb_under_an_answer_counts(stores: DatabaseStores, statistics: StatisticsStore) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from domain.documents import Choice, DocumentStatus, SourceType
 from domain.ids import BaseId, ChatId, DocumentId, UserId
-from ingestion.records import Batch, PublishedDocument, Source
+from ingestion.records import Batch, Edition, PublishedDocument, Source
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     Stores,
@@ -249,6 +249,26 @@ async def test_a_link_that_has_not_changed_says_so(stores: Stores) -> None:
     assert list(await find(stores, base, "правила")) == ["правила"]
 
 
+async def test_what_the_server_calls_an_edition_is_told_to_whoever_reads_it_anew(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_source(stores, base, PAGE)
+    edition = Edition(url=PAGE.identifier, etag='"7"')
+    await stores.work.record_content(held, content_hash=hash_of("правила"), edition=edition)
+    await stores.work.publish(held, chunks=1, last=[indexed(0, "правила")], parsed=parsed("правила"))
+    again = await stores.intake.refresh(asked_by(base), held.id)
+    assert again is not None
+    known = (await claim(stores, again.id)).source.edition
+    assert known == replace(edition, content_hash=hash_of("правила"))
+
+
+async def test_an_edition_of_which_the_base_holds_nothing_is_not_told(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_source(stores, base, PAGE)
+    await stores.work.record_content(held, content_hash="00", edition=Edition(url=PAGE.identifier, modified="today"))
+    await stores.work.give_back(held)
+    assert (await claim(stores, held.id)).source.edition is None
+
+
 async def test_the_same_wish_twice_is_one_reading(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PAGE, "правила")
@@ -297,7 +317,7 @@ async def test_an_earlier_version_alone_may_be_deleted(stores: Stores) -> None:
 async def test_a_new_name_is_kept_by_later_versions(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PAGE, "старые правила")
-    assert await stores.library.rename(base, old, "Правила банка")
+    assert await stores.library.rename(base, old, "Правила банка", terms={})
     again = await stores.intake.refresh(batch_of(base), old)
     assert again is not None
     await read(stores, await claim(stores, again.id), "новые правила")
@@ -307,7 +327,7 @@ async def test_a_new_name_is_kept_by_later_versions(stores: Stores) -> None:
 async def test_a_renamed_file_is_found_and_asked_about_by_its_new_name(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PLAN, "старый план")
-    assert await stores.library.rename(base, old, "Смета.docx")
+    assert await stores.library.rename(base, old, "Смета.docx", terms={})
     assert (await find(stores, base, "план"))["старый план"].passage.source_identifier == "Смета.docx"
     assert (await read_source(stores, base, PLAN, "новый план"))[1].namesake is None
     assert (await read_source(stores, base, file("Смета.docx"), "третий план"))[1].namesake == old
@@ -317,4 +337,4 @@ async def test_nothing_is_renamed_that_is_not_there(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "слова")
     await stores.library.delete(base, document)
-    assert not await stores.library.rename(base, document, "Имя")
+    assert not await stores.library.rename(base, document, "Имя", terms={})

@@ -1,0 +1,70 @@
+"""A section of a site with the documents that its pages link to, as one `Document`.
+
+In: the crawler's file, its documents attached. Out: the pages, and after them each document as a chapter under its file
+name; every block knows its address. What could not be read is named by its address, with the reason. How pages and
+documents are read is not decided here.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from time import monotonic
+
+from domain.documents import DocumentStatus, UnreadPart
+from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.crawled import chapter
+from ingestion.progress import Progress
+from ingestion.records import Document, FetchedFile
+
+ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
+"""`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
+
+READING_S = 600.0
+"""After so long no further document of a section is begun: fifty scans could take hours."""
+
+_NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
+
+
+async def read_section(file: FetchedFile, progress: Progress, *, read_pages: ReadFile, read: ReadFile) -> Document:
+    """Raises SourceError FILE_WITHOUT_TEXT when neither pages nor documents say anything; ServiceError."""
+    section = await _pages(file, progress, read_pages)
+    unread = list(section.unread)
+    until = monotonic() + READING_S
+    chapters: list[Document] = []
+    for done, attached in enumerate(file.attached):
+        await progress.report(DocumentStatus.PARSING, done=done, total=len(file.attached))
+        if monotonic() > until:
+            unread.append(UnreadPart(name=attached.url or attached.name, code=FailureCode.FILE_TOO_SLOW))
+        elif (document := await _read_one(attached, progress, read, unread)) is not None:
+            chapters.append(document)
+    if not section.blocks and not chapters:
+        raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=file.name, detail=f"{len(unread)} parts unread")
+    is_one_document = not section.blocks and len(chapters) == 1
+    return replace(
+        section,
+        title=chapters[0].title if is_one_document else section.title,
+        blocks=section.blocks + tuple(block for document in chapters for block in document.blocks),
+        language=section.language or next((document.language for document in chapters), None),
+        parts=(section.parts or 0) + len(chapters),
+        unread=tuple(unread),
+    )
+
+
+async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) -> Document:
+    """A section may be a mere list of documents."""
+    try:
+        return await read_pages(file, progress)
+    except SourceError as error:
+        if error.code is not FailureCode.FILE_WITHOUT_TEXT:
+            raise
+        return Document(title=file.name, blocks=())
+
+
+async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unread: list[UnreadPart]) -> Document | None:
+    """The document as a chapter of the section."""
+    try:
+        document = replace(await read(file, progress.muted()), title=file.name)
+    except SourceError as error:
+        if error.code not in _NOTHING_TO_MISS:
+            unread.append(UnreadPart(name=file.url or file.name, code=error.code))
+        return None
+    return replace(document, blocks=tuple(chapter(document, url=file.url or "")))

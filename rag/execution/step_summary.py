@@ -1,0 +1,82 @@
+"""Sums up older steps by a model where code would leave their facts out (seed 3, "Hierarchical Summarization").
+
+In: finished steps that the next one does not ask for, a budget in tokens. Out: what it is told of them: the last ones
+by code, the older ones in the model's words, within the budget. A model that fails, that may not be asked, or whose
+notes hold a number that stands in no fact or are too long costs nothing but the call: code tells them then.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import structlog
+
+from prompts.loader import Prompts
+from prompts.records import StepsSoFar, StepsSoFarRules
+from rag.answering.numbers import numbers
+from rag.errors import ModelError
+from rag.execution.run import Run
+from rag.execution.step_context import WINDOW, Finished, Summary, summary
+from rag.ports import ChatModel
+from rag.records import ChatMessage
+from rag.tokens import estimate_tokens
+
+FEWEST_TOKENS = 80  # of notes; fewer hold no more than code's line a step
+SOURCE_TOKENS = 6_000  # of what is summed up, in one call
+REPLY_TOKENS = 1_000  # what a reply may take besides
+SPARED_CALLS = 3  # of the turn's, for the step itself and the answer with its second try
+MOST_CALLS = 2  # of a turn
+TOKENS_A_WORD = 4  # of Russian, with some room
+
+log = structlog.get_logger()
+
+
+class StepSummariser:
+    """Serves any number of turns side by side; what a turn may still ask is its `Run`'s."""
+
+    def __init__(self, model: ChatModel, prompts: Prompts) -> None:
+        self._model = model
+        self._rules = prompts.steps_so_far
+        self._task = prompts.steps_so_far_task
+
+    async def tell(self, finished: Sequence[Finished], *, question: str, tokens: int, run: Run) -> str:
+        """At most `tokens`. Never raises ModelError."""
+        plain = summary(finished, tokens=tokens)
+        older, latest = finished[:-WINDOW], finished[-WINDOW:]
+        if not plain.bare or not any(each.payload.found for each in older):
+            return plain.text
+        recent = summary(latest, tokens=tokens // 2).text
+        notes = await self._notes(older, question, tokens - estimate_tokens(recent) - 1, run)
+        told = "\n".join(filter(None, (notes, recent)))
+        return told if notes and estimate_tokens(told) <= tokens else plain.text
+
+    async def _notes(self, older: Sequence[Finished], question: str, tokens: int, run: Run) -> str:
+        """Empty when there are none that may be used."""
+        if tokens < FEWEST_TOKENS:
+            return ""
+        source = summary(older, tokens=SOURCE_TOKENS, window=len(older))
+        messages = self._messages(source, question, words=tokens // TOKENS_A_WORD)
+        if not self._may_ask(messages, run):
+            return ""
+        run.summaries += 1
+        try:
+            written = (await self._model.complete(messages)).strip()
+        except ModelError as error:
+            log.warning("steps.not_summed_up", reason=type(error).__name__)
+            return ""
+        is_sound = numbers(written) <= numbers(f"{source.text}\n{question}") and estimate_tokens(written) <= tokens
+        log.info("steps.summed_up", steps=len(older), used=is_sound)
+        return written if is_sound else ""
+
+    def _may_ask(self, messages: Sequence[ChatMessage], run: Run) -> bool:
+        wanted = sum(estimate_tokens(message.content) for message in messages) + REPLY_TOKENS
+        calls_left = run.limits.model_calls - run.usage.calls - SPARED_CALLS
+        fits = run.usage.tokens + wanted <= run.limits.tokens
+        return run.spent is None and run.summaries < MOST_CALLS and calls_left > 0 and fits
+
+    def _messages(self, source: Summary, question: str, *, words: int) -> tuple[ChatMessage, ...]:
+        digest = hashlib.sha256(f"{question}\0{source.text}".encode(errors="replace")).hexdigest()
+        filled = StepsSoFar(fence=f"steps-{digest[:8]}", question=question, steps=source.text)
+        return (
+            ChatMessage(role="system", content=self._rules.fill(StepsSoFarRules(words=words))),
+            ChatMessage(role="user", content=self._task.fill(filled)),
+        )

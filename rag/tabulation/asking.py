@@ -1,0 +1,97 @@
+"""Asks a model for the rows of one part of a document, and once more when they do not seem to be all.
+
+In: a request, the passages that it holds. Out: rows held against the text, or nothing when the turn's limits forbid the
+question. Rows that the text does not bear, a number of rows that is not the one the model said it saw, and unread lines
+of a list are a reason to ask again; what the model says then stands.
+"""
+
+from collections.abc import Sequence
+
+import structlog
+
+from rag.errors import ModelError
+from rag.iterative.allowance import Allowance
+from rag.iterative.request import size_of
+from rag.ports import ChatModel
+from rag.records import ChatMessage, Passage
+from rag.tabulation.checking import Checked, check
+from rag.tabulation.wire import RowsReply, RowsRequest
+
+LINES_SHOWN = 20
+LINE_CHARS = 200
+_DROPPED = (
+    "Dropped, because their `quote` or their first cell does not stand in a chunk_text word for word: {count} of your "
+    "rows. Give each row a quote copied from its chunk_text; leave out those that this part does not state."
+)
+_DIFFERS = "You said that this part states {seen} such rows (total_seen), and gave {given}. Count once more."
+_UNREAD = (
+    "These lines stand among lines that you took as rows, and you gave no row of them. Add those that are rows too and "
+    "fit the condition:\n{lines}"
+)
+_AGAIN = "Return all rows of this part once more, with total_seen. Answer with the JSON object alone."
+
+log = structlog.get_logger()
+
+
+class RowAsker:
+    """Asks any number of times side by side."""
+
+    def __init__(self, model: ChatModel, rules: str, *, prompt_tokens: int) -> None:
+        """`rules`: the system prompt. `prompt_tokens`: what the prompt of one call may take."""
+        self._model = model
+        self._rules = rules
+        self._prompt_tokens = prompt_tokens
+
+    async def rows(self, request: RowsRequest, allowance: Allowance) -> RowsReply | None:
+        """None when the model may not be asked. Raises ModelError."""
+        return await self._ask(self._messages(request), allowance)
+
+    async def once_more(
+        self, request: RowsRequest, reply: RowsReply, part: Sequence[Passage], allowance: Allowance
+    ) -> Checked:
+        """The better of `reply` and what the model makes of the remarks on it: what it said first stands when it may
+        not be asked, or fails now."""
+        first = check(reply, part, columns=len(request.columns))
+        asked = self._messages(request)
+        remark = ChatMessage(role="user", content=remarks(first))
+        said = ChatMessage(role="assistant", content=reply.model_dump_json())
+        messages = next(
+            (each for each in ((*asked, said, remark), (*asked, remark)) if size_of(each) <= self._prompt_tokens), None
+        )
+        try:
+            again = await self._ask(messages, allowance) if messages else None
+        except ModelError as error:
+            log.warning("rows.not_repaired", reason=type(error).__name__)
+            return first
+        return better(first, check(again, part, columns=len(request.columns))) if again else first
+
+    def _messages(self, request: RowsRequest) -> tuple[ChatMessage, ...]:
+        return (
+            ChatMessage(role="system", content=self._rules),
+            ChatMessage(role="user", content=request.model_dump_json()),
+        )
+
+    async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> RowsReply | None:
+        tokens = size_of(messages)
+        if not allowance.allows(tokens):
+            return None
+        with allowance.calling(tokens):
+            return await self._model.structured(messages, RowsReply)
+
+
+def remarks(checked: Checked) -> str:
+    """What speaks against these being all rows, for the model."""
+    given = len(checked.rows) + checked.dropped
+    lines = "\n".join(line[:LINE_CHARS] for line in checked.unread[:LINES_SHOWN])
+    said = (
+        _DROPPED.format(count=checked.dropped) if checked.dropped else "",
+        _DIFFERS.format(seen=checked.seen, given=given) if checked.seen != given else "",
+        _UNREAD.format(lines=lines) if lines else "",
+        _AGAIN,
+    )
+    return "\n".join(filter(None, said))
+
+
+def better(first: Checked, second: Checked) -> Checked:
+    """The one with more rows that stand in the text; of equals the one that is short of fewer."""
+    return max(second, first, key=lambda checked: (len(checked.rows), -checked.missing, -checked.dropped))

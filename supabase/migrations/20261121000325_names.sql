@@ -1,0 +1,67 @@
+-- What a document is called, where people see it and where search knows it. In: another name with its lexical terms. Out:
+-- the document under it. The terms of its names (title, file name) stand in the postings of every passage, as `titled`.
+
+create function retitle(p_held documents, p_title text, p_terms jsonb)
+returns void
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  new_names constant jsonb := jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms));
+begin
+  insert into chunk_terms as t (base_id, term, chunk_id, frequency, titled, length)
+  with line as materialized (
+    select -1 as sign, x.text, x.terms from jsonb_to_recordset(p_held.names) as x (text text, terms jsonb)
+    union all
+    select 1, x.text, x.terms from jsonb_to_recordset(new_names) as x (text text, terms jsonb)
+  ), unsaid as (
+    -- As `ingestion.indexing` counts: a name that the passage or a heading above it says counts there.
+    select c.id, c.length, line.sign, line.terms
+    from documents_chunks c cross join line
+    where c.document_id = p_held.id and strpos(c.text, line.text) = 0
+      and not coalesce(c.locator -> 'headings' ? line.text, false)
+  )
+  select p_held.base_id, term.key, u.id, 0, least(sum(u.sign * term.value::int), 32767), least(u.length, 32767)
+  from unsaid u cross join lateral jsonb_each_text(u.terms) term
+  where octet_length(term.key) <= 1000
+  group by term.key, u.id, u.length
+  having sum(u.sign * term.value::int) <> 0
+  order by term.key, u.id
+  on conflict (base_id, term, chunk_id) do update set titled = greatest(t.titled + excluded.titled, 0);
+
+  delete from chunk_terms t
+  where t.base_id = p_held.base_id and t.frequency = 0 and t.titled <= 0
+    and t.term in (
+      select jsonb_object_keys(x.terms) from jsonb_to_recordset(p_held.names) as x (terms jsonb))
+    and t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id));
+  update documents d set names = new_names where d.id = p_held.id;
+end $$;
+comment on function retitle is
+  'Internal: from now on the passages of a document are found by the terms of this name, and by those of the ones before '
+  'no longer.';
+
+create function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text)
+returns table (id uuid, title text)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents;
+begin
+  perform lock_base(p_base::uuid); -- a publication would remove the passages whose postings are being written
+  select * into held from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
+  if not found then
+    return;
+  end if;
+  update documents d
+  set given_title = p_title, given_terms = p_terms::jsonb, title = p_title,
+      name_key = case when d.source_type = 'file' then p_name_key else d.name_key end
+  where d.id = held.id;
+  if held.status = 'ready' then
+    perform retitle(held, p_title, p_terms::jsonb);
+  end if;
+  return query select held.id, p_title;
+end $$;
+comment on function rename_document is
+  'Gives a document another name, which later versions and attempts keep and by which it is found from now on; while it '
+  'is being read, from its publication on. `p_terms` are the lexical terms of the name with their counts. No row when '
+  'there is none.';

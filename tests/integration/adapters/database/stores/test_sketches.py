@@ -1,0 +1,57 @@
+"""Sketches of vectors keep neighbours together, also of a narrow model whose vectors all lean to one side."""
+
+import uuid
+
+import numpy as np
+import psycopg
+import pytest
+
+from benchmarks.synthetic import DIMENSIONS, MadeBase, Vectors, make_base, store_base
+from tests.database import Server
+
+SIZE, WIDTH, NEAREST, CANDIDATES = 3_000, 384, 30, 200
+
+
+def leaning_base() -> MadeBase:
+    """As e5's vectors are: 384 numbers, and any two passages have a cosine of about .8."""
+    base = make_base(1, SIZE, questions=20)
+    lean = np.random.default_rng(2).standard_normal(WIDTH)
+    lean *= 2 / np.linalg.norm(lean)
+
+    def leaned(rows: Vectors) -> Vectors:
+        narrow = rows[:, :WIDTH] / np.linalg.norm(rows[:, :WIDTH], axis=1, keepdims=True) + lean
+        narrow /= np.linalg.norm(narrow, axis=1, keepdims=True)
+        padded: Vectors = np.pad(narrow, ((0, 0), (0, DIMENSIONS - WIDTH))).astype(np.float16).astype(np.float32)
+        return padded
+
+    return MadeBase(id=uuid.uuid4(), vectors=leaned(base.vectors), questions=leaned(base.questions))
+
+
+@pytest.fixture
+def connection(database_server: Server, database: str) -> psycopg.Connection:
+    """A superuser's, where every base of more than a thousand passages gets a shelf."""
+    connection = psycopg.connect(database_server.superuser_url(database), autocommit=True)
+    connection.execute("set search_path = public, extensions")
+    connection.execute("create or replace function exact_scan_limit() returns int language sql as 'select 1000'")
+    return connection
+
+
+def test_the_nearest_passages_are_among_the_nearest_sketches(connection: psycopg.Connection) -> None:
+    base = leaning_base()
+    with connection:
+        store_base(connection, base)
+        connection.execute("select ensure_vector_index()")
+        first = connection.execute("select min(id) from documents_chunks where base_id = %s", [base.id]).fetchone()
+        assert first is not None
+        held = [
+            len(near(connection, base, number) & {first[0] + place for place in best}) / NEAREST
+            for number, best in enumerate(base.nearest(NEAREST))
+        ]
+    assert np.mean(held) >= 0.99
+
+
+def near(connection: psycopg.Connection, base: MadeBase, number: int) -> set[int]:
+    vector = str(base.questions[number].tolist())
+    scan = "scan_sketches(name, sketch(%s::halfvec, edges), null, %s)"
+    asked = f"select unnest({scan}) from vector_shelves where base_id = %s"
+    return {row[0] for row in connection.execute(asked.encode(), [vector, CANDIDATES, base.id])}

@@ -1,0 +1,178 @@
+"""The functions by which a stranger might reach another's base, as the catalog of the database has them.
+
+In: a database. Out: every function of ours that takes a base, a person or a shelf, with arguments for calling it as one
+who owns one base and knows all ids, words and vectors of another. A function that a later migration adds is there too;
+for a parameter with a new name `GIVEN` has to be told what a stranger would give.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import psycopg
+
+from adapters.database.stores.library import turn_row
+from adapters.database.transport import Argument
+from domain.ids import BaseId, DocumentId
+from tests.integration.adapters.database.stores.material import ANNA, MODEL, NORTH, TURN
+from tests.integration.canaries.hiding import MESSAGE, NEXT_MODEL, SESSION, WORDS, Canary, Rows
+
+DIMENSIONS = 1024
+FIRST_CHUNK = 7_000_000_000  # no count and no score is mistaken for the id of a passage
+ZERO = str([0.0] * DIMENSIONS)
+NORTHWARDS = str(NORTH + [0.0] * (DIMENSIONS - len(NORTH)))
+OF_NEXT_MODEL = ("outdated_documents", "outdated_chunks", "switch_model")
+"""Of a base whose vectors are all of the model that is asked for these have nothing to say."""
+
+_FUNCTIONS = """
+select p.proname, p.proargnames[:p.pronargs], p.proretset and not 'jsonb'::regtype = any (p.proargtypes) from pg_proc p
+where p.pronamespace = 'public'::regnamespace and p.proargnames && array['p_base', 'p_user', 'p_shelf']
+order by p.provolatile = 'v', 1
+"""
+_SHELF = """
+select name, sketch(%s::extensions.halfvec, edges)::text from vector_shelves where edges <> '{}' and base_id = %s
+"""
+_TABLES = """
+select t.table_name, array_agg(c.column_name::text) from information_schema.columns c
+join information_schema.tables t using (table_schema, table_name)
+where c.table_schema = 'public' and c.column_name in ('base_id', 'user_id') and t.table_type = 'BASE TABLE'
+group by 1 order by 1
+"""
+_BLOCKS = "select 'blocks', b::text from document_blocks b join documents d on d.id = b.document_id where d.base_id = "
+
+_NOTE = {"type": "note", "identifier": "и ещё", "text": "и ещё", "lane": "quick"}
+
+GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
+    "p_chunk": lambda canary: canary.chunk,
+    "p_terms": lambda canary: [canary.word, *WORDS],
+    "p_term": lambda canary: canary.word,
+    "p_low": lambda canary: canary.word[:5],
+    "p_high": lambda canary: canary.word[:5] + chr(0x10FFFF),
+    "p_lows": lambda canary: [canary.word, *WORDS],
+    "p_highs": lambda canary: [f"{word}~" for word in (canary.word, *WORDS)],
+    "p_own": lambda _: [1.0] * 4,
+    "p_wide": lambda _: [1.0] * 4,
+    "p_hidden": lambda _: [],
+    "p_allowed": lambda canary: [canary.chunk],
+    "p_beginnings": lambda canary: [canary.word[0]],
+    "p_pattern": lambda _: ".",
+    "p_spellings": lambda canary: json.dumps([{"term": "нет такого", "beginnings": [canary.word[0]], "pattern": "."}]),
+    "p_filter": lambda canary: json.dumps({"documents": list(canary.documents)}),
+    "p_documents": lambda canary: [str(document) for document in canary.documents],
+    "p_vectors": lambda canary: json.dumps([{"chunk_id": canary.chunk, "embedding": ZERO}]),
+    "p_rows": lambda _: 10,
+    "p_count": lambda _: 300,
+    "p_within": lambda canary: [str(document) for document in canary.documents],
+    "p_embedding": lambda _: NORTHWARDS,
+    "p_model": lambda _: MODEL,
+    "p_content_hash": lambda canary: canary.content_hash,
+    "p_name_contains": lambda canary: canary.word,
+    "p_batch": lambda _: json.dumps(
+        {"user_id": ANNA, "chat_id": ANNA, "message_id": MESSAGE, "language": "ru", "sources": [_NOTE]}
+    ),
+    "p_batch_id": lambda canary: canary.batch,
+    "p_choice": lambda _: "replace",
+    "p_title": lambda _: "Чужое имя",
+    "p_name_key": lambda _: "чужое имя",
+    "p_language": lambda _: "en",
+    "p_mode": lambda _: "documents",
+    "p_session": lambda _: SESSION,
+    "p_question": lambda _: "Что там?",
+    "p_answer": lambda _: "Ничего.",
+    "p_question_terms": lambda canary: [canary.word],
+    "p_answer_terms": lambda canary: [canary.word],
+    "p_pairs": lambda _: 15,
+    "p_recalled": lambda _: 2,
+    "p_summary": lambda _: "Обо всём.",
+    "p_up_to": lambda canary: canary.archived,
+    "p_chat": lambda _: ANNA,
+    "p_message": lambda _: MESSAGE,
+    "p_rating": lambda _: -1,
+    "p_turn": lambda _: json.dumps(turn_row(TURN)),
+    "p_content": lambda _: json.dumps({"title": "t", "columns": [], "rows": []}),
+    "p_table": lambda canary: canary.table,
+    "p_days": lambda _: 30,
+    "p_offset_minutes": lambda _: 180,
+    "p_hold_s": lambda _: 0.0,
+    "p_keys": lambda canary: [canary.word, "канарейка"],
+    "p_entity": lambda canary: f"project:{canary.word}",
+    "p_relations": lambda _: ["CONTACTS"],
+    "p_related": lambda _: True,
+    "p_keep": lambda _: 30,
+    "p_limit": lambda _: 500,
+    "p_offset": lambda _: 0,
+    "p_after": lambda _: -1,
+}
+"""Ids, words and vectors are the canary's; the base, the person and the shelf are the caller's own."""
+
+OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
+    ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
+}
+"""Where a parameter of the same name is something else."""
+
+EVERYWHERE: Mapping[str, Argument] = {"p_filter": None, "p_within": None, "p_allowed": None, "p_name_contains": None}
+"""The same questions without a filter."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalog:
+    """The functions with their parameters, those that change nothing first, and all rows of a base."""
+
+    connection: psycopg.Connection
+    functions: Mapping[str, list[str]]
+    of_stores: frozenset[str]  # of them those that take and give what transports can carry; the rest are internal
+    rows_of: str
+
+    @classmethod
+    def read(cls, connection: psycopg.Connection) -> "Catalog":
+        found = connection.execute(_FUNCTIONS).fetchall()
+        parts = [
+            f"select '{name}', t::text from {name} t where t."
+            + ("base_id = %(base)s" if "base_id" in columns else "user_id = %(person)s")
+            for name, columns in connection.execute(_TABLES)
+        ]
+        rows_of = " union all ".join(
+            [*parts, f"{_BLOCKS} %(base)s", "select 'base', b::text from bases b where id = %(base)s"]
+        )
+        return cls(
+            connection=connection,
+            functions={name: parameters for name, parameters, _ in found},
+            of_stores=frozenset(name for name, _, is_carried in found if is_carried),
+            rows_of=rows_of + " order by 1, 2",
+        )
+
+    def contents(self, canary: Canary) -> Rows:
+        """Every row that belongs to the base and its person."""
+        owner = {"base": canary.base, "person": canary.person}
+        return list(self.connection.execute(self.rows_of.encode(), owner))
+
+    def calls(
+        self, name: str, caller: Canary, canary: Canary, *, filtered: bool = True
+    ) -> Iterator[dict[str, Argument]]:
+        """The arguments with which the caller asks for what is the canary's: for each document, where it takes one.
+
+        None for a function that takes a shelf, when the caller has none.
+        """
+        parameters, shelf = self.functions[name], self._shelf(caller.base)
+        if "p_shelf" in parameters and shelf is None:
+            return
+        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(shelf or {})}
+        if name in OF_NEXT_MODEL:
+            own["p_model"] = NEXT_MODEL
+        if not filtered:
+            own |= EVERYWHERE
+        documents: tuple[DocumentId | None, ...] = canary.documents if "p_document" in parameters else (None,)
+        for document in documents:
+            known = {**own, "p_document": document}
+            yield {part: known[part] if part in known else _given(name, part, canary) for part in parameters}
+
+    def _shelf(self, base: BaseId) -> dict[str, Argument] | None:
+        """Where the vectors of the base lie once more, and what is looked for there."""
+        found = self.connection.execute(_SHELF, [NORTHWARDS, base]).fetchone()
+        return {"p_shelf": str(found[0]), "p_sketch": str(found[1])} if found else None
+
+
+def _given(name: str, part: str, canary: Canary) -> Argument:
+    value = OF_FUNCTION.get((name, part)) or GIVEN.get(part)
+    assert value, f"what would a stranger give {name} as {part}? GIVEN has to be told"
+    return value(canary)

@@ -1,0 +1,24 @@
+"""A catalog over this test's database, whose bases are searched whole, or by their shelves."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.integration.adapters.database.stores.test_functions import set_exact_scan_limit
+from tests.integration.canaries.catalog import FIRST_CHUNK, Catalog
+
+
+@pytest.fixture
+def catalog(database_url: str) -> Iterator[Catalog]:
+    """Passages get large numbers."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        sequence = "pg_get_serial_sequence('documents_chunks', 'id')"
+        connection.execute(f"select setval({sequence}, {FIRST_CHUNK})".encode())
+        yield Catalog.read(connection)
+
+
+@pytest.fixture
+def every_base_is_large(database_url: str) -> None:
+    """From one passage on, a base gets a shelf."""
+    set_exact_scan_limit(database_url, 0)

@@ -1,0 +1,121 @@
+"""No SQL function crosses from base to base, whatever the bases hold.
+
+In: random bases, each with its canary (`hiding`). Every function of the catalog is called by the owner of one base with
+the documents, passages, words and vectors of another: nothing of the other may come back, and none of its rows may
+change. Each call is taken back, so that every function meets all that the bases hold.
+"""
+
+import itertools
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from psycopg import sql
+
+from adapters.database.postgres import PostgresTransport
+from adapters.database.transport import Argument
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.canaries.catalog import Catalog
+from tests.integration.canaries.hiding import CARELESS, Canary, Content, Rows, hide, some_bases
+
+UNSHRUNK = (Phase.explicit, Phase.generate)  # to look for a smaller example would take minutes
+COUNTS_ONLY = {
+    "count_base",
+    "lock_base",
+    "lock_dialogue",
+    "lock_entities",
+    "count_postings",
+    "count_common_terms",
+    "base_statistics",
+    "turns_by_day",
+    "switch_model",
+    "shelf_edges",
+    "fill_shelf",  # all is there already
+    "clear_shelf",  # and nothing has left
+}
+WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
+"""They take a document and no base or lease; each is called by another function that has asked for one."""
+
+_REACHING = """
+select p.proname from pg_proc p where p.pronamespace = 'public'::regnamespace
+and p.proargnames[:p.pronargs] && array['p_document', 'p_chunk', 'p_table', 'p_batch_id', 'p_session', 'p_entity']
+and not p.proargnames[:p.pronargs] && array['p_base', 'p_lease', 'p_user']
+"""
+_WITHOUT_SHELF = "select id from bases b where not exists (select from vector_shelves s where s.base_id = b.id)"
+
+
+def call(connection: psycopg.Connection, function: str, arguments: dict[str, Argument]) -> Rows:
+    """What the function answers to this."""
+    names = [sql.Identifier(name) for name in arguments]
+    given_as = sql.SQL(", ").join(
+        sql.SQL("{} => {}").format(name, sql.Placeholder(key)) for name, key in zip(names, arguments, strict=True)
+    )
+    statement = sql.SQL("select * from {}({})").format(sql.Identifier("public", function), given_as)
+    return connection.execute(statement, arguments).fetchall()
+
+
+def tells_or_changes(catalog: Catalog, name: str, caller: Canary, canary: Canary, *, filtered: bool = True) -> bool:
+    """Whether the canary is seen or touched by the function; whatever it does is taken back."""
+    before = catalog.contents(canary)
+    for arguments in catalog.calls(name, caller, canary, filtered=filtered):
+        with catalog.connection.transaction(force_rollback=True):
+            answer = call(catalog.connection, name, arguments)
+            if canary.is_told_by(answer) or catalog.contents(canary) != before:
+                return True
+    return False
+
+
+async def crossing(stores: DatabaseStores, catalog: Catalog, bases: list[Content], *, filtered: bool) -> list[str]:
+    """The functions that let something through."""
+    canaries = await hide(stores, bases)
+    return [
+        name
+        for name in catalog.functions
+        for canary, caller in itertools.permutations(canaries, 2)
+        if tells_or_changes(catalog, name, caller, canary, filtered=filtered)
+    ]
+
+
+# The examples share a database on purpose: each adds bases to those of the others.
+@settings(max_examples=4, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(bases=some_bases, filtered=st.booleans())
+async def test_no_function_crosses_from_base_to_base(
+    catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
+) -> None:
+    assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
+
+
+@pytest.mark.usefixtures("every_base_is_large")
+@settings(max_examples=2, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(bases=some_bases, filtered=st.booleans())
+async def test_no_function_crosses_between_bases_with_shelves(
+    catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
+) -> None:
+    assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
+    assert catalog.connection.execute(_WITHOUT_SHELF).fetchall() == []
+
+
+async def test_a_careless_new_function_is_found_out(catalog: Catalog, postgres_transport: PostgresTransport) -> None:
+    canary, caller = await hide(DatabaseStores(postgres_transport), [[[["слово"]]], [[["слово"]]]])
+    catalog.connection.execute(CARELESS)
+    found = Catalog.read(catalog.connection)
+    crossed = {name for name in found.functions if tells_or_changes(found, name, caller, canary)}
+    assert crossed == {"title_of", "forget", "said"}
+
+
+def test_whatever_takes_an_id_asks_whose_it_is(catalog: Catalog) -> None:
+    assert {name for (name,) in catalog.connection.execute(_REACHING)} == WITHOUT_SCOPE
+
+
+@pytest.mark.usefixtures("every_base_is_large")
+async def test_for_its_own_base_the_same_call_tells_or_changes(
+    catalog: Catalog, postgres_transport: PostgresTransport
+) -> None:
+    (canary,) = await hide(DatabaseStores(postgres_transport), [[[["слово"]], [["дело"], ["тело"]]]])
+    idle = {
+        name
+        for name in catalog.functions
+        if not any(tells_or_changes(catalog, name, canary, canary, filtered=filtered) for filtered in (True, False))
+    }
+    assert idle == COUNTS_ONLY

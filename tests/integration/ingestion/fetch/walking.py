@@ -1,0 +1,52 @@
+"""A crawl through the scripted web, and what it brought back.
+
+In: a crawler and an address. Out: a `Walk`. The fetcher is the real one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.documents import SourceType
+from ingestion.fetch.body import DownloadLimits
+from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
+from ingestion.fetch.download import Downloader
+from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.network import GuardedTransport
+from ingestion.records import FetchedFile, Source
+from ingestion.site_file import SitePage, Unread, read_site
+from tests.fakes.ingestion import FakeQueue, progress_of
+from tests.integration.ingestion.fetch.conftest import Crawler
+
+SITE = "http://site.example"
+PAGE_LIMITS = DownloadLimits(total_s=5, page_bytes=2_000_000, file_bytes=2_000_000)
+
+
+@dataclass(kw_only=True)
+class Walk:
+    """A crawl that has ended."""
+
+    file: FetchedFile
+    queue: FakeQueue
+
+    @property
+    def paths(self) -> list[str]:
+        """Of the pages, in their order."""
+        pages = (record for record in read_site(self.file.path) if isinstance(record, SitePage))
+        return [record.url.removeprefix(SITE) for record in pages]
+
+    @property
+    def unread(self) -> Sequence[str]:
+        """Paths of what failed."""
+        (last,) = (record for record in read_site(self.file.path) if isinstance(record, Unread))
+        return [part.name.removeprefix(SITE) for part in last.parts]
+
+
+async def crawl_site(crawler: Crawler, address: str = f"{SITE}/docs/", limits: CrawlLimits | None = None) -> Walk:
+    """Fetch a section as the worker does."""
+    guard = AddressGuard(resolve=crawler.resolver)
+    queue = FakeQueue()
+    async with GuardedTransport(guard, connector=crawler.connector, ssl_context=crawler.no_roots) as transport:
+        downloader = Downloader(guard, transport, limits=PAGE_LIMITS)
+        fetcher = SiteFetcher(downloader, page=PAGE_LIMITS, limits=limits or CrawlLimits())
+        source = Source(type=SourceType.SITE, identifier=address)
+        return Walk(file=await fetcher.fetch(source, crawler.folder, progress_of(queue)), queue=queue)

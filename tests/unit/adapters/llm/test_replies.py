@@ -1,0 +1,53 @@
+"""Replies of chat servers, in whatever shape they come."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.llm.replies import Tokens, as_reply, has_ended, piece_of, text_of, tokens_of
+from rag.errors import ModelNonsense
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "delta", "message", "content", "usage", "cost"]), inner, max_size=3
+        )
+    ),
+)
+
+
+def test_json_under_another_content_type_is_read() -> None:
+    assert text_of(as_reply('{"choices": [{"message": {"content": "да"}}]}')) == "да"
+
+
+def test_a_web_page_is_no_reply() -> None:
+    with pytest.raises(ValueError, match="Expecting value"):
+        as_reply("<html>")
+
+
+def test_the_first_choice_is_the_answer() -> None:
+    with pytest.raises(ModelNonsense):
+        text_of({"choices": [{"message": {"content": " "}}, {"message": {"content": "нет"}}]})
+
+
+def test_the_end_and_the_tokens_are_told_by_the_last_pieces() -> None:
+    assert has_ended({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    assert tokens_of({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.5}}) == Tokens(
+        prompt=3, answer=2, cost=0.5
+    )
+
+
+@given(JSON)
+def test_no_shape_makes_it_fall_over(body: object) -> None:
+    if isinstance(body, str):
+        return
+    reply = as_reply(body)
+    assert isinstance(piece_of(reply), str)
+    assert has_ended(reply) in (True, False)
+    assert tokens_of(reply) is None or isinstance(tokens_of(reply), Tokens)
+    with suppress(ModelNonsense):
+        assert text_of(reply).strip()

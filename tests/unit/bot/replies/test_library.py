@@ -1,0 +1,54 @@
+"""The list of documents and a document's card, as texts."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.replies.library import Shelf, card_html, shelf_html
+from bot.texts import load_texts
+from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, UnreadPart
+from tests.fakes.cards import card, ready
+from tests.fakes.telegram_html import read_html
+
+WORDS = load_texts(today=lambda: datetime(2026, 6, 1, tzinfo=UTC).date()).for_language("ru")
+
+
+def _line(document: DocumentCard) -> str:
+    text = read_html(shelf_html(Shelf(documents=(document,), total=1, page=0), WORDS))[0]
+    return text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        (ready(), "1. 📄 Договор аренды.pdf · 48 стр. · 12 мая"),
+        (ready(pages=None, chunks=3), "1. 📄 Договор аренды.pdf · 3 фрагмента · 12 мая"),
+        (ready(pages=None, duration_s=252.0, medium=Medium.AUDIO), "1. 🎙 Договор аренды.pdf · 4:12 · 12 мая"),
+        (
+            ready(pages=None, parts=5, source_type=SourceType.SITE),
+            "1. 🔗 Договор аренды.pdf · 5 страниц сайта · 12 мая",
+        ),
+        (ready(pages=None, parts=2), "1. 📄 Договор аренды.pdf · 2 файла · 12 мая"),
+        (card(status=DocumentStatus.PARSING), "1. 📄 Договор аренды.pdf · читаю · 12 мая"),
+    ],
+)
+def test_a_line_of_the_list_has_type_size_and_day(document: DocumentCard, line: str) -> None:
+    assert _line(document) == line
+
+
+def test_a_card_says_when_a_page_was_published_by_whom_and_where_it_stands() -> None:
+    page = ready(
+        source_type=SourceType.LINK,
+        source_identifier="https://site.example/a",
+        title="Тарифы",
+        author="Анна",
+        published_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
+    )
+    lines = read_html(card_html(page, WORDS))[0].splitlines()
+    assert "от 1 марта" in lines[1]
+    assert lines[2:] == ["Автор: Анна", "https://site.example/a"]
+
+
+def test_a_card_says_what_could_not_be_read_and_why() -> None:
+    archive = ready(pages=None, parts=2, unread=(UnreadPart(name="тайна.pdf", code="file-encrypted"),))
+    assert read_html(card_html(archive, WORDS))[0].endswith("⚠️ Не прочитано: тайна.pdf (под паролем)")

@@ -1,0 +1,88 @@
+"""Turns that a model has planned: with a search in other words, with none, with steps, and asked back."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from rag.records import (
+    Answered,
+    AnswerKind,
+    Exchange,
+    StepsChanged,
+    StepState,
+)
+from tests.fakes.rag import (
+    RememberedDialogue,
+    ScriptedModel,
+    away,
+    make_question,
+)
+from tests.fakes.turns import ASKED, FOUND, RIGHT, Turn, planner
+
+
+async def test_the_planner_words_the_search_and_the_early_one_is_dropped() -> None:
+    turn = Turn(ScriptedModel(RIGHT), planner=planner())
+    answer = await turn.answer()
+
+    assert turn.search.queries[-1].terms == ("штраф", "просрочка", "оплаты", "договор")
+    assert answer.trace is not None
+    assert answer.trace["origin"] == "model"
+
+
+async def test_small_talk_is_answered_without_the_base() -> None:
+    model = ScriptedModel("[-] Здравствуйте!")
+    answer = await Turn(model, planner=planner(tool_calls=[], intents=["CONVERSATION"])).answer("Привет!")
+
+    assert (answer.kind, answer.citations) == (AnswerKind.CONVERSATION, ())
+    assert FOUND[0].passage.text not in model.asked[0][-1].content
+
+
+async def test_a_vague_question_is_asked_back_with_its_choices() -> None:
+    asked_back = {"question": "Какой договор?", "choices": ["Аренда", "Поставка"]}
+    model = ScriptedModel(RIGHT)
+    answer = await Turn(model, planner=planner(tool_calls=[], clarification=asked_back)).answer()
+
+    assert (answer.text, answer.choices) == ("Какой договор?", ("Аренда", "Поставка"))
+    assert model.asked == []
+
+
+async def test_a_doubtful_follow_up_is_answered_without_the_dialogue() -> None:
+    model = ScriptedModel(RIGHT)
+    dialogue = RememberedDialogue([Exchange(question="раньше", answer="ответ")])
+    await Turn(model, planner=planner(follow_up="doubtful"), dialogue=dialogue).answer()
+
+    assert "раньше" not in str(model.asked[0])
+
+
+async def test_a_planner_that_is_away_costs_nothing_but_theplanner() -> None:
+    turn = Turn(ScriptedModel(RIGHT), planner=ScriptedModel("", error=away()))
+    answer = await turn.answer()
+
+    assert answer.kind is AnswerKind.FROM_BASE
+    assert len(turn.search.queries) == 1
+
+
+def steps_planner(*steps: Mapping[str, object]) -> ScriptedModel:
+    """A planner that plans these steps."""
+    made = {"question": ASKED, "kind": "iterative", "intents": ["GENERAL_UNSTRUCTURED"], "confidence": 0.9}
+    return ScriptedModel(json.dumps({**made, "steps": list(steps)}))
+
+
+async def test_the_steps_of_a_plan_are_told_and_kept_in_the_answer() -> None:
+    searches = [{"id": each, "action": "rag_db_query", "params": {"query": each}} for each in ("штраф", "срок")]
+    turn = Turn(ScriptedModel("[+] Штраф 0,1 % [1]."), planner=steps_planner(*searches))
+    events = await turn.events()
+    told = [event.steps for event in events if isinstance(event, StepsChanged)]
+    assert [step.about for step in told[-1]] == ["штраф", "срок"]
+    assert isinstance(events[-1], Answered)
+    assert {step.state for step in events[-1].answer.steps} == {StepState.DONE}
+
+
+async def test_a_question_that_is_stopped_is_answered_from_what_is_known() -> None:
+    search = {"id": "a", "action": "rag_db_query", "params": {"query": "штраф"}}
+    turn = Turn(ScriptedModel("[-] Пока ничего не нашёл."), planner=steps_planner(search))
+    stop = asyncio.Event()
+    stop.set()
+    events = [event async for event in turn.conversation.answer(make_question(ASKED), stop=stop)]
+    assert isinstance(events[-1], Answered)
+    assert (events[-1].answer.spent, events[-1].answer.text) == ("stopped", "Пока ничего не нашёл.")
