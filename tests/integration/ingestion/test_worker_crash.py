@@ -160,5 +160,7 @@ def test_a_nursery_whose_worker_is_gone_ends_quietly() -> None:
     with theirs:
         ours.close()
         script = "from ingestion.parsers.nursery import main; main()"
-        run = subprocess.run((sys.executable, "-c", script), stdin=theirs, capture_output=True, timeout=30, check=False)
+        run = subprocess.run(
+            (sys.executable, "-c", script), stdin=theirs.fileno(), capture_output=True, timeout=30, check=False
+        )
     assert (run.returncode, run.stderr) == (0, b"")

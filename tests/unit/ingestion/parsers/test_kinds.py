@@ -147,6 +147,7 @@ def test_a_package_is_no_archive_at_a_glance(tmp_path: Path) -> None:
 def test_a_directory_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
     content = bytearray(write_archive(tmp_path / "a.zip", {"a": "x"}).read_bytes())
     content[-10:-6] = (LARGEST_DIRECTORY_BYTES + 1).to_bytes(4, "little")
+    content[4:4] = bytes(LARGEST_DIRECTORY_BYTES)  # in a file that could hold it
     with pytest.raises(SourceError) as caught:
         inspect_file(_write(tmp_path, bytes(content)), name="a.zip", media_type=None)
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY

@@ -1,0 +1,89 @@
+-- Passages with their vectors and postings. In: a batch of them, under the lease of their document (see 000300). Out:
+-- rows of `documents_chunks` and `chunk_terms`, and what earlier attempts left of use.
+
+create function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
+returns table (id uuid, kept int[])
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant documents := held_document(p_document, p_lease);
+  remaining record;
+begin
+  delete from documents_chunks c
+  where c.document_id = held.id and not exists (
+    select from unnest(p_digests) with ordinality as wanted (digest, place)
+    where wanted.place = c.ordinal + 1 and wanted.digest = md5(c.text) and c.model = p_model);
+  select coalesce(array_agg(c.ordinal order by c.ordinal), '{}') as ordinals, count(*) as chunks,
+    coalesce(sum(c.length), 0) as terms into remaining
+  from documents_chunks c where c.document_id = held.id;
+  update documents d set chunks = remaining.chunks, terms = remaining.terms where d.id = held.id;
+  return query select held.id, remaining.ordinals;
+end $$;
+comment on function keep_chunks is
+  'Of what an earlier attempt stored keeps the chunks that have this model and these digests (md5 of the text, by '
+  'ordinal), so that none is embedded twice; removes the rest, and says which are there.';
+
+create function put_chunks(p_held documents, p_chunks jsonb)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  gone record;
+begin
+  with old as (
+    delete from documents_chunks c
+    where p_held.chunks > 0 and c.document_id = p_held.id
+      and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(p_chunks) g)
+    returning c.length
+  )
+  select count(*) as chunks, coalesce(sum(old.length), 0) as terms into gone from old;
+
+  with chunk as materialized (
+    select * from jsonb_to_recordset(p_chunks) as c (ordinal int, text text, span_start int, span_end int, locator jsonb,
+      length int, model text, embedding text, terms jsonb)
+  ), stored as (
+    insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
+      model, embedding)
+    select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
+      c.embedding::halfvec(1024)
+    from chunk c
+    returning s.id, s.ordinal
+  )
+  insert into chunk_terms (base_id, term, chunk_id, frequency, titled, length)
+  select p_held.base_id, t.key, s.id, least((t.value ->> 0)::int, 32767), least((t.value ->> 1)::int, 32767),
+    least(c.length, 32767)
+  from stored s join chunk c on c.ordinal = s.ordinal cross join lateral jsonb_each(c.terms) t
+  where octet_length(t.key) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
+  order by t.key, s.id; -- in the order of the index: neighbours land on one page
+
+  p_held.chunks := p_held.chunks - gone.chunks + jsonb_array_length(p_chunks);
+  p_held.terms := p_held.terms - gone.terms
+    + (select coalesce(sum((c ->> 'length')::int), 0) from jsonb_array_elements(p_chunks) c);
+  return p_held;
+end $$;
+comment on function put_chunks is
+  'Internal: stores chunks with their vectors and postings, an ordinal that is there already anew; the document with its '
+  'counts as they will be.';
+
+create function add_chunks(p_document text, p_lease text, p_chunks text)
+returns table (id uuid, searchable int)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents := held_document(p_document, p_lease);
+  was_visible constant boolean := held.visible;
+begin
+  held := put_chunks(held, p_chunks::jsonb);
+  -- When nothing is left to come it is published next.
+  held.visible := (was_visible or held.chunks < held.progress_total) and may_be_found(held);
+  update documents d set chunks = held.chunks, terms = held.terms, visible = held.visible where d.id = held.id;
+  if held.visible <> was_visible then
+    perform touch_batch(held.batch_id);
+  end if;
+  return query select held.id, case when held.visible then held.chunks else 0 end;
+end $$;
+comment on function add_chunks is
+  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They can be found '
+  'from now on, unless something stands against it.';
