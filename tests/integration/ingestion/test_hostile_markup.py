@@ -225,18 +225,16 @@ def _outward_letter(path: Path, outside: Outside) -> None:
     path.write_bytes(message.as_bytes().replace(b"text/html", host.encode(), 1))
 
 
-OUTWARD: dict[str, Callable[[Path, Outside], None]] = {
+OUTWARD: dict[str, Callable[[Path, Outside], object]] = {
     "out.docx": _outward_docx,
     "out.html": _outward_page,
     "out.svg": _outward_xml,
     "out.rtf": _outward_rtf,
     "out.pdf": _outward_pdf,
     "out.eml": _outward_letter,
-    "out.csv": lambda path, at: path.write_text(f'a;b\n=WEBSERVICE("{at.url}");{MARK}\n=cmd|x;1\n') and None,
-    "out.md": lambda path, at: (
-        path.write_text(f"# x\n\n{MARK} ![x]({at.url}) [y]: {at.file}\n\n<img src={at.url}>\n") and None
-    ),
-    "out.m3u8": lambda path, at: path.write_text(f"#EXTM3U\n#EXTINF:1,\n{at.url}/a.ts\n{at.file}\n") and None,
+    "out.csv": lambda path, at: path.write_text(f'a;b\n=WEBSERVICE("{at.url}");{MARK}\n=cmd|x;1\n'),
+    "out.md": lambda path, at: path.write_text(f"# x\n\n{MARK} ![x]({at.url}) [y]: {at.file}\n\n<img src={at.url}>\n"),
+    "out.m3u8": lambda path, at: path.write_text(f"#EXTM3U\n#EXTINF:1,\n{at.url}/a.ts\n{at.file}\n"),
 }
 
 
