@@ -16,6 +16,8 @@ HIDDEN_SHARE = 0.5
 FOLDS = 3
 """So many hidden elements of one class are tabs, slides or answers that open at a touch: the page's own text."""
 
+WIDEST_SPAN_DIGITS = 2  # of how many columns or rows a cell may take: no table on a screen has a hundred
+
 _HIDDEN_STYLE = re.compile(
     r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
     r"|font-size\s*:\s*0(px|em|rem|pt|%)?\s*(;|!|$)|text-indent\s*:\s*-\d{3,}|(left|top)\s*:\s*-\d{4,}px)",
@@ -31,6 +33,7 @@ def load_page(text: str) -> HtmlElement | None:
     if tree is None:
         return None
     _prune_hidden(tree)
+    _limit_spans(tree)
     return tree
 
 
@@ -51,6 +54,14 @@ def noscript_pages(text: str) -> str:
 
 def _markup(element: HtmlElement) -> str:
     return (element.text or "") + "".join(tostring(child, encoding="unicode") for child in element)
+
+
+def _limit_spans(tree: HtmlElement) -> None:
+    """A cell that claims a thousand columns and rows would be filled up place by place, over and over."""
+    for attribute in ("colspan", "rowspan"):
+        for cell in tree.xpath(f"//*[@{attribute}]"):
+            if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
+                del cell.attrib[attribute]
 
 
 def _prune_hidden(tree: HtmlElement) -> None:

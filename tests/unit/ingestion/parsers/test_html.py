@@ -173,5 +173,11 @@ def test_the_name_of_the_site_is_no_part_of_the_title() -> None:
     assert read_page(page, name="x").title == "Правила"
 
 
+def test_cells_that_claim_a_thousand_million_places_take_one() -> None:
+    cell = '<td colspan="999999999" rowspan="999999999">5 дней</td>'
+    page = ARTICLE.replace("<tr><td>5 дней</td><td>100 ₽</td></tr>", f"<tr>{cell * 20}</tr>" * 30)
+    assert _text(read_page(page, name="x")).count("5 дней") == 600
+
+
 def _text(document: Document) -> str:
     return "\n".join(block.text for block in document.blocks)
