@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import structlog
 
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
-from rag.execution.facts import FactKind, FactsPayload
+from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.merging import ROWS, limit, merge
 from rag.execution.run import Spent
+from rag.execution.search_tool import SearchArguments
 from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
@@ -28,6 +29,9 @@ from rag.words import stems
 
 LOW_COVERAGE = 0.5
 """Under half of the question's words in what was found: seed 4 names the case and no number; this is the middle."""
+
+LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
+"""Arguments that narrow a search; the fallback has none of them."""
 
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 
@@ -105,8 +109,10 @@ class Executor:
         results = await self._run_all(calls, context, early if used_early else None, used_early)
         payload = merge([result.payload for result in results])
         if self._needs_fallback(plan, payload, calls):
+            remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context)]
             payload = merge([result.payload for result in results if result.payload.found])
+            payload = replace(payload, facts=(*remark, *payload.facts) if payload.found else ())
         # The limit is one of a list. An explanation or a single value is written from all that was found.
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
         return Execution(payload=limit(payload, items=items, skip=plan.limits.skip), calls=tuple(results))
@@ -194,6 +200,16 @@ class Executor:
     async def _fall_back(self, plan: QueryPlan, context: ToolContext) -> CallResult:
         call = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
         return await self._run(call, context, is_fallback=True)
+
+
+def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
+    """What the model has to know of what was found by the fallback alone: it searches without a plan's dates and names,
+    which the planner may have got wrong, or the person may have meant."""
+    limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
+    if not limits:
+        return ()
+    text = f"Nothing in the base fits the limits ({', '.join(limits)}). What follows was found without them."
+    return (Fact(kind=FactKind.VALUE, text=text),)
 
 
 def _call_result(ended: Ended) -> CallResult:

@@ -22,9 +22,11 @@ def begin(run: Run | None = None) -> ToolContext:
 
 
 class WordsArguments(ToolArguments):
-    """A query, as `rag_db_query` has it."""
+    """A query, and some of the limits that `rag_db_query` has."""
 
     query: str
+    document: str | None = None
+    until: str | None = None
 
 
 class ScriptedTool(Tool[WordsArguments]):

@@ -75,6 +75,21 @@ async def test_the_fallback_comes_when_the_plan_says(
     assert (search.asked == [QUESTION]) is searched
 
 
+async def test_what_is_found_without_the_limits_that_were_asked_for_says_so() -> None:
+    search = ScriptedTool(FactsPayload(), FOUND)
+    made = plan(call("а", until="2020-01-01", document=None))
+    done = await Executor([search], max_calls=4).execute(made, begin())
+    remark, found = done.payload.facts
+    assert "until: 2020-01-01" in remark.text
+    assert "document" not in remark.text
+    assert found.text == FOUND.facts[0].text
+
+
+async def test_where_nothing_is_found_at_all_nothing_is_said_of_limits() -> None:
+    done = await Executor([ScriptedTool()], max_calls=4).execute(plan(call("а", until="2020-01-01")), begin())
+    assert not done.payload.found
+
+
 async def test_what_was_read_in_vain_is_told_beside_what_the_fallback_finds() -> None:
     read = DocumentsRead(read=3, total=3, without_data=3)
     reader, search = GraphTool(FactsPayload(documents=read)), ScriptedTool(FOUND)
