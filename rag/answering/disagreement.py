@@ -7,8 +7,10 @@ import re
 from collections.abc import Sequence
 
 from rag.records import Conflict
+from rag.words import held, share, stems
 
 MAX_CHECKED = 5  # conflicts; an answer that tells five tells the rest, or is a table
+HALF = 0.5
 _WORDS = re.compile(r"\w+")
 
 
@@ -19,8 +21,21 @@ def unspoken(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 
 
 def _is_one_sided(conflict: Conflict, said: str) -> bool:
-    told = {_plain(claim.value) in said for claim in conflict.claims}
+    sides = [_plain(claim.value) for claim in conflict.claims]
+    told = {side in said or _is_reworded(side, sides, said) for side in sides}
     return told == {True, False}
+
+
+def _is_reworded(side: str, sides: Sequence[str], said: str) -> bool:
+    """Whether the answer tells what this side alone says: one of its own numbers or, where it has none, half of its own
+    words. A side may be a whole sentence, which nobody repeats word for word."""
+    others = {word for other in sides if other != side for word in other.split()}
+    own = [word for word in side.split() if word not in others]
+    numbers = {word for word in own if word[0].isdigit()}
+    if numbers:
+        return not numbers.isdisjoint(said.split())
+    wanted = stems(" ".join(own)) - stems(" ".join(others))
+    return bool(wanted) and share(wanted, held(wanted, said)) >= HALF
 
 
 def _remark(conflict: Conflict) -> str:

@@ -8,6 +8,7 @@ money and tools are the engine's.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from rag.execution.facts import Advice, FactsPayload
 from rag.execution.merging import fact_keys
@@ -130,7 +131,8 @@ class Course:
 
     def _follow(self, step: Step, advice: Advice) -> None:
         if advice.enough:
-            self._skip(self._waiting())
+            others = self._for_other_tasks(step)
+            self._skip([each for each in self._waiting() if each.id not in others])
             return
         if self._rounds >= ROUNDS or self._fruitless >= FRUITLESS:
             return
@@ -142,6 +144,20 @@ class Course:
         if added:
             self._rounds += 1
             self._look_again(step, added)
+
+    def _for_other_tasks(self, step: Step) -> frozenset[str]:
+        """Ids of the analyses that wait with another task than `step` had, and of all that they look at."""
+        ids: set[str] = set()
+        unseen = [each for each in self._waiting() if each.action == ANALYZE and each.params != step.params]
+        while unseen:
+            each = unseen.pop()
+            if each.id not in ids:
+                ids.add(each.id)
+                seen = (
+                    takewhile(each.id.__ne__, self.steps) if ALL_PREVIOUS in each.context_requirements else needs(each)
+                )
+                unseen.extend(self.steps[id_] for id_ in seen if id_ in self.steps)
+        return frozenset(ids)
 
     def _look_again(self, step: Step, added: Sequence[str]) -> None:
         """The step that asked for more looks at it, with what it knew before."""

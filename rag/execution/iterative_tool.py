@@ -18,7 +18,7 @@ from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
-from rag.iterative.ledger import KnownFact, Ledger, settle
+from rag.iterative.ledger import Ledger, settle
 from rag.iterative.merging import refine
 from rag.iterative.reading import Inquiry, IterativeReader, Reading
 from rag.iterative.request import RequestBudget, size_of, synthesis_messages
@@ -105,18 +105,18 @@ class ReadDocuments(Tool[ReadAllArguments]):
         if len(answers) < 2:
             return known
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        reply = await self._synthesis(known.facts, answers, reading, allowance)
+        reply = await self._synthesis(known, answers, reading, allowance)
         if reply is None:
             return known
         known = settle(known, reply.updated_facts, asked=asked)
         return replace(known, facts=refine(known.facts, reply.facts, asked=asked), answer=reply.answer)
 
     async def _synthesis(
-        self, facts: Sequence[KnownFact], answers: Sequence[str], reading: Reading, allowance: Allowance
+        self, known: Ledger, answers: Sequence[str], reading: Reading, allowance: Allowance
     ) -> SynthesisReply | None:
         """None when it may not be asked, or fails: the facts speak for themselves."""
         messages = synthesis_messages(
-            self._prompts, self._budget, facts, question=reading.inquiry.question, answers=answers
+            self._prompts, self._budget, known, question=reading.inquiry.question, answers=answers
         )
         tokens = size_of(messages)
         if not allowance.allows(tokens):

@@ -32,10 +32,11 @@ def document_name(passage: Passage) -> str:
 def conflict_facts(conflict: Conflict, *, heading: str) -> tuple[Fact, ...]:
     """A fact for each side, each with its own passage, so that an answer can cite them all. `heading` says what they
     are, in the person's language."""
+    about = conflict.about.rstrip(".")
     return tuple(
         Fact(
             kind=FactKind.VALUE,
-            text=f"{heading}: {conflict.about}. {document_name(one.passage.passage)}{_day(one)}: {one.value}",
+            text=f"{heading}: {about}. {document_name(one.passage.passage)}{_day(one)}: {one.value}",
             title=document_name(one.passage.passage),
             passage=one.passage,
             document=one.passage.passage.document_id,

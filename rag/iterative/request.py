@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from prompts.loader import Prompts
+from rag.iterative.conflicts import document_name
 from rag.iterative.ledger import KnownFact, Ledger
 from rag.iterative.parts import chunk_of
 from rag.iterative.wire import Certainty, IterationRequest, SynthesisRequest, WirePart
-from rag.records import ChatMessage, Passage
+from rag.records import ChatMessage, Conflict, Passage
 from rag.tokens import estimate_tokens
 
 QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
@@ -55,12 +56,19 @@ def iteration_messages(
 
 
 def synthesis_messages(
-    prompts: Prompts, budget: RequestBudget, facts: Sequence[KnownFact], *, question: str, answers: Sequence[str]
+    prompts: Prompts, budget: RequestBudget, known: Ledger, *, question: str, answers: Sequence[str]
 ) -> tuple[ChatMessage, ...]:
-    """For the whole: what is not needed for a document is left for facts and answers."""
+    """For the whole: what is not needed for a document is left for facts and answers, at most half of it for what
+    groups found to disagree."""
     said = cut("\n\n".join(filter(None, answers)), budget.answer + budget.dialogue)
-    shown = fitting(facts, budget.document + budget.facts)
-    request = SynthesisRequest(question=question, previous_answer=said, facts=tuple(fact.wire() for fact in shown))
+    told, taken = _contradictions(known.conflicts, budget.document // 2)
+    shown = fitting(known.facts, budget.document + budget.facts - taken)
+    request = SynthesisRequest(
+        question=question,
+        previous_answer=said,
+        facts=tuple(fact.wire() for fact in shown),
+        contradictions=told,
+    )
     return _messages(prompts.iterative_synthesis, request)
 
 
@@ -79,6 +87,19 @@ def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
             break
         kept.add(place)
     return tuple(fact for place, fact in enumerate(facts) if place in kept)
+
+
+def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[str, ...], int]:
+    """A line for each, as many as fit, and the tokens that they take."""
+    told: list[str] = []
+    taken = 0
+    for conflict in conflicts:
+        line = "; ".join(f"{document_name(each.passage.passage)}: {each.value}" for each in conflict.claims)
+        size = estimate_tokens(line) + 2  # its quotation marks and comma
+        if taken + size <= tokens:
+            told.append(line)
+            taken += size
+    return tuple(told), taken
 
 
 def cut(text: str, tokens: int) -> str:

@@ -84,11 +84,13 @@ class IterationReply(WirePart):
 
 
 class SynthesisRequest(WirePart):
-    """What goes to the model when all documents are read ("Финальная агрегация")."""
+    """What goes to the model when all documents are read ("Финальная агрегация"). A fact that was contradicted within a
+    group is none of the facts any more; what disagreed is told besides."""
 
     question: str
     previous_answer: str
     facts: tuple[NumberedFact, ...]
+    contradictions: tuple[str, ...] = ()
 
 
 class SynthesisReply(WirePart):

@@ -17,7 +17,7 @@ from domain.documents import DocumentCard
 from domain.ids import BaseId, DocumentId
 from rag.errors import ModelError
 from rag.iterative.allowance import Allowance
-from rag.iterative.grounding import chunk_name
+from rag.iterative.grounding import chunk_name, stands_in
 from rag.iterative.pages import pages_of
 from rag.iterative.parts import overlapping, parts_of
 from rag.iterative.selection import card_name
@@ -139,13 +139,15 @@ class RowExtractor:
     async def _read(self, batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance) -> bool:
         """False when the limits ended it; then none of its documents counts as read."""
         found: dict[DocumentId, list[Row]] = {card.id: [] for card in batch}
+        short: tuple[tuple[Passage, ...], Checked] | None = None  # the part before, when it misses some
         for part in await self._parts(batch, extraction.order):
             checked = await self._rows(part, batch, extraction, allowance)
             if checked is None:
                 return False
             extraction.dropped += checked.dropped
             extraction.emptied += checked.emptied
-            extraction.missing += checked.missing
+            extraction.missing += checked.missing - (made_up_for(short, checked) if short else 0)
+            short = (part, checked) if checked.missing else None
             for row in checked.rows:
                 found[row.document].append(row)
         extraction.rows.update(found)
@@ -174,6 +176,19 @@ class RowExtractor:
             return first
         extraction.spare_calls -= 1
         return await self._asker.once_more(request, reply, part, allowance)
+
+
+def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
+    """How many of the rows that were missing in a part were given from the next one, which repeats its end."""
+    part, checked = short
+    texts = {passage.chunk_id: passage.text for passage in part}
+    given = {row.cells for row in checked.rows}
+    late = [
+        row
+        for row in after.rows
+        if row.cells not in given and stands_in(row.cells[0], texts.get(row.sources[0].passage.chunk_id, ""))
+    ]
+    return min(len(late), checked.missing)
 
 
 def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:

@@ -66,6 +66,20 @@ def test_when_the_goal_is_met_the_rest_is_skipped() -> None:
     assert [made.states[each] for each in ("b", "c")] == [StepState.SKIPPED] * 2
 
 
+def test_what_another_task_waits_for_is_not_skipped() -> None:
+    made = course(step("think", action="analyze"), step("b"), step("c", "b"), step("last", "c", action="analyze"))
+    end(made, "think", found("вывод", advice=Advice(enough=True)))
+    assert [made.states[each] for each in ("b", "c", "last")] == [StepState.WAITING] * 3
+
+
+def test_a_task_that_looks_at_all_before_it_keeps_them_and_none_after_it() -> None:
+    last = step("last", action="analyze", context_requirements=["all_previous"])
+    made = course(step("think", action="analyze"), step("b"), last, step("after"))
+    end(made, "think", found("вывод", advice=Advice(enough=True)))
+    states = {each: made.states[each] for each in ("b", "last", "after")}
+    assert states == {"b": StepState.WAITING, "last": StepState.WAITING, "after": StepState.SKIPPED}
+
+
 def test_what_is_missing_is_searched_for_and_looked_at_again() -> None:
     made = course(step("a"), step("think", "a", action="analyze"))
     end(made, "a", found("x"))

@@ -5,12 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.iterative.ledger import KnownFact
-from rag.iterative.request import RequestBudget, cut, fitting
+from rag.iterative.ledger import KnownFact, Ledger
+from rag.iterative.request import RequestBudget, cut, fitting, synthesis_messages
 from rag.iterative.wire import Certainty
-from rag.records import RankedPassage
+from rag.records import Claim, Conflict, RankedPassage
 from rag.tokens import estimate_tokens
-from tests.fakes.rag import make_passage
+from tests.fakes.rag import make_passage, rank
 from tests.fakes.reading import PROMPTS
 
 SOURCE = RankedPassage(passage=make_passage("текст"), score=1.0)
@@ -45,6 +45,17 @@ def test_the_surest_facts_stay_when_there_is_no_room_for_all() -> None:
     ]
     room = 2 * (estimate_tokens(facts[0].wire().model_dump_json()) + 2)
     assert [fact.certainty for fact in fitting(facts, room)] == [Certainty.HIGH, Certainty.MEDIUM]
+
+
+def test_the_whole_is_told_what_groups_found_to_disagree() -> None:
+    places = [rank(make_passage(text, title=title))[0] for text, title in (("180 ₽", "новый"), ("150 ₽", "старый"))]
+    claims = tuple(Claim(value=each.passage.text, passage=each, dated=None) for each in places)
+    known = Ledger(conflicts=(Conflict(about="цена", claims=claims),))
+    budget = RequestBudget.of(8000, PROMPTS)
+    asked = synthesis_messages(PROMPTS, budget, known, question="Цена?", answers=["150 ₽"])[-1].content
+    assert "новый: 180 ₽; старый: 150 ₽" in asked
+    none = replace(budget, document=0)
+    assert "180" not in synthesis_messages(PROMPTS, none, known, question="Цена?", answers=[])[-1].content
 
 
 def test_all_parts_of_a_request_fit_into_the_prompt() -> None:

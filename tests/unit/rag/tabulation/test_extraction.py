@@ -4,8 +4,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
-from rag.tabulation.extraction import batched
+from rag.tabulation.checking import Checked, Row
+from rag.tabulation.extraction import batched, made_up_for
 from tests.fakes.cards import ready
+from tests.fakes.rag import make_passage, rank
 
 
 @example(chunks=[3, 3], calls=1, passages=-5)  # a prompt too small for any passage
@@ -27,3 +29,14 @@ def test_each_document_is_read_by_itself_while_there_are_calls() -> None:
     cards = [ready(id=DocumentId(str(place)), chunks=1) for place in range(5)]
     assert [len(batch) for batch in batched(cards, calls=5, passages=100)] == [1] * 5
     assert [len(batch) for batch in batched(cards, calls=4, passages=3)] == [3, 2]
+
+
+def test_a_row_left_out_of_a_part_and_given_from_the_next_is_not_missing() -> None:
+    (end,) = rank(make_passage("Счёт 7 на 100 рублей. Счёт 8 на 200 рублей."))
+    (new,) = rank(make_passage("Счёт 9 на 300 рублей.", number=2))
+    seven, eight, nine = (
+        Row(cells=(f"Счёт {number}",), sources=(source,)) for number, source in ((7, end), (8, end), (9, new))
+    )
+    short = ((end.passage,), Checked(rows=(seven,), seen=2))
+    assert made_up_for(short, Checked(rows=(seven, eight, nine), seen=3)) == 1
+    assert made_up_for(short, Checked(rows=(seven, nine), seen=2)) == 0
