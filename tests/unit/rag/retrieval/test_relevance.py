@@ -12,8 +12,8 @@ from tests.fakes.rag import make_candidate
         (0.1, None, "jina-embeddings-v3", False),  # a word of the question stands in it
         (None, 0.1, "jina-embeddings-v3", True),
         (None, 0.3, "jina-embeddings-v3", False),
-        (None, 0.04, "offline-1", True),
-        (None, 0.2, "offline-1", False),
+        (None, 0.04, "offline-2", True),
+        (None, 0.2, "offline-2", False),
         (None, 0.05, "some-other-model", True),
         (None, None, None, True),
     ],
@@ -30,7 +30,7 @@ def test_noise_has_neither_words_nor_nearness(
         ({"срок", "аренда"}, None, None, True),  # two terms of four
         ({"срок"}, None, None, False),
         ({"срок"}, 0.6, "jina-embeddings-v3", True),  # said in other words
-        ({"срок"}, 0.9, "offline-1", False),  # letters alone vouch for nothing
+        ({"срок"}, 0.9, "offline-2", False),  # letters alone vouch for nothing
     ],
 )
 def test_certain_is_half_of_the_terms_or_a_near_meaning(
