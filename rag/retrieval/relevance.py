@@ -9,9 +9,9 @@ from collections.abc import Set
 from rag.records import Candidate
 
 # With a model: only what no query word and hardly any similarity speaks for is left out, the model judges the rest.
-# offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq question
-# and a section lie under 0.11, while the best section for a question about VK Cloud itself lies over 0.24 in 95 % of the
-# cases. Jina's is not measured (there was no key): low enough to lose nothing, to be set anew when it can be.
+# offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
+# question and a section lie under 0.11, while the best section for a question about VK Cloud itself lies over 0.24 in
+# 95 % of the cases. Jina's is not measured (there was no key): low enough to lose nothing, to be set anew some day.
 NOISE_SIMILARITY = {"offline": 0.12, "jina": 0.15}
 DEFAULT_NOISE_SIMILARITY = 0.1
 
