@@ -7,7 +7,7 @@ may have done to it reaches no other person's. Forking costs as much as reading 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.ids import BaseId
 from ingestion.parsers.children import Children
@@ -19,12 +19,17 @@ MOST_IDLE = 4  # each holds some 20 MB of its own
 WILLING_S = 1.0
 
 
+class KeptProcessEnded(Exception):
+    """A process that had read another file ended without an answer: whether this one ended it cannot be told."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Line:
     """Our end of the conversation with one process; closing it ends the process."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    fresh: bool = True  # it has read no file yet
 
     def close(self) -> None:
         """End the process at its other end, whatever it does."""
@@ -53,7 +58,7 @@ class KeptChildren:
         if base is None:
             line.close()
         else:
-            self._keep(line, base)
+            self._keep(replace(line, fresh=False), base)
 
     async def forget_dead(self) -> None:
         """Start a new nursery with the next process; for who has seen the old one die, and all of its with it."""

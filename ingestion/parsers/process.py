@@ -22,7 +22,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.children import NurseryDied
 from ingestion.parsers.codec import DocumentLines, PagesRead, decode_picture_head
 from ingestion.parsers.kept import LONGEST_LINE_BYTES as OUTPUT_LIMIT_BYTES
-from ingestion.parsers.kept import KeptChildren, Line
+from ingestion.parsers.kept import KeptChildren, KeptProcessEnded, Line
 from ingestion.parsers.request import ParseRequest, Task
 from ingestion.progress import Progress
 from ingestion.records import Document, FetchedFile
@@ -93,13 +93,16 @@ class ParseProcess:
     ) -> Result:
         try:
             return await self._ask_once(request, receive, base)
-        except NurseryDied:  # once is bad luck, as when the system was short of memory
-            return await self._ask_once(request, receive, base)
+        except (NurseryDied, KeptProcessEnded):  # once is bad luck, as when the system was short of memory
+            return await self._ask_once(request, receive, base=None)
 
     async def _ask_once(
         self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]", base: BaseId | None
     ) -> Result:
-        """Without `base` the process serves once. The nursery kills it when its line is closed, however this ends."""
+        """Without `base` the process is a fresh one and serves once.
+
+        The nursery kills it when its line is closed, however this ends.
+        """
         try:
             async with self._children.lend(base) as line, _talk(line, request, self._timeout_s) as child:
                 return await receive(child)
@@ -126,19 +129,20 @@ class ParseProcess:
 class _Child:
     """What a child says, within the time and the bytes that it has."""
 
-    def __init__(self, reader: asyncio.StreamReader, *, name: str, timeout_s: float) -> None:
-        self._reader = reader
+    def __init__(self, line: Line, *, name: str, timeout_s: float) -> None:
+        self._reader = line.reader
+        self._fresh = line.fresh
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + timeout_s
         self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts for itself, unless a file has taken it over
         self.name = name
 
     async def line(self) -> bytes:
-        """The next one. Raises TimeoutError, SourceError or NurseryDied when there will be none."""
+        """The next one. Raises TimeoutError, SourceError, NurseryDied or KeptProcessEnded when there will be none."""
         async with asyncio.timeout_at(self._deadline):
             line = await self._reader.readline()
             if not line.strip():
-                raise _explain_end(await self._reader.readline(), self.name)
+                raise _explain_end(await self._reader.readline(), self.name) if self._fresh else KeptProcessEnded
         self._count(len(line))
         return line
 
@@ -165,9 +169,9 @@ async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIte
     """The request is sent; errors of the wire become what they mean for the file."""
     try:
         line.writer.write(request.to_line())
-        yield _Child(line.reader, name=request.name, timeout_s=timeout_s)
+        yield _Child(line, name=request.name, timeout_s=timeout_s)
     except ConnectionError as error:
-        raise NurseryDied from error
+        raise (NurseryDied if line.fresh else KeptProcessEnded) from error
     except (ValueError, asyncio.IncompleteReadError) as error:  # a line beyond the limit, or of another shape
         detail = f"unreadable result: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error

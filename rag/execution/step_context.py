@@ -55,13 +55,16 @@ def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) ->
     return StepContext(materials=_fitting(facts, budget.rag), others=tuple(others))
 
 
-def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW) -> Summary:
-    """The latest `window` steps with their facts, older ones with a few, those that do not fit as a number."""
+def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW, chars: int = SAMPLE_CHARS) -> Summary:
+    """The latest `window` steps with all their facts, each cut to `chars`, older ones with a few of them.
+
+    What does not fit is a number.
+    """
     lines: list[str] = []
     bare = 0
     left = tokens - (NOTE_TOKENS if len(finished) > window else 0)
     for age, each in enumerate(reversed(finished)):
-        line = _told(each, samples=len(each.payload.facts) if age < window else SAMPLES)
+        line = _told(each, samples=len(each.payload.facts) if age < window else SAMPLES, chars=chars)
         if estimate_tokens(line) > left:
             line = _told(each, samples=0)
             bare += each.payload.found
@@ -76,16 +79,18 @@ def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW) 
     return Summary(text="\n".join(reversed(lines)), bare=bare)
 
 
-def _told(finished: Finished, *, samples: int) -> str:
+def _told(finished: Finished, *, samples: int, chars: int = SAMPLE_CHARS) -> str:
     step, facts = finished.step, finished.payload.facts
     params = ", ".join(str(value) for value in step.params.values())
     head = f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(facts)} facts'}."
-    return "\n".join((head, *(f"- {_short(fact.text)}" for fact in facts[:samples])))
+    return "\n".join((head, *(f"- {_short(fact, chars)}" for fact in facts[:samples])))
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SAMPLE_CHARS else f"{line[:SAMPLE_CHARS].rstrip()}…"
+def _short(fact: Fact, chars: int) -> str:
+    """A passage with its document: what it says may be said of something else in another."""
+    line = " ".join(fact.text.split())
+    line = line if len(line) <= chars else f"{line[:chars].rstrip()}…"
+    return f"{fact.title}: {line}" if fact.title and fact.kind is FactKind.PASSAGE else line
 
 
 def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:

@@ -22,6 +22,7 @@ from rag.tokens import estimate_tokens
 
 FEWEST_TOKENS = 80  # of notes; fewer hold no more than code's line a step
 SOURCE_TOKENS = 6_000  # of what is summed up, in one call
+SOURCE_CHARS = 600  # of each fact there: the beginning of a passage alone seldom says what it was found for
 REPLY_TOKENS = 1_000  # what a reply may take besides
 SPARED_CALLS = 3  # of the turn's, for the step itself and the answer with its second try
 MOST_CALLS = 2  # of a turn
@@ -53,7 +54,7 @@ class StepSummariser:
         """Empty when there are none that may be used."""
         if tokens < FEWEST_TOKENS:
             return ""
-        source = summary(older, tokens=SOURCE_TOKENS, window=len(older))
+        source = summary(older, tokens=SOURCE_TOKENS, window=len(older), chars=SOURCE_CHARS)
         messages = self._messages(source, question, words=tokens // TOKENS_A_WORD)
         if not self._may_ask(messages, run):
             return ""

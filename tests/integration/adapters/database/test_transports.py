@@ -171,7 +171,7 @@ async def test_connections_that_died_do_not_fail_the_next_call(
 ) -> None:
     async with open_postgres(database_url, pool_size=4, timeout_s=5) as transport:
         await asyncio.gather(*[transport.call("echo_int", p=1) for _ in range(8)])
-        ending = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'baza'"
+        ending = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'baza'"
         await asyncio.to_thread(database_server.execute, database, ending)
         answers = await asyncio.gather(*[transport.call("echo_int", p=2) for _ in range(8)])
     assert answers == [[{"v": 2}]] * 8
