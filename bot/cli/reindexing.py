@@ -20,14 +20,16 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
     async with open_parts(settings) as parts:
         reindexer, model = Reindexer(parts.stores.next_vectors, parts.embedder), parts.embedder.model
         outdated = await reindexer.outdated(name)
+        last_line = words.plain("cli-reindexed-restart")
         if not outdated:
-            print_line(words.plain("cli-nothing-to-reindex", model=model))
+            last_line = words.plain("cli-nothing-to-reindex", model=model)
         while outdated:  # again, for what another model embedded meanwhile
             for base in outdated:
                 await _move(reindexer, base, words)
                 print_line(words.plain("cli-reindexed", base=base.name or base.id, model=model))
             outdated = await reindexer.outdated(name)
         await parts.stores.search.ensure_index()
+    print_line(last_line)
     return 0
 
 

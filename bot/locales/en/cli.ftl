@@ -24,6 +24,7 @@ cli-reindexed = { $model ->
     [none] { $base }: searched by words now, without a model
    *[other] { $base }: searched by { $model } now
   }
+cli-reindexed-restart = A bot that runs now still asks with the model of its start, so it searches by words only. Restart it: baza run
 cli-nothing-to-reindex = { $model ->
     [none] Nothing to move: no model is configured, and search goes by words already.
    *[other] Nothing to move: every passage has vectors of { $model }.
