@@ -58,15 +58,17 @@ def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) ->
 def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW, chars: int = SAMPLE_CHARS) -> Summary:
     """The latest `window` steps with all their facts, each cut to `chars`, older ones with a few of them.
 
-    What does not fit is a number.
+    What does not fit is a number; what several steps found is told with the latest.
     """
     lines: list[str] = []
     bare = 0
     left = tokens - (NOTE_TOKENS if len(finished) > window else 0)
+    told: set[str] = set()
     for age, each in enumerate(reversed(finished)):
-        line = _told(each, samples=len(each.payload.facts) if age < window else SAMPLES, chars=chars)
+        facts = [fact for fact in each.payload.facts if fact.text not in told][: None if age < window else SAMPLES]
+        line = _told(each, facts, chars)
         if estimate_tokens(line) > left:
-            line = _told(each, samples=0)
+            facts, line = [], _told(each, [], chars)
             bare += each.payload.found
         if estimate_tokens(line) > left:
             lines.append(f"{len(finished) - age} earlier steps are left out here.")
@@ -74,16 +76,17 @@ def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW, 
             break
         left -= estimate_tokens(line)
         lines.append(line)
+        told.update(fact.text for fact in facts)
     while lines and estimate_tokens("\n".join(lines)) > tokens:
         lines.pop()
     return Summary(text="\n".join(reversed(lines)), bare=bare)
 
 
-def _told(finished: Finished, *, samples: int, chars: int = SAMPLE_CHARS) -> str:
-    step, facts = finished.step, finished.payload.facts
+def _told(finished: Finished, facts: Sequence[Fact], chars: int) -> str:
+    step = finished.step
     params = ", ".join(str(value) for value in step.params.values())
-    head = f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(facts)} facts'}."
-    return "\n".join((head, *(f"- {_short(fact, chars)}" for fact in facts[:samples])))
+    head = f"Step {step.id} ({step.action}: {params}): {finished.problem or f'{len(finished.payload.facts)} facts'}."
+    return "\n".join((head, *(f"- {_short(fact, chars)}" for fact in facts)))
 
 
 def _short(fact: Fact, chars: int) -> str:

@@ -22,7 +22,7 @@ from rag.tokens import estimate_tokens
 
 FEWEST_TOKENS = 80  # of notes; fewer hold no more than code's line a step
 SOURCE_TOKENS = 6_000  # of what is summed up, in one call
-SOURCE_CHARS = 600  # of each fact there: the beginning of a passage alone seldom says what it was found for
+SOURCE_CHARS = (1_200, 600, 160)  # of each fact there, the most that fits: a beginning seldom says what was looked for
 REPLY_TOKENS = 1_000  # what a reply may take besides
 SPARED_CALLS = 3  # of the turn's, for the step itself and the answer with its second try
 MOST_CALLS = 2  # of a turn
@@ -54,7 +54,7 @@ class StepSummariser:
         """Empty when there are none that may be used."""
         if tokens < FEWEST_TOKENS:
             return ""
-        source = summary(older, tokens=SOURCE_TOKENS, window=len(older), chars=SOURCE_CHARS)
+        source = _source(older)
         messages = self._messages(source, question, words=tokens // TOKENS_A_WORD)
         if not self._may_ask(messages, run):
             return ""
@@ -81,3 +81,12 @@ class StepSummariser:
             ChatMessage(role="system", content=self._rules.fill(StepsSoFarRules(words=words))),
             ChatMessage(role="user", content=self._task.fill(filled)),
         )
+
+
+def _source(steps: Sequence[Finished]) -> Summary:
+    """All facts of all steps, as much of each as fits."""
+    tellings = (summary(steps, tokens=SOURCE_TOKENS, window=len(steps), chars=chars) for chars in SOURCE_CHARS)
+    told = next(tellings)
+    while told.bare and (shorter := next(tellings, None)):
+        told = shorter
+    return told

@@ -49,3 +49,9 @@ def test_neither_share_is_ever_overdrawn(rows: list[list[str]], history: int, ra
     seen = context_for(step("z", context_requirements=["s0", "s1"]), finished, budget)
     assert estimate_tokens(summary(seen.others, tokens=history).text) <= history
     assert sum(estimate_tokens(fact.text) for fact in seen.materials) <= rag
+
+
+def test_what_several_steps_found_is_told_once_with_the_latest() -> None:
+    text = summary([done("s1", "срок 12 лет", "скидка 5 %"), done("s2", "срок 12 лет")], tokens=200).text
+    assert text.count("срок 12 лет") == 1
+    assert text.index("скидка 5 %") < text.index("Step s2") < text.index("срок 12 лет")

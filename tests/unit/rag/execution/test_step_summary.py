@@ -35,6 +35,16 @@ async def test_a_model_sums_up_what_code_would_leave_out() -> None:
     assert "Пункт 0.8" in model.asked[0][-1].content
 
 
+async def test_long_facts_are_cut_rather_than_left_out_of_what_the_model_reads() -> None:
+    model = ScriptedModel(reply="Пункты есть.")
+    steps = [Finished(step=step(f"s{n}"), payload=found(*(f"Пункт {n}.{m} " + "слово " * 300 for m in range(4))))
+             for n in range(8)]  # fmt: skip
+    await StepSummariser(model, PROMPTS).tell(steps, question="О чём?", tokens=TOKENS, run=Run())
+    read = model.asked[0][-1].content
+    assert all(f"Пункт {n}.{m} " in read for n in range(6) for m in range(4))
+    assert estimate_tokens(read) < 7_000
+
+
 async def test_no_model_is_asked_while_code_can_tell_every_step() -> None:
     model = ScriptedModel(reply=NOTES)
     text = await told(model, tokens=20_000)
