@@ -4,7 +4,9 @@ In: a reply, the passages that it was made from, the columns. Out: rows, each ti
 stands in, with cells that the document bears; the rest is dropped and counted. Pure.
 """
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,6 +20,7 @@ from rag.tabulation.wire import ReadRow, RowsReply
 from rag.words import share, stems, union
 
 MOST_WORDS = 0.5  # of a cell's words more than that in the document: endings may differ from the text's
+SHORTEST_ROOT = 3  # letters
 VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
 """Cells that say something of the text and need not stand in it."""
 
@@ -28,6 +31,7 @@ class Row:
 
     cells: tuple[str, ...]  # one for each column
     sources: tuple[RankedPassage, ...]  # at least one
+    nth: int = 0  # of rows that say the same, each of which is a line of its own in one passage; from 0
 
     @property
     def document(self) -> DocumentId:
@@ -60,6 +64,7 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
     or without a quotation that stands in a passage, is dropped."""
     rows: list[Row] = []
     emptied = 0
+    lines: Counter[tuple[object, ...]] = Counter()  # rows that were given for the same words of the same passage
     for read in reply.rows:
         source = _source(read, part)
         if source is None:
@@ -68,7 +73,10 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         borne = _borne(cells, [passage for passage in part if passage.document_id == source.document_id])
         emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, borne, strict=True))
         if borne[0]:
-            rows.append(Row(cells=borne, sources=(RankedPassage(passage=source, score=1.0),)))
+            line = (borne, source.chunk_id, plain(read.quote))
+            nth = min(lines[line], _lines_saying(read.quote, borne, source) - 1)
+            lines[line] += 1
+            rows.append(Row(cells=borne, sources=(RankedPassage(passage=source, score=1.0),), nth=nth))
     return Checked(
         rows=tuple(rows),
         seen=reply.total_seen,
@@ -87,6 +95,13 @@ def _source(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
     return next((passage for passage in named_first if stands_in(read.quote, passage.text)), None)
 
 
+def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
+    """How often a passage has these words, when they are all of the row: two equal payments are two. At least 1."""
+    if not all(_stands(cell, (quote,)) for cell in cells if cell):
+        return 1
+    return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
+
+
 def _borne(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
     texts = [passage_words(passage) for passage in passages]
     return tuple(cell if _stands(cell, texts) else "" for cell in cells)
@@ -100,7 +115,16 @@ def _stands(cell: str, texts: Sequence[str]) -> bool:
         return any(wanted in _days_in(text) for text in texts)
     words = frozenset(stem for stem in stems(cell) if stem.isalpha())
     held = union(stems(text) for text in texts)
-    return _numbers_stand(cell, texts) and (not words or share(words, held) > MOST_WORDS)
+    known = words & held | frozenset(word for word in words - held if _has_form(word, cell, held))
+    return _numbers_stand(cell, texts) and (not words or share(words, known) > MOST_WORDS)
+
+
+def _has_form(stem: str, cell: str, held: Iterable[str]) -> bool:
+    """«Анна» for «Анне»: a word that is too short to be cut to its stem, with another last letter."""
+    if stem not in plain(cell).split():
+        return False
+    root = stem[: max(len(stem) - 1, SHORTEST_ROOT)]
+    return any(other.startswith(root) for other in held)
 
 
 def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:

@@ -83,7 +83,7 @@ def _put(known: list[Row], row: Row) -> None:
 
 
 def _agree(one: Row, other: Row) -> bool:
-    return all(
+    return one.nth == other.nth and all(
         not mine or not theirs or same(mine, theirs) for mine, theirs in zip(one.cells, other.cells, strict=True)
     )
 

@@ -10,7 +10,7 @@ from rag.tabulation.wire import ReadRow
 from tests.fakes.clerk import listed
 from tests.fakes.rag import make_passage
 
-FIRST = make_passage("Договор № 5 от 12 марта 2024 г. заключён с ООО «Ромашка».", number=1)
+FIRST = make_passage("Договор № 5 от 12 марта 2024 г. заключён с ООО «Ромашка» и передан Анне Ким.", number=1)
 SECOND = make_passage("Цена 120 тыс. рублей. Оплата в течение тридцати дней.", number=2)
 OTHER = replace(make_passage("Договор № 6 на 700 рублей.", number=3, document="other", title="Другой"))
 PART = [FIRST, SECOND, OTHER]
@@ -34,6 +34,7 @@ def borne(*cells: str, columns: int = 2) -> tuple[str, ...]:
         "12.03.2024",
         "ООО «Ромашка»",
         "Ромашке",
+        "Анна",
         "30 дней",
         "да",
         "Договор.pdf",
@@ -43,7 +44,7 @@ def test_a_cell_stays_when_its_document_bears_it(cell: str) -> None:
     assert borne("5", cell) == ("5", cell)
 
 
-@pytest.mark.parametrize("cell", ["700 рублей", "13.03.2024", "ООО «Василёк»", "45 дней"])
+@pytest.mark.parametrize("cell", ["700 рублей", "13.03.2024", "ООО «Василёк»", "Ангар", "Кира", "45 дней"])
 def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
     assert borne("5", cell) == ("5", "")
 
@@ -63,3 +64,22 @@ def test_rows_without_a_quotation_or_a_first_cell_are_dropped_and_counted(row: R
 def test_every_row_gets_as_many_cells_as_there_are_columns() -> None:
     assert borne("5", columns=3) == ("5", "", "")
     assert borne("5", "да", "да", "да", columns=2) == ("5", "да")
+
+
+PAYMENTS = make_passage("5 мая | Кофе | 250 ₽\n5 мая | Кофе | 250 ₽\n6 мая | Чай | 90 ₽", number=4)
+
+
+@pytest.mark.parametrize(
+    ("quote", "given", "numbered"),
+    [
+        ("5 мая | Кофе | 250 ₽", 2, [0, 1]),
+        ("5 мая | Кофе | 250 ₽", 3, [0, 1, 1]),  # the third stands nowhere
+        ("Кофе | 250 ₽", 2, [0, 0]),  # these words do not say the whole row
+        ("5 мая | Кофе | 250 ₽ 6 мая", 2, [0, 0]),
+    ],
+)
+def test_equal_rows_are_told_apart_where_their_line_stands_more_than_once(
+    quote: str, given: int, numbered: list[int]
+) -> None:
+    rows = [read("5 мая", "250 ₽", quote=quote, chunk="c4")] * given
+    assert [row.nth for row in check(listed(*rows), [PAYMENTS], columns=2).rows] == numbered

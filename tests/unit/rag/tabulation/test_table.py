@@ -17,9 +17,9 @@ DOCUMENTS = ("a", "b", "c")
 CAME = {DocumentId(name): datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day) for day, name in enumerate(DOCUMENTS)}
 
 
-def row(document: str, *cells: str, chunk: int = 1) -> Row:
+def row(document: str, *cells: str, chunk: int = 1, nth: int = 0) -> Row:
     passage = make_passage("текст", number=ord(document) * 1000 + chunk, document=document)
-    return Row(cells=cells, sources=(RankedPassage(passage=passage, score=1.0),))
+    return Row(cells=cells, sources=(RankedPassage(passage=passage, score=1.0),), nth=nth)
 
 
 def table(*rows: Row) -> list[tuple[str, ...]]:
@@ -114,3 +114,9 @@ def test_a_comparison_accounts_for_every_row(before: list[Row], after: list[Row]
 def test_a_document_does_not_differ_from_itself(rows: list[Row]) -> None:
     found = compare(rows, rows, row="договор")
     assert (found.removed, found.added, found.changed) == ((), (), ())
+
+
+def test_two_equal_lines_of_one_document_are_two_rows_wherever_else_they_are_told() -> None:
+    lines = [row("a", "5 мая", "250 ₽"), row("a", "5 мая", "250 ₽", nth=1)]
+    repeated = [row("a", "5 мая", "250 ₽", chunk=2), row("b", "5 мая", "250 ₽")]
+    assert table(*lines, *repeated) == [("5 мая", "250 ₽")] * 2
