@@ -76,4 +76,4 @@ async def _open_vision(
 
 
 def _to_blocks(markdown: str) -> tuple[Block, ...]:
-    return parse_markdown(markdown, name="").blocks
+    return tuple(parse_markdown(markdown, name="").blocks)

@@ -1,6 +1,6 @@
 """Windows of a document -> chunks with vectors and terms, stored batch by batch.
 
-In: the windows of one document in order. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small
+In: the passages of one document. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small
 enough to be stored together with its publication. What an earlier attempt stored of a large one, with the same words
 and the same model, is left alone. It publishes nothing.
 """
@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import TypeVar
 
 from domain.documents import DocumentStatus, SourceType, known_as
+from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import split_window
 from ingestion.computing import compute
 from ingestion.errors import WindowTooLarge
@@ -21,6 +23,8 @@ from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, Na
 
 WINDOWS_AT_ONCE = 4  # handed to the embedder together; how many requests that makes is the embedder's affair
 CHUNKS_A_BATCH = 64  # about 0.7 MB as JSON: a vector of 1024 numbers is some 11 kB of text
+
+T = TypeVar("T")
 
 
 class Indexer:
@@ -39,29 +43,31 @@ class Indexer:
         lines = (NameLine(text=name, terms=count_terms(self._analyzer, name)) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
-    async def index_whole(self, windows: Sequence[Window], *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
-        """Every chunk of the windows, to be stored by the caller. Raises ServiceError."""
+    async def index_whole(self, passages: Passages, *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
+        """Every passage, to be stored by the caller. Raises ServiceError."""
+        windows = [place.window(passages.chunks) for place in passages.windows]
         return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
 
     async def index(
         self,
         document: ClaimedDocument,
-        windows: Sequence[Window],
+        passages: Passages,
         progress: Progress,
         *,
         names: Sequence[NameLine],
         stored: int,
     ) -> None:
-        """Store every chunk of the windows; each can be found by the document's `names` too.
+        """Store every passage; each can be found by the document's `names` too.
 
         `stored` is how many chunks earlier attempts have left. Raises ServiceError, LeaseLost, DatabaseAway.
         """
-        chunks = [chunk for window in windows for chunk in window.own]
+        chunks = passages.chunks
         kept = await self._keep(document, chunks) if stored else ()
-        missing = [window for window in windows if not all(chunk.ordinal in kept for chunk in window.own)]
-        done = len(chunks) - sum(len(window.own) for window in missing)
+        missing = [place for place in passages.windows if not all(own in kept for own in range(place.own, place.end))]
+        done = len(chunks) - sum(place.end - place.own for place in missing)
         for group in in_groups(missing):
-            done += await self._store(document, await self._index(group, names))
+            windows = [place.window(chunks) for place in group]
+            done += await self._store(document, await self._index(windows, names))
             await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
@@ -118,7 +124,7 @@ async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vect
     return [[vector for vectors in parts for vector in vectors]]
 
 
-def in_groups(windows: Sequence[Window]) -> list[Sequence[Window]]:
+def in_groups(windows: Sequence[T]) -> list[Sequence[T]]:
     """As many together as an embedder is handed at once."""
     return [windows[first : first + WINDOWS_AT_ONCE] for first in range(0, len(windows), WINDOWS_AT_ONCE)]
 

@@ -5,16 +5,16 @@ the person's choice. Errors go to the worker, which decides their fate: SourceEr
 DatabaseAway. An attempt after a crash begins anew, and pays again for no vector that an earlier one has stored.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
-from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.windows import split_into_windows
-from ingestion.computing import compute
+from ingestion.chunking.chunker import cut_chunks
+from ingestion.chunking.passages import Passages, gather_passages
+from ingestion.computing import SHORT_CHARS, compute
 from ingestion.errors import FailureCode, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
@@ -28,15 +28,14 @@ from ingestion.records import (
     About,
     Block,
     BlockKind,
-    Chunk,
     ClaimedDocument,
     Document,
     FetchedFile,
     Source,
-    Window,
 )
 from ingestion.scratch import document_folder
 from ingestion.site_file import SITE_TYPE
+from ingestion.spool import joined
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {
@@ -112,17 +111,18 @@ class IngestionPipeline:
 
     async def _store(self, document: ClaimedDocument, parsed: Document, progress: Progress) -> None:
         """Cut, index and publish. What is one batch is stored in one call, with its publication."""
-        chunks, windows = await self._chunk(document, parsed)
+        passages = await self._cut(document, parsed)
+        chunks = len(passages.chunks)
         parsed = self._indexer.with_names(parsed, document.source)
-        if len(chunks) <= CHUNKS_A_BATCH:
-            progress.begin(DocumentStatus.EMBEDDING, total=len(chunks))
-            whole = await self._indexer.index_whole(windows, names=parsed.names)
-            await self._queue.publish(document, chunks=len(chunks), last=whole, parsed=parsed)
+        if chunks <= CHUNKS_A_BATCH:
+            progress.begin(DocumentStatus.EMBEDDING, total=chunks)
+            whole = await self._indexer.index_whole(passages, names=parsed.names)
+            await self._queue.publish(document, chunks=chunks, last=whole, parsed=parsed)
             return
-        stored = await self._queue.store_blocks(document, parsed=parsed, chunks=len(chunks))
+        stored = await self._queue.store_blocks(document, parsed=parsed, chunks=chunks)
         progress.entered(DocumentStatus.EMBEDDING)
-        await self._indexer.index(document, windows, progress, names=parsed.names, stored=stored)
-        await self._queue.publish(document, chunks=len(chunks))
+        await self._indexer.index(document, passages, progress, names=parsed.names, stored=stored)
+        await self._queue.publish(document, chunks=chunks)
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """What the source says; None when the work stops here, the base holding the content or the name already."""
@@ -190,17 +190,18 @@ class IngestionPipeline:
         )
         return stopped is not None
 
-    async def _chunk(self, document: ClaimedDocument, parsed: Document) -> tuple[Sequence[Chunk], Sequence[Window]]:
+    async def _cut(self, document: ClaimedDocument, parsed: Document) -> Passages:
         limits = self._limits
 
-        def work() -> tuple[Sequence[Chunk], Sequence[Window]]:
-            chunks = chunk_document(parsed, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
-            return chunks, split_into_windows(chunks, window_tokens=self._window_tokens)
+        def work() -> Passages:
+            chunks = cut_chunks(parsed.blocks, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
+            return gather_passages(chunks, window_tokens=self._window_tokens, folder=self._scratch)
 
-        chunks, windows = await compute(work, characters=sum(len(block.text) for block in parsed.blocks))
-        if not chunks:
+        beginning = islice(parsed.blocks, SHORT_CHARS)  # none is empty
+        passages = await compute(work, characters=sum(len(block.text) for block in beginning))
+        if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
-        return chunks, windows
+        return passages
 
 
 def _is_page(file: FetchedFile) -> bool:
@@ -241,5 +242,5 @@ def _with_source(parsed: Document, source: Source) -> Document:
         title=title or parsed.title,
         author=parsed.author or source.author,
         published_at=parsed.published_at or source.published_at,
-        blocks=(*opening, *parsed.blocks),
+        blocks=joined(opening, parsed.blocks),
     )

@@ -3,7 +3,7 @@
 In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -131,7 +131,7 @@ class Document:
     """A parsed source: its blocks in reading order."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]  # a tuple, but of a long document (`ingestion.spool`)
     pages: int | None = None
     pages_without_text: tuple[int, ...] = ()
     language: str | None = None  # ISO 639-1 of most of the text

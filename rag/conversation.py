@@ -94,6 +94,7 @@ class Conversation:
         self._limits = limits or RunLimits()
         self._today = today
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
+        self._unwanted: set[asyncio.Task[FactsPayload]] = set()  # searches that are being broken off
 
     async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway.
@@ -147,9 +148,7 @@ class Conversation:
             return _Found(planned=planned, execution=execution, known=known, pace=pace)
         finally:
             if early:
-                if not early.task.cancelling():  # a second time would break off psycopg's own clean end of a query
-                    early.task.cancel()
-                await asyncio.gather(early.task, return_exceptions=True)
+                self._break_off(early.task)
 
     def _search_early(self, context: ToolContext) -> EarlySearch:
         executor, plan = self._stages.executor, default_plan(context.question)
@@ -159,14 +158,37 @@ class Conversation:
 
         return EarlySearch(question=context.question, task=asyncio.create_task(search()))
 
+    def _break_off(self, search: asyncio.Task[FactsPayload]) -> None:
+        """Nobody waits for its end: the database is asked to stop over a connection of its own, which takes a while."""
+        if not search.cancelling():  # a second time would break off psycopg's own clean end of a query
+            search.cancel()
+        if not search.done():
+            self._unwanted.add(search)
+        search.add_done_callback(self._broken_off)
+
+    def _broken_off(self, search: asyncio.Task[FactsPayload]) -> None:
+        self._unwanted.discard(search)
+        if not search.cancelled():
+            search.exception()  # heard: what went wrong with a search that nobody wants is nobody's trouble
+
     async def _recollect(self, asked: Question) -> _Known:
-        """Dialogue, then entities: what the question before named may be meant still («а достижения там?»)."""
-        dialogue = await self._stages.memory.recollect(asked)
-        if self._stages.entities is None or self._stages.writer is None:  # without a model nobody plans by them
-            return _Known(dialogue=dialogue, entities=())
-        earlier = dialogue.window[-1].question if dialogue.window else ""
-        entities = await self._stages.entities.resolve(asked.base_id, asked.text, earlier=earlier)
-        return _Known(dialogue=dialogue, entities=entities)
+        """Dialogue and entities, side by side. What the question before named may be meant still («а достижения
+        там?»): where it turns out to have been another than was expected, they are looked up anew."""
+        memory, registry = self._stages.memory, self._stages.entities
+        if registry is None or self._stages.writer is None:  # without a model nobody plans by them
+            return _Known(dialogue=await memory.recollect(asked), entities=())
+        expected = memory.expected(asked)
+        naming = asyncio.create_task(registry.resolve(asked.base_id, asked.text, earlier=expected))
+        try:
+            dialogue = await memory.recollect(asked)
+            earlier = dialogue.window[-1].question if dialogue.window else ""
+            if earlier == expected:
+                return _Known(dialogue=dialogue, entities=await naming)
+            entities = await registry.resolve(asked.base_id, asked.text, earlier=earlier)
+            return _Known(dialogue=dialogue, entities=entities)
+        finally:
+            naming.cancel()
+            await asyncio.gather(naming, return_exceptions=True)
 
     async def _plan(self, asked: Question, known: _Known) -> Planned:
         entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]

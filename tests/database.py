@@ -6,7 +6,6 @@ stand-in @supabase/lite. Roles and default rights are Supabase's, and migrations
 
 import asyncio
 import shutil
-import socket
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -24,6 +23,7 @@ from adapters.database.migrate import migrate
 from adapters.database.postgres import PostgresTransport, open_postgres
 from adapters.database.supabase import SupabaseTransport, open_supabase
 from adapters.database.transport import Transport
+from tests.ports import free_port
 from tests.servers.supabase_lite import WHAT_TO_INSTALL, SupabaseLite, find_modules, supabase_lite
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 OWNER = "baza_owner"
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 
 _ROLES = f"""
 create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;
@@ -95,9 +95,7 @@ class Server:
 @contextmanager
 def running_server(home: Path) -> Iterator[Server]:
     """An embedded server, listening on loopback too. It lives in a thread: fixtures of a session have no event loop."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    opened = embedded_database(home, tcp_port=port)
+    opened = embedded_database(home, tcp_port=free_port())
     runner = asyncio.Runner()
     with ThreadPoolExecutor(1) as thread:
         url = thread.submit(runner.run, opened.__aenter__()).result()

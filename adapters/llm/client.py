@@ -158,8 +158,12 @@ class OpenAIChatModel:
                     PATH, cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
                 )
             async with stream:
-                # A server's keep-alive comments are no chunks: httpx2's timeout would never see such a stall.
-                while (chunk := await asyncio.wait_for(anext(stream, None), limit_s)) is not None:
+                while True:
+                    # A server's keep-alive comments are no chunks: the SDK's timeout would never see such a stall.
+                    async with asyncio.timeout(limit_s):
+                        chunk = await anext(stream, None)
+                    if chunk is None:
+                        return
                     yield as_reply(chunk)
 
     def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> Mapping[str, object]:

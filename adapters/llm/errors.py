@@ -7,6 +7,7 @@ Providers' sentences are left out: they quote prompts and parts of keys.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import aiohttp
 import httpx2
 import openai
 
@@ -28,7 +29,7 @@ def model_errors() -> Iterator[None]:
         yield
     except openai.APIStatusError as error:
         raise _of_status(error) from error
-    except (TimeoutError, openai.APIConnectionError, httpx2.HTTPError) as error:
+    except (TimeoutError, openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError) as error:
         raise ModelAway(type(error).__name__) from error
     except openai.APIError as error:  # an error object inside a stream: the provider broke off
         raise ModelAway(f"in mid-stream: {error.code or error.type or type(error).__name__}") from error

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from weakref import WeakValueDictionary
 
 import structlog
@@ -92,7 +93,7 @@ async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedA
         if isinstance(event, StepsChanged):
             steps.show(event.steps)
         elif isinstance(event, TextGrew):
-            shown.grow(growing_answer(event, talk.words))
+            shown.grow(partial(growing_answer, event, talk.words))
         elif isinstance(event, Answered):
             return event.answer
     raise RuntimeError("the conversation ended without an answer")

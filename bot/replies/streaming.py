@@ -8,7 +8,7 @@ newest, never faster than Telegram likes.
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import structlog
@@ -38,7 +38,7 @@ class StreamedAnswer:
         self._place = place
         self._pauses = {True: draft_pause_s, False: edit_pause_s}
         self._drafts = place.is_private  # drafts exist in private chats only, and not on every server
-        self._newest: RichText | None = None
+        self._newest: Callable[[], RichText] | None = None
         self._changed = asyncio.Event()
         self._finishing = asyncio.Event()
         self._painting = asyncio.Lock()  # one request at a time: a late one must not overwrite a newer text
@@ -51,8 +51,9 @@ class StreamedAnswer:
         """Whether the person sees anything of it yet."""
         return bool(self._sent or self._draft)
 
-    def grow(self, text: RichText) -> None:
-        """This is the answer so far; it is shown as soon as Telegram allows."""
+    def grow(self, text: Callable[[], RichText]) -> None:
+        """This is the answer so far; it is shown as soon as Telegram allows. It is worded only then: most of what a
+        model adds, a piece at a time, is never shown by itself."""
         self._newest = text
         self._changed.set()
 
@@ -74,7 +75,7 @@ class StreamedAnswer:
             self._changed.clear()
             async with self._painting:
                 if self._newest is not None and not self._finishing.is_set():
-                    await self._show(self._newest)
+                    await self._show(self._newest())
             await _pause(self._finishing, self._pauses[self._drafts])
 
     async def _show(self, text: RichText) -> None:

@@ -5,12 +5,13 @@ table's header may be repeated. It does not count tokens exactly (`tokens`), nor
 embed the passages.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ingestion.chunking.locating import join_locators, must_part
-from ingestion.chunking.pieces import Piece, cut_document, document_text
+from ingestion.chunking.pieces import Piece
+from ingestion.chunking.stretch import Stretch
 from ingestion.chunking.tokens import HUNDREDTHS
-from ingestion.records import BlockKind, Chunk, Document, Span
+from ingestion.records import Block, BlockKind, Chunk, Document, Span
 
 SECTION_FILL = 1 / 3
 """A heading opens a new passage once the one before is this full; shorter sections share a passage."""
@@ -23,8 +24,14 @@ OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 
 def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+    """All passages of a document, see `cut_chunks`."""
+    return tuple(cut_chunks(document.blocks, chunk_tokens=chunk_tokens, overlap_tokens=overlap_tokens))
+
+
+def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:
     """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences of the one before.
 
+    Blocks are read as they are needed, and none is held for longer than some pages.
     A sentence, table row, list item or code block that fits a passage is never cut. A heading opens the passage of
     the text after it, unless the two together are too large. Raises ValueError for budgets that make no sense.
     """
@@ -33,28 +40,28 @@ def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int
             f"chunk_tokens must be at least {SMALLEST_CHUNK_TOKENS} and above overlap_tokens, which is not negative"
         )
         raise ValueError(message)
-    text = document_text(document)
-    pieces = cut_document(document, piece_tokens=chunk_tokens)
-    ranges = _pack(pieces, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
-    return tuple(
-        _build_chunk(text, pieces[start:end], own=pieces[own:end], ordinal=ordinal)
-        for ordinal, (start, own, end) in enumerate(ranges)
-    )
+    stretch = Stretch(blocks, piece_tokens=chunk_tokens)
+    return _pack(stretch, budget=chunk_tokens * HUNDREDTHS, overlap=overlap_tokens * HUNDREDTHS)
 
 
-def _pack(pieces: Sequence[Piece], *, budget: int, overlap: int) -> list[tuple[int, int, int]]:
-    """(first piece, first piece that is not overlap, end) of each passage."""
-    ranges: list[tuple[int, int, int]] = []
-    own = 0
-    while own < len(pieces):
-        earliest = ranges[-1][0] + 1 if ranges else 0
-        start = _overlap_start(pieces, own, earliest=earliest, overlap=overlap, budget=budget)
-        end = _fill(pieces, start, own, budget)
+def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
+    """`own` is the first piece that is not overlap; the overlap reaches back to `earliest` at the most."""
+    pieces = stretch.pieces
+    own = earliest = ordinal = 0
+    while own < len(pieces) or not stretch.is_last:
+        start = own
+        end = len(pieces)
+        if own < len(pieces):
+            start = _overlap_start(pieces, own, earliest=earliest, overlap=overlap, budget=budget)
+            end = _fill(pieces, start, own, budget)
+        if end == len(pieces) and not stretch.is_last:  # what comes next decides where it ends
+            stretch.move_on(earliest)
+            own, earliest = own - earliest, 0
+            continue
         end = _end_before_block(pieces, start, own, end, budget)
         end = _leave_announcements(pieces, own, end, budget)
-        ranges.append((start, own, end))
-        own = end
-    return ranges
+        yield _build_chunk(stretch, pieces[start:end], own=pieces[own:end], ordinal=ordinal)
+        own, earliest, ordinal = end, start + 1, ordinal + 1
 
 
 def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
@@ -121,13 +128,13 @@ def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
     return lead + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])
 
 
-def _build_chunk(text: str, pieces: Sequence[Piece], *, own: Sequence[Piece], ordinal: int) -> Chunk:
+def _build_chunk(stretch: Stretch, pieces: Sequence[Piece], *, own: Sequence[Piece], ordinal: int) -> Chunk:
     span = Span(start=pieces[0].start, end=pieces[-1].end)
     lead = pieces[0].lead
-    repeated = text[lead.start : lead.end] + "\n" if lead is not None else ""
+    repeated = stretch.text(lead.start, lead.end) + "\n" if lead is not None else ""
     return Chunk(
         ordinal=ordinal,
-        text=repeated + text[span.start : span.end],
+        text=repeated + stretch.text(span.start, span.end),
         span=span,
         locator=join_locators([piece.locator for piece in pieces], own=[piece.locator for piece in own]),
     )

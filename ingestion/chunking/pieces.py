@@ -62,28 +62,42 @@ def document_text(document: Document) -> str:
 
 def cut_document(document: Document, *, piece_tokens: int) -> list[Piece]:
     """All pieces in order, none above `piece_tokens`; between them there is nothing but whitespace."""
-    limit = piece_tokens * HUNDREDTHS
-    pieces: list[Piece] = []
-    offset = 0
-    previous_end = 0
-    for number, block in enumerate(document.blocks):
-        for cut in _cut_block(block, limit):
+    knife = Knife(piece_tokens=piece_tokens)
+    return [piece for block in document.blocks for piece in knife.cut(block)]
+
+
+class Knife:
+    """Cuts the blocks of one document, which are handed to it in order."""
+
+    def __init__(self, *, piece_tokens: int) -> None:
+        """The largest piece."""
+        self._limit = piece_tokens * HUNDREDTHS
+        self._offset = 0  # of the next block
+        self._previous_end = 0  # of the last piece
+        self._number = 0  # of the next block
+
+    def cut(self, block: Block) -> list[Piece]:
+        """The pieces of the next block; their places are those in the document's text."""
+        offset = self._offset
+        pieces = []
+        for cut in _cut_block(block, self._limit):
             piece = Piece(
                 start=offset + cut.start,
                 end=offset + cut.end,
                 weight=weigh_text(block.text[cut.start : cut.end]),
-                gap=(offset + cut.start - previous_end) * SPACE_WEIGHT,
+                gap=(offset + cut.start - self._previous_end) * SPACE_WEIGHT,
                 kind=block.kind,
                 locator=cut.locator,
                 whole=cut.whole,
-                block=number,
+                block=self._number,
                 announces=cut.announces,
                 lead=_moved(cut.lead, offset),
             )
-            previous_end = piece.end
+            self._previous_end = piece.end
             pieces.append(piece)
-        offset += len(block.text) + len(BLOCK_SEPARATOR)
-    return pieces
+        self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
+        self._number += 1
+        return pieces
 
 
 def _cut_block(block: Block, limit: int) -> Iterator[_Cut]:

@@ -4,7 +4,8 @@ In: the chunks of one document. Out: windows up to a budget; every chunk gets it
 chunks around it lend context. It calls no embedder: what a service refuses for its length goes through `split_window`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ingestion.chunking.tokens import estimate_tokens
 from ingestion.errors import WindowTooLarge
@@ -14,20 +15,51 @@ CONTEXT_CHUNKS = 2
 """Neighbours on each side that are embedded again for context, where they fit."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowPlace:
+    """Ordinals of chunks: the window is [start, reach), its own chunks are [own, end)."""
+
+    start: int
+    own: int
+    end: int
+    reach: int
+
+    def window(self, chunks: Sequence[Chunk]) -> Window:
+        """Cut out of all chunks of the document."""
+        return Window(
+            chunks=tuple(chunks[self.start : self.reach]),
+            own_start=self.own - self.start,
+            own_end=self.end - self.start,
+        )
+
+
 def split_into_windows(
     chunks: Sequence[Chunk], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
 ) -> tuple[Window, ...]:
-    """Windows in order, each at most `window_tokens` (estimated); a single chunk above that stands alone."""
-    costs = [estimate_tokens(chunk.text_under_headings) for chunk in chunks]
-    windows: list[Window] = []
+    """Windows in order, see `plan_windows`."""
+    costs = [cost_of(chunk) for chunk in chunks]
+    return tuple(
+        place.window(chunks)
+        for place in plan_windows(costs, window_tokens=window_tokens, context_chunks=context_chunks)
+    )
+
+
+def cost_of(chunk: Chunk) -> int:
+    """Tokens (estimated) that it takes in a window."""
+    return estimate_tokens(chunk.text_under_headings)
+
+
+def plan_windows(
+    costs: Sequence[int], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
+) -> Iterator[WindowPlace]:
+    """Windows for chunks of these costs, in order; at most `window_tokens` each, but a larger chunk stands alone."""
     own = 0
-    while own < len(chunks):
+    while own < len(costs):
         start = _reach_back(costs, own, own + 1, budget=window_tokens, context=context_chunks)
         end = _fill(costs, start, own, budget=window_tokens, context=context_chunks)
         reach = _reach_forward(costs, start, end, budget=window_tokens, context=context_chunks)
-        windows.append(Window(chunks=tuple(chunks[start:reach]), own_start=own - start, own_end=end - start))
+        yield WindowPlace(start=start, own=own, end=end, reach=reach)
         own = end
-    return tuple(windows)
 
 
 def split_window(window: Window) -> tuple[Window, ...]:

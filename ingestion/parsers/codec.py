@@ -9,11 +9,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
+from ingestion.spool import Spool, Writing
 
 FILE_FAILURES = "file-"
 FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of FailureCode.FILE_*
@@ -47,7 +49,7 @@ def encode_pages(done: int, total: int) -> bytes:
 def encode_document(document: Document) -> Iterator[bytes]:
     """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot carry, become question marks."""
     for blocks in _batches(document.blocks):
-        yield _encode({"blocks": [_block_to_json(block) for block in blocks]})
+        yield encode_blocks(blocks)
     content: dict[str, JsonValue] = {
         "title": document.title,
         "pages": document.pages,
@@ -63,6 +65,11 @@ def encode_document(document: Document) -> Iterator[bytes]:
     yield _encode({"document": content})
 
 
+def encode_blocks(blocks: Sequence[Block]) -> bytes:
+    """One line of JSON."""
+    return _encode({"blocks": [_block_to_json(block) for block in blocks]})
+
+
 def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:
     """One line of JSON, then the bytes as they are."""
     yield _encode({"picture": {"bytes": len(content), "frames": frames}})
@@ -75,27 +82,27 @@ def encode_failure(error: SourceError) -> bytes:
 
 
 class DocumentLines:
-    """Puts a document together again, line by line."""
+    """Puts a document together again, line by line; a long one's blocks lie in a file."""
 
-    def __init__(self) -> None:
-        self._blocks: list[Block] = []
+    def __init__(self, folder: Path) -> None:
+        self._blocks = Spool(folder, Writing(write=encode_blocks, read=_decode_blocks))
 
     def add(self, line: bytes) -> PagesRead | Document | None:
         """The document with its last line. Raises the SourceError that a line carries, ValueError when it is no line
         of ours."""
         try:
-            return self._add(_decode(line))
+            return self._add(_decode(line), line)
         except OverflowError as error:  # numbers without end
             raise ValueError("not a result of ours") from error
 
-    def _add(self, message: JsonObject) -> PagesRead | Document | None:
+    def _add(self, message: JsonObject, line: bytes) -> PagesRead | Document | None:
         if "pages" in message:
             done, total = map(_integer, _list(message["pages"]))
             return PagesRead(done=done, total=total)
         if "blocks" in message:
-            self._blocks.extend(_block_from_json(_object(block)) for block in _list(message["blocks"]))
+            self._blocks.add(_blocks_from_json(message["blocks"]), size=len(line), written=line)
             return None
-        return _document_from_json(_object(message.get("document")), self._blocks)
+        return _document_from_json(_object(message.get("document")), self._blocks.finish())
 
 
 def decode_picture_head(line: bytes) -> PictureHead:
@@ -138,7 +145,7 @@ def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Documen
     published_at = _optional_text(content.get("published_at"))
     return Document(
         title=_text(content.get("title")),
-        blocks=tuple(blocks),
+        blocks=blocks,
         pages=_optional_integer(content.get("pages")),
         pages_without_text=tuple(_integer(page) for page in _list(content.get("pages_without_text"))),
         language=_optional_text(content.get("language")),
@@ -155,11 +162,27 @@ def _unread_from_json(part: JsonObject) -> UnreadPart:
     return UnreadPart(name=_text(part.get("name")), code=_optional_text(part.get("code")))
 
 
-def _block_from_json(block: JsonObject) -> Block:
+def _decode_blocks(line: bytes) -> list[Block]:
+    return _blocks_from_json(_decode(line)["blocks"])
+
+
+def _blocks_from_json(blocks: JsonValue) -> list[Block]:
+    """Most blocks stand where the one before them does: the same locator serves both."""
+    read = []
+    known: tuple[JsonObject, Locator] = {}, Locator()
+    for block in map(_object, _list(blocks)):
+        place = _object(block.get("locator"))
+        if place != known[0]:
+            known = place, Locator.from_json(place)
+        read.append(_block_from_json(block, known[1]))
+    return read
+
+
+def _block_from_json(block: JsonObject, locator: Locator) -> Block:
     return Block(
         kind=BlockKind(_text(block.get("kind"))),
         text=_text(block.get("text")),
-        locator=Locator.from_json(_object(block.get("locator"))),
+        locator=locator,
         level=_optional_integer(block.get("level")),
     )
 

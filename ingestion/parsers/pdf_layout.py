@@ -31,7 +31,7 @@ HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "к
 """Second halves before which the hyphen belongs to the word."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Paragraph:
     """Text, the pages, from 1, on which it begins and ends, and the looks of its first line."""
 

@@ -32,7 +32,7 @@ LEADERS = re.compile(r"\s*(?:[.·]\s?){5,}\s*")  # between a title and its page 
 RunningKey = str | int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PageLine:
     """A line and its looks; points (1/72 inch), 0 where the reader knows nothing of them."""
 

@@ -28,6 +28,11 @@ LEVEL = 0.6  # of the font's size: a line may end in a raised letter, and is not
 WORD_GAP = 0.15  # of the font's size
 LINE_GAP = 3.0  # of the font's size: a wider gap is another column
 OVERLAP = 1.5  # of the font's size: a raised letter stands above what follows
+PAGES_AN_OPENING = 250
+"""PDFium keeps what it has loaded for a page until the document is closed, some 95 kB of a printed book's: after so
+many pages the file is opened anew, which costs no time that could be measured."""
+
+MOST_OPENINGS = 20  # of a long file: each takes time in proportion to all of its pages
 DIVIDED = re.compile("[\ufffe\x02]")
 """What PDFium writes where a word is divided at the end of a line; it has joined the lines already."""
 
@@ -53,8 +58,10 @@ class PdfPages:
 
     def __init__(self, path: Path) -> None:
         """Raises PdfTrouble."""
-        with _translated():
-            self._document = pdfium.PdfDocument(path)
+        self._path = path
+        self._read = 0  # pages since it was opened
+        self._document = _open(path)
+        self._pages_an_opening = max(PAGES_AN_OPENING, len(self) // MOST_OPENINGS)
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +79,7 @@ class PdfPages:
 
     def lines(self, index: int) -> list[PageLine]:
         """Of the page `index`, from 0. Raises PdfTrouble."""
+        self._forget_pages()
         with self._page(index) as page, closing(page.get_textpage()) as text:
             return list(_merge_pieces(_pieces(text)))
 
@@ -82,10 +90,22 @@ class PdfPages:
             pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=PICTURE_DEPTH)
             return any(_area(picture.get_bounds()) >= area * COVERING_SHARE for picture in pictures)
 
+    def _forget_pages(self) -> None:
+        """Now and then, before a page is read."""
+        if self._read >= self._pages_an_opening:
+            self._document.close()
+            self._document, self._read = _open(self._path), 0
+        self._read += 1
+
     @contextmanager
     def _page(self, index: int) -> Iterator[pdfium.PdfPage]:
         with _translated(), closing(self._document[index]) as page:
             yield page
+
+
+def _open(path: Path) -> pdfium.PdfDocument:
+    with _translated():
+        return pdfium.PdfDocument(path)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -74,7 +75,7 @@ class ParseProcess:
         started = time.monotonic()
 
         async def receive(child: _Child) -> Document:
-            return await _receive_document(child, progress)
+            return await _receive_document(child, progress, file.path.parent)
 
         document = await self._ask(self._request(file, Task.PARSE), receive, progress.base_id)
         log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
@@ -177,8 +178,9 @@ async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIte
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
-async def _receive_document(child: _Child, progress: Progress) -> Document:
-    lines = DocumentLines()
+async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document:
+    """What is long goes into `folder`."""
+    lines = DocumentLines(folder)
     while True:
         line = await child.line()
         got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)

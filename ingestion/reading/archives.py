@@ -98,7 +98,7 @@ class ArchiveReader:
         if not contents.documents:
             return replace(letter, unread=tuple(contents.unread))
         attached = _joined(letter.title, contents)
-        return replace(letter, blocks=letter.blocks + attached.blocks, parts=attached.parts, unread=attached.unread)
+        return replace(letter, blocks=(*letter.blocks, *attached.blocks), parts=attached.parts, unread=attached.unread)
 
     async def _read_contents(
         self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember

@@ -42,7 +42,7 @@ async def read_section(file: FetchedFile, progress: Progress, *, read_pages: Rea
     return replace(
         section,
         title=chapters[0].title if is_one_document else section.title,
-        blocks=section.blocks + tuple(block for document in chapters for block in document.blocks),
+        blocks=tuple(block for document in (section, *chapters) for block in document.blocks),
         language=section.language or next((document.language for document in chapters), None),
         parts=(section.parts or 0) + len(chapters),
         unread=tuple(unread),

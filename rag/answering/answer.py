@@ -30,6 +30,8 @@ from rag.planning.plan import AnswerStyle
 from rag.ports import ChatModel
 from rag.records import AnswerKind, ChatMessage, Citation
 
+GROWTH = 1.03  # of a text that is being written, until it is read again
+
 log = structlog.get_logger()
 
 
@@ -52,7 +54,13 @@ class _Progress:
     """How far a model has come; it outlives a stream that breaks."""
 
     raw: str = ""
+    read: int = 0  # characters of it, when it was last looked at
     shown: Reading = field(default_factory=lambda: Reading(kind=None, text="", used=()))
+
+    @property
+    def has_grown(self) -> bool:
+        """Enough to be read again. Every piece of a long answer would take seconds; nobody sees a thirtieth more."""
+        return len(self.raw) >= self.read * GROWTH
 
 
 NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
@@ -79,6 +87,7 @@ class AnswerWriter:
                 async for draft in drafts:
                     yield draft
         except ModelError as error:
+            self._look(progress, prompt)
             self._report(error, progress.shown)
             yield self._cut_off(progress.shown, prompt, assignment) if progress.shown.text else rendered(assignment)
             return
@@ -89,12 +98,21 @@ class AnswerWriter:
         async with _open(self._model.stream(prompt.messages)) as pieces:
             async for piece in pieces:
                 progress.raw += piece
-                reading = _sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
+                if not progress.has_grown:
+                    continue
+                reading = self._look(progress, prompt)
                 if self._is_unwanted(reading):
                     return
-                if self._may_be_shown(reading) and reading.text != progress.shown.text:
-                    progress.shown = reading
+                if reading is progress.shown:
                     yield self._draft(reading)
+
+    def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
+        """What was written so far; it is also what is `shown`, when it says more than that did."""
+        reading = _sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
+        progress.read = len(progress.raw)
+        if self._may_be_shown(reading) and reading.text != progress.shown.text:
+            progress.shown = reading
+        return reading
 
     def _is_unwanted(self, reading: Reading) -> bool:
         """The model goes beyond the base where it should not: the rest need not be waited for."""

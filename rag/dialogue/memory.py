@@ -4,6 +4,9 @@ In: a person's dialogue. Out: `Dialogue` for the planner and the answer; the exc
 takes is the prompt's business; what becomes of exchanges that leave the window is `summary`'s.
 """
 
+from collections import OrderedDict
+
+from domain.ids import SessionId
 from rag.dialogue.records import Dialogue
 from rag.dialogue.summary import Summariser
 from rag.ports import DialogueStore, TermAnalyzer
@@ -11,10 +14,11 @@ from rag.records import Exchange, Question
 
 KEPT_MESSAGES = 30  # seed 1, section 4.2: the history is trimmed to 30 messages
 RECALLED_PAIRS = 2  # seed 2, section 5.2: one or two relevant old pairs
+EXPECTED_SESSIONS = 256  # whose last question this process knows; of the others the store alone does
 
 
 class DialogueMemory:
-    """The memory of all dialogues; what it knows is in the store."""
+    """The memory of all dialogues; what it knows is in the store, but for a guess at what that will say."""
 
     def __init__(
         self, store: DialogueStore, analyzer: TermAnalyzer, summariser: Summariser | None, *, pairs: int
@@ -24,6 +28,12 @@ class DialogueMemory:
         self._analyzer = analyzer
         self._summariser = summariser
         self._pairs = pairs
+        self._last: OrderedDict[SessionId, str] = OrderedDict()
+
+    def expected(self, question: Question) -> str:
+        """What was asked before it, as far as is known without looking: for work that need not wait for `recollect`,
+        and is done again where the guess was wrong."""
+        return self._last.get(question.session_id, "")
 
     async def recollect(self, question: Question) -> Dialogue:
         """Raises DatabaseAway."""
@@ -41,6 +51,7 @@ class DialogueMemory:
         """A turn without an answer leaves nothing to remember; an empty message would be refused by some models."""
         if not exchange.answer:
             return
+        self._expect(question.session_id, exchange.question)
         archived = await self._store.append(
             question.user_id,
             question.session_id,
@@ -52,3 +63,11 @@ class DialogueMemory:
         )
         if archived and self._summariser:
             self._summariser.begin(question.user_id, question.session_id)
+
+    def _expect(self, session: SessionId, question: str) -> None:
+        if not self._pairs:
+            return
+        self._last[session] = question
+        self._last.move_to_end(session)
+        if len(self._last) > EXPECTED_SESSIONS:
+            self._last.popitem(last=False)

@@ -107,16 +107,24 @@ comment on function record_content is
   'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
   'content under this name and the person is asked.';
 
+create function insert_blocks(p_document uuid, p_first int, p_blocks jsonb)
+returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  insert into document_blocks (document_id, ordinal, kind, level, text, locator)
+  select p_document, p_first + b.place - 1, b.kind, b.level, b.text, b.locator
+  from rows from (jsonb_to_recordset(p_blocks) as (kind text, level int, text text, locator jsonb))
+    with ordinality as b (kind, level, text, locator, place)
+$$;
+comment on function insert_blocks is 'Internal: stores blocks in their order, the first with this ordinal.';
+
 create function put_blocks(p_held documents, p_parsed jsonb)
 returns documents
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
   delete from document_blocks b where b.document_id = p_held.id;
-  insert into document_blocks (document_id, ordinal, kind, level, text, locator)
-  select p_held.id, b.place - 1, b.kind, b.level, b.text, b.locator
-  from rows from (jsonb_to_recordset(p_parsed -> 'blocks') as (kind text, level int, text text, locator jsonb))
-    with ordinality as b (kind, level, text, locator, place);
+  perform insert_blocks(p_held.id, 0, p_parsed -> 'blocks');
   p_held.title := coalesce(p_held.given_title, p_parsed ->> 'title');
   p_held.names := p_parsed -> 'names';
   p_held.language := p_parsed ->> 'language';
@@ -153,6 +161,20 @@ end $$;
 comment on function store_blocks is
   'Stores what was read in a document, in place of any earlier: its blocks, its figures, how many chunks it will have. '
   'Says how many chunks an earlier attempt has left.';
+
+create function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
+returns table (id uuid)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  held constant documents := held_document(p_document, p_lease);
+begin
+  perform insert_blocks(held.id, p_first, p_blocks::jsonb);
+  return query select held.id;
+end $$;
+comment on function add_blocks is
+  'Stores further blocks of a document after those of `store_blocks`, the first with this ordinal: a book comes in '
+  'several calls, so that nobody needs room for all of it.';
 
 create function supersede(p_held documents)
 returns documents

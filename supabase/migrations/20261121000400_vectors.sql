@@ -86,8 +86,10 @@ end $$;
 comment on function sketch is
   'Internal: for each edge a bit of each number of the vector. The more bits two sketches share, the nearer the vectors.';
 
-create function scan_sketches(p_shelf text, p_sketch bit varying, p_within uuid[], p_count int) returns bigint[]
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp
+create function scan_shelf(p_base uuid, p_shelf text, p_sketch bit varying, p_embedding halfvec, p_model text,
+  p_within uuid[], p_count int, p_limit int)
+returns table (chunk_id bigint, distance double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp
 set jit = off set max_parallel_workers_per_gather = 1
 as $$
 declare
@@ -95,30 +97,39 @@ declare
     select string_agg(format('s.s%s <~> $1::bit(%s)', n, length(p_sketch)), ', ') from generate_series(1, 10) n);
   asked constant text := format(
     'with near as materialized ( '
-    '  select s.ctid as place from shelves.%1$I s where $2 is null or s.document_id = any ($2) '
-    '  order by least(%2$s) limit $3), '
-    'each as ( '
-    '  select unnest(s.chunks) as chunk, unnest(array[%2$s]) as distance from near '
-    '  cross join lateral (select * from shelves.%1$I x where x.ctid = near.place offset 0) s '
-    '  cross join lateral (select from documents d where d.id = s.document_id and d.visible offset 0) seen) '
-    'select (select count(*) from near), array( '
-    '  select chunk from each where chunk is not null order by distance, chunk limit $4)',
-    p_shelf, distances);
+    '  select s.ctid as place, least(%2$s) as closest from shelves.%1$I s where $2 is null or s.document_id = any ($2) '
+    '  order by closest limit $3), '
+    'far as materialized (select max(n.closest) as distance from near n), '
+    'compared as materialized ( '
+    '  select c.id, c.embedding <=> $4 as distance '
+    '  from (select * from documents_chunks x where x.id = any (array( ' -- at once: one by one takes twice as long
+    '    select u.chunk from ( '
+    '      select unnest(s.chunks) as chunk, unnest(array[%2$s]) as distance '
+    '      from shelves.%1$I s where s.ctid = any (array(select near.place from near))) u '
+    '    where u.distance <= (select far.distance from far))) offset 0) c '
+    '  where c.base_id = $5 and c.model = $6 and c.embedding is not null '
+    '    and c.document_id not in (select h.id from hidden_documents h where h.base_id = $5)) '
+    'select (select count(*) from near), (select count(*) from compared), array_agg(best.id), array_agg(best.distance) '
+    'from (select * from compared order by distance, id limit $7) best', p_shelf, distances);
   rows_wanted int := p_count;
   rows_read bigint;
-  nearest bigint[];
+  compared bigint;
+  chunks bigint[];
+  nearness double precision[];
 begin
   loop
-    execute asked into rows_read, nearest using p_sketch, p_within, rows_wanted, p_count;
-    exit when cardinality(nearest) >= p_count or rows_read < rows_wanted;
+    execute asked into rows_read, compared, chunks, nearness
+    using p_sketch, p_within, rows_wanted, p_embedding, p_base, p_model, p_limit;
+    exit when compared * 4 >= p_count * 3 or rows_read < rows_wanted;
     rows_wanted := rows_wanted * 4;
   end loop;
-  return nearest;
+  return query select * from unnest(chunks, nearness);
 end $$;
-comment on function scan_sketches is
-  'Internal: the passages whose sketches are nearest, of documents that may be seen: those that left meanwhile still stand '
-  'on the shelf, and where they took too many places, more are looked at. A row of a shelf is ranked by the best of its ten, '
-  'because sorting costs more than comparing.';
+comment on function scan_shelf is
+  'Internal: the nearest among the some `p_count` passages whose sketches are nearest, of documents that may be seen. A row '
+  'of a shelf is ranked by the best of its ten, because sorting costs more than comparing; of the best rows those passages '
+  'count that are as near as the last row''s best. Those that left meanwhile still stand on the shelf: where they took more '
+  'than a quarter of the places, more rows are looked at.';
 
 create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)
@@ -127,10 +138,11 @@ as $$
 #variable_conflict use_column
 declare
   shelf constant vector_shelves := (select s from vector_shelves s where s.base_id = p_base and s.model = p_model);
+  present constant bigint := (select b.passages from bases b where b.id = p_base);
   -- How many are compared by their vectors. Of 50,000 passages the best 300 by 1,024 bits hold .998 of the nearest
-  -- thirty; of 100,000 the best 500 .997; of 500,000 the best 500 .994, 700 .998.
-  effort constant int := greatest(10 * p_limit, 400 + (select b.passages / 1000 from bases b where b.id = p_base));
-  near bigint[];
+  -- thirty; of 100,000 the best 500 .997; of 500,000 the best 500 .994, 700 .998. Those that left take their part.
+  effort constant int := greatest(10 * p_limit, 300 + least(present / 500, 100 + present / 1000))
+    * least(greatest(1, shelf.passages / greatest(1, present)::real), 4);
   chunks bigint[];
   distances double precision[];
 begin
@@ -143,11 +155,9 @@ begin
     return query select * from scan_documents(p_base, p_embedding, p_model, p_within, p_limit);
     return;
   end if;
-  near := scan_sketches(shelf.name, sketch(p_embedding, shelf.edges), p_within, effort);
   with found as (
-    select c.id as chunk_id, c.embedding <=> p_embedding as distance
-    from unnest(near) n (id) cross join lateral (select * from documents_chunks x where x.id = n.id offset 0) c
-    where c.base_id = p_base and c.model = p_model and c.embedding is not null
+    select * from scan_shelf(
+      p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit)
     union all
     select * from scan_documents(p_base, p_embedding, p_model, array(
       select d.id from documents d where d.base_id = p_base and d.chunks > 0 and not d.shelved

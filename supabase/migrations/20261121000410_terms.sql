@@ -182,6 +182,9 @@ declare
   titled_weight constant double precision := 0.5; -- of a word in the title or the headings, however long they are
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  all_shown constant boolean := p_hidden = '{}';
+  every constant int := 2147483647; -- rows; as good a fence as "offset 0", but of an unknown limit the planner expects a
+  -- tenth, and makes hash tables that fit the cache
 begin
   return query
   select h.chunk_id, sum(w.own * coalesce(h.own * (k1 + 1) / (h.own + k1), 0)
@@ -192,8 +195,8 @@ begin
     from (
       select x.term, x.chunk_id, x.frequency * average / greatest(x.length, shortest) + x.titled * titled_weight as weight
       from chunk_terms x
-      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" offset 0) t
-    where (p_hidden = '{}' or t.chunk_id not in (select unnest(p_hidden)))
+      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" limit every) t
+    where (all_shown or t.chunk_id not in (select unnest(p_hidden)))
       and (p_allowed is null or t.chunk_id in (select unnest(p_allowed)))
     group by t.chunk_id
   ) h

@@ -64,13 +64,13 @@ async def llm() -> AsyncIterator[LlmServer]:
 @pytest.fixture
 def with_jina(jina: JinaServer) -> dict[str, str]:
     """Settings that lead to the scripted Jina."""
-    return {"JINA_BASE_URL": jina.url, "JINA_API_KEY": KEY, "JINA_TIMEOUT_SECONDS": "3"}
+    return {"JINA_BASE_URL": jina.url, "JINA_API_KEY": KEY, "JINA_TIMEOUT_SECONDS": "30"}
 
 
 @pytest.fixture
 def with_llm(llm: LlmServer) -> dict[str, str]:
     """Settings that lead to the scripted model."""
-    return {"LLM_BASE_URL": llm.url, "LLM_TIMEOUT_SECONDS": "3"}
+    return {"LLM_BASE_URL": llm.url, "LLM_TIMEOUT_SECONDS": "30"}
 
 
 @pytest.fixture

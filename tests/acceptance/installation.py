@@ -7,7 +7,6 @@ outside the group, as it is for a real user: it survives, or is stopped by the l
 import asyncio
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -17,15 +16,10 @@ from pathlib import Path
 import psycopg
 
 from adapters.database.embedded import embedded_database
+from tests.ports import free_port
 
-READY_S = 60.0  # on a busy machine
-STOP_S = 40.0
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+READY_S = 180.0  # on a busy machine
+STOP_S = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)

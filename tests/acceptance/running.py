@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.serving import serve
 from bot.settings import Settings
 
-START_S = 30.0
+START_S = 120.0
 
 
 @asynccontextmanager

@@ -24,13 +24,15 @@ async def test_what_is_read_so_far_answers_and_the_answer_says_how_much_that_is(
 ) -> None:
     async with start(**with_jina) as page, Person(page) as you:
         await enter(you, "base")
-        jina.delay_s = 1.5
+        jina.delay_s = 3.0
         await you.send_file(write_book(tmp_path / "Книга.txt"))
         progress = await you.wait_for("Спрашивать уже можно", READ_S)
+        jina.documents_go_on.clear()
+        jina.delay_s = 0.0
         await enter(you, "chat")
         await you.say("Как звали погонщика верблюдов?")
         answer = await you.wait_for("ещё читается", READ_S)
-        jina.delay_s = 0.0
+        jina.documents_go_on.set()
         await you.wait_for("✅ Книга", READ_S)
     told = re.search(r"Документ «Книга.txt» ещё читается: прочитано (\d+) %", answer.text)
     assert told

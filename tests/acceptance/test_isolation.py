@@ -139,7 +139,7 @@ async def test_the_same_buttons_work_at_home(scene: Scene) -> None:
 
 async def test_reading_a_document_cannot_be_cancelled_from_elsewhere(start: Start, tmp_path: Path) -> None:
     async with serve_web() as web:
-        web.replies["/rules"] = Reply(body=PAGE.encode(), wait_s=3)
+        web.replies["/rules"] = Reply(body=PAGE.encode(), wait_s=8)
         async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you, Person(page, ANNA, GROUP) as anna:
             await enter(you, "base")
             await you.say(web.url("/rules"))

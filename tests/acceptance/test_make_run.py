@@ -9,7 +9,6 @@ import base64
 import os
 import re
 import signal
-import socket
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -17,12 +16,13 @@ from pathlib import Path
 
 from playwright.async_api import Locator, Page, expect
 
+from tests.ports import free_port
 from tests.servers.chromium import open_chromium
 from tests.servers.web import Reply, WebServer, serve_web
 
 ROOT = Path(__file__).parents[2]
-READY_S = 60.0  # on a busy CI machine; the README promises ten seconds, and benchmarks/start.py measures them
-READ_MS = 60_000
+READY_S = 180.0  # on a busy CI machine; the README promises ten seconds, and benchmarks/start.py measures them
+READ_MS = 120_000
 PDF = "docs_mixed/unstructured/layout-parser-paper-fast.pdf"
 DOCX = "docs_mixed/unstructured/handbook-1p.docx"
 PAGE = """<!doctype html><html lang="ru"><head><meta charset="utf-8"><title>Правила двора</title></head><body><article>
@@ -42,9 +42,7 @@ DROP = """async ({name, type, data}) => {
 @asynccontextmanager
 async def make_run(home: Path, environment: Mapping[str, str]) -> AsyncIterator[str]:
     """`make run` in a fresh folder; yields the page that its first line names, and stops it with Ctrl-C."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    ours = {"BAZA_HOME": str(home), "LOCALCHAT_PORT": str(port), **environment}
+    ours = {"BAZA_HOME": str(home), "LOCALCHAT_PORT": str(free_port()), **environment}
     process = await asyncio.create_subprocess_exec(
         "make", "--no-print-directory", "run",
         cwd=ROOT, env={**os.environ, **ours}, stdout=asyncio.subprocess.PIPE, start_new_session=True,
@@ -58,7 +56,7 @@ async def make_run(home: Path, environment: Mapping[str, str]) -> AsyncIterator[
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
-        await asyncio.wait_for(process.wait(), 40)
+        await asyncio.wait_for(process.wait(), 120)
 
 
 async def test_a_new_user_sends_three_sources_and_asks_about_each(fresh_home: Path, shared_data: Path) -> None:

@@ -92,7 +92,8 @@ async def test_when_the_model_fails_the_person_gets_quotes(
     start: Start, llm: LlmServer, with_llm: Variables, tmp_path: Path, trouble: Scripted
 ) -> None:
     llm.script(*[trouble] * 8)
-    async with start(**with_llm) as page, Person(page) as you:
+    impatient = {"LLM_TIMEOUT_SECONDS": "3"} if trouble is HANG else {}
+    async with start(**(with_llm | impatient)) as page, Person(page) as you:
         await keep_contract(you, tmp_path)
         await you.say(QUESTION)
         answer = await you.wait_for("Вот что нашлось в базе", READ_S)
@@ -160,9 +161,10 @@ async def test_a_document_waits_out_a_trouble_of_jina(
     start: Start, jina: JinaServer, with_jina: Variables, tmp_path: Path, trouble: Scripted
 ) -> None:
     jina.script(trouble)
+    impatient = {"JINA_TIMEOUT_SECONDS": "3"} if trouble is HANG else {}
     contract = tmp_path / "Договор.md"
     contract.write_text(CONTRACT, encoding="utf-8")
-    async with start(**with_jina) as page, Person(page) as you:
+    async with start(**(with_jina | impatient)) as page, Person(page) as you:
         await enter(you, "base")
         await you.send_file(contract)
         await you.wait_for("✅ Договор", READ_S)

@@ -14,7 +14,7 @@ from rag.entities import GraphFact
 from tests.acceptance.test_portfolio import PORTFOLIO, read_notes
 from tests.servers.llm import LlmServer
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 DIARY = "он просит двух операторов неделю вести дневник"
 
 

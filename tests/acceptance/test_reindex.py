@@ -29,7 +29,7 @@ from tests.servers.jina import KEY, EmbeddingsRequest, JinaServer, serve_jina
 _MODELS = "select model, bool_and(embedding is not null) from documents_chunks group by 1"
 BASE = "работа"
 JINA = "jina-embeddings-v3"
-WAIT_S = 60.0
+WAIT_S = 180.0
 DOCUMENTS = 10
 GONE = DOCUMENTS - 1  # the number of the one that is deleted meanwhile; nobody asks about it
 PASSAGES_A_DOCUMENT = 10

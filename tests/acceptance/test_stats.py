@@ -12,6 +12,7 @@ from bot.cli.troubles import CommandError
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_models import ANSWER, QUESTION, keep_contract
 from tests.acceptance.test_whole_way import READ_S
+from tests.ports import free_port
 from tests.servers.llm import LlmServer
 from tests.servers.person import ANNA, GROUP, YOU, Person, Seen
 
@@ -82,13 +83,6 @@ async def test_a_stranger_sees_nothing(start: Start) -> None:
         await you.wait_for("База этой группы", after=await you.say("/stats"))
         told = [seen.text for seen in await anna.messages() if seen.is_bot]
     assert len(told) == 2
-
-
-def free_port() -> int:
-    """One that nobody has just now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 async def scraped(port: int) -> dict[str, float]:

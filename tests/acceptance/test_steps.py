@@ -51,7 +51,7 @@ async def test_stopped_it_answers_from_what_is_known(
     start: Start, llm: LlmServer, with_llm: Variables, tmp_path: Path
 ) -> None:
     llm.planner = diagnose
-    llm.script(Streamed(text=analysis(enough=True), pause_s=5), ANSWER)
+    llm.script(Streamed(text=analysis(enough=True), pause_s=20), ANSWER)
     async with start(**{**with_llm, "LLM_TIMEOUT_SECONDS": "60"}) as page, Person(page) as you:
         await keep_contract(you, tmp_path)
         await you.say(QUESTION)

@@ -11,8 +11,8 @@ import pytest
 from bot.localchat.server import LocalChat, serve_local_chat
 from bot.receiving import SECRET_HEADER, WEBHOOK_PATH
 from tests.acceptance.conftest import Start
-from tests.acceptance.installation import free_port
 from tests.acceptance.test_whole_way import READ_S, enter
+from tests.ports import free_port
 from tests.servers.person import YOU, Person
 
 SECRET = "a-secret_that-only_Telegram-knows"

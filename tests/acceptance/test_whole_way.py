@@ -6,7 +6,7 @@ from tests.acceptance.conftest import Start
 from tests.servers.person import Person
 from tests.servers.web import Reply, serve_web
 
-READ_S = 30.0
+READ_S = 120.0
 CONTRACT = "Договор аренды\n\nШтраф за просрочку оплаты составляет 0,1 % от суммы за каждый день.\n"
 PAGE = """<!doctype html><html lang="ru"><head><meta charset="utf-8"><title>Правила парковки</title></head><body>
 <article><h1>Правила парковки</h1><p>Во дворе можно оставить автомобиль не дольше двух часов подряд. Исключение
@@ -157,4 +157,4 @@ async def test_an_answer_survives_a_flood_limit(start: Start) -> None:
     async with start() as page, Person(page) as you:
         await you.break_method("sendMessage", error_code=429, retry_after=1, times=1)
         await you.say("/start")
-        await you.wait_for("Выберите режим работы", 15)
+        await you.wait_for("Выберите режим работы", READ_S)

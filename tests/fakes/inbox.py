@@ -6,12 +6,12 @@ from typing import Any
 
 
 class MemoryInboxKeeper:
-    """Meets `bot.ports.InboxKeeper`; `waiting` are the updates that were not handled yet."""
+    """Meets `bot.ports.InboxKeeper`; `waiting` are the updates that were not handled yet, `begun` what began again."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, Mapping[str, Any]] = {}
         self._known: set[int] = set()
-        self._begun: Counter[int] = Counter()
+        self.begun: Counter[int] = Counter()
 
     async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
         if update_id in self._known:
@@ -27,5 +27,5 @@ class MemoryInboxKeeper:
         return [self.waiting[number] for number in sorted(self.waiting)]
 
     async def begin_again(self, bot_id: int, update_id: int) -> int:
-        self._begun[update_id] += 1
-        return 1 + self._begun[update_id]
+        self.begun[update_id] += 1
+        return 1 + self.begun[update_id]

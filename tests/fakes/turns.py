@@ -14,7 +14,7 @@ from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
-from rag.ports import ChatModel
+from rag.ports import ChatModel, EntityResolver
 from rag.records import (
     Answer,
     Answered,
@@ -52,6 +52,7 @@ class Turn:
         planner: ChatModel | None = None,
         general_knowledge: bool = True,
         dialogue: RememberedDialogue | None = None,
+        entities: EntityResolver | None = None,
     ) -> None:
         self.search = FoundPassages(found)
         self.dialogue = dialogue or RememberedDialogue()
@@ -62,7 +63,7 @@ class Turn:
         tools = (SearchBase(_retrieval(self.search), Catalogue()),)
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
-            entities=None,
+            entities=entities,
             planner=Planner(planner, tools=tools, intents=intents, threshold=0.5),
             prompt=PlannerPrompt(
                 prompts,

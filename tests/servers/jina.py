@@ -97,6 +97,7 @@ class JinaServer:
     url: str = ""
     requests: list[JinaRequest] = field(default_factory=list)
     most_at_once: int = 0
+    documents_go_on: asyncio.Event = field(default_factory=asyncio.Event)  # until it is cleared; questions always do
     _script: deque[Scripted | Spoiled] = field(default_factory=deque)
     _at_once: int = 0
 
@@ -127,7 +128,10 @@ class JinaServer:
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             answer = self._answer(request, shape, await request.read())
+            body = self.requests[-1].body
             await asyncio.sleep(self.delay_s)
+            if isinstance(body, EmbeddingsRequest) and body.task == "retrieval.passage":
+                await self.documents_go_on.wait()
             return await play(answer)
         finally:
             self._at_once -= 1
@@ -225,6 +229,7 @@ def _overlap(query: str, document: str) -> float:
 async def serve_jina(*, key: str = KEY, delay_s: float = 0.0, port: int = 0) -> AsyncIterator[JinaServer]:
     """A running server; `url` is what JINA_BASE_URL takes. `delay_s` passes before each usual answer."""
     server = JinaServer(key=key, delay_s=delay_s)
+    server.documents_go_on.set()
     application = web.Application(client_max_size=2**26)
     application.add_routes([web.post("/v1/embeddings", server.embed), web.post("/v1/rerank", server.rerank)])
     async with listen(application, port=port) as address:

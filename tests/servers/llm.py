@@ -162,6 +162,7 @@ class LlmServer:
     parts: list[ChatRequest] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)  # what was wrong with requests that the server could not read
+    connections: set[object] = field(default_factory=set)  # by the client's address
     left_early: int = 0  # streams that the client did not hear to their end
     _script: deque[Answer] = field(default_factory=deque)
 
@@ -176,6 +177,7 @@ class LlmServer:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
         self.headers.append(dict(request.headers))
+        self.connections.add(request.get_extra_info("peername"))
         try:
             body = ChatRequest.model_validate_json(await request.read())
         except ValidationError as error:

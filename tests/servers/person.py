@@ -75,11 +75,11 @@ class Person:
         self._ear: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=10))
+        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=60))
         heard = asyncio.get_running_loop().create_future()
         self._ear = asyncio.create_task(self._listen(heard))
         try:
-            await asyncio.wait({self._ear, heard}, timeout=10, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({self._ear, heard}, timeout=60, return_when=asyncio.FIRST_COMPLETED)
             if not heard.done():
                 raise ConnectionError(f"the page {self._origin} does not answer")
         except BaseException:  # also a cancellation: nobody else would close the session
@@ -157,7 +157,7 @@ class Person:
         """What is in the chat now, oldest first."""
         return [_seen(raw) for raw in (await self._get(f"{self._chat}?limit={limit}"))["messages"]]
 
-    async def wait_for(self, wanted: str | Predicate, timeout: float = 10, *, after: Seen | None = None) -> Seen:  # noqa: ASYNC109 - the interface that tests want
+    async def wait_for(self, wanted: str | Predicate, timeout: float = 30, *, after: Seen | None = None) -> Seen:  # noqa: ASYNC109 - the interface that tests want
         """The first version of a message that matches; a string is a pattern for the bot's texts.
 
         Raises AssertionError that shows the end of the chat when the time (seconds) is over.
@@ -182,7 +182,7 @@ class Person:
                 f"not seen in {timeout} s: {wanted}\nthe chat ends with:\n" + "\n".join(last)
             ) from None
 
-    async def wait_for_answer(self, query_id: str, timeout: float = 10) -> Answer:  # noqa: ASYNC109 - as above
+    async def wait_for_answer(self, query_id: str, timeout: float = 30) -> Answer:  # noqa: ASYNC109 - as above
         """What the bot answered to this press."""
         async with asyncio.timeout(timeout), self._changed:
             while True:

@@ -36,7 +36,7 @@ class SupabaseLite:
     def forget(self, database: str) -> None:
         """Close the server's connections to `database`, so that it can be dropped."""
         request = urllib.request.Request(self.url(database), method="DELETE")
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(request, timeout=60).close()
 
 
 def find_modules(environment: Mapping[str, str] = os.environ) -> Path | None:

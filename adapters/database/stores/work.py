@@ -4,7 +4,7 @@ In: what ingestion made of a document. Out: its state. Every call but `claim` is
 raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from adapters.database import rows
@@ -16,6 +16,8 @@ from domain.ids import DocumentId
 from domain.locator import JsonValue
 from ingestion.errors import LeaseLost
 from ingestion.records import Block, ClaimedDocument, Document, Edition, Failure, IndexedChunk, PublishedDocument
+
+BATCH_CHARS = 300_000  # of blocks in one call
 
 
 class WorkStore:
@@ -66,8 +68,17 @@ class WorkStore:
         return rows.published_document(found[0]) if found else None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        """Store title, figures and all blocks; how many chunks earlier attempts have left."""
-        found = await self._call("store_blocks", document, p_parsed=json_text(_parsed_json(parsed)), p_chunks=chunks)
+        """Store title, figures and all blocks, a book's in several calls; how many chunks earlier attempts left."""
+        batches = _in_batches(parsed.blocks)
+        batch = next(batches)
+        found = await self._call(
+            "store_blocks", document, p_parsed=json_text(_parsed_json(parsed, batch)), p_chunks=chunks
+        )
+        count = len(batch)
+        for batch in batches:
+            further = json_text([_block_json(block) for block in batch])
+            await self._call("add_blocks", document, p_first=count, p_blocks=further)
+            count += len(batch)
         return rows.integer(found[0], "stored")
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
@@ -93,7 +104,7 @@ class WorkStore:
             document,
             p_chunks=chunks,
             p_last=_chunks_json(last),
-            p_parsed=None if parsed is None else json_text(_parsed_json(parsed)),
+            p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
         )
         return rows.published_document(found[0])
 
@@ -124,7 +135,20 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
     }
 
 
-def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
+def _in_batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """At least one, which may be empty."""
+    batch: list[Block] = []
+    chars = 0
+    for block in blocks:
+        if chars > BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+        batch.append(block)
+        chars += len(block.text)
+    yield batch
+
+
+def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
     return {
         "title": parsed.title,
         "names": [{"text": name.text, "terms": dict(name.terms)} for name in parsed.names],
@@ -137,7 +161,7 @@ def _parsed_json(parsed: Document) -> dict[str, JsonValue]:
         "unread": [part.to_json() for part in parsed.unread],
         "author": parsed.author,
         "published_at": iso(parsed.published_at),
-        "blocks": [_block_json(block) for block in parsed.blocks],
+        "blocks": [_block_json(block) for block in blocks],
     }
 
 

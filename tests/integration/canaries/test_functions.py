@@ -78,7 +78,12 @@ async def crossing(stores: DatabaseStores, catalog: Catalog, bases: list[Content
 
 
 # The examples share a database on purpose: each adds bases to those of the others.
-@settings(max_examples=4, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4,
+    deadline=None,
+    phases=UNSHRUNK,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(bases=some_bases, filtered=st.booleans())
 async def test_no_function_crosses_from_base_to_base(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
@@ -87,7 +92,12 @@ async def test_no_function_crosses_from_base_to_base(
 
 
 @pytest.mark.usefixtures("every_base_is_large")
-@settings(max_examples=2, deadline=None, phases=UNSHRUNK, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=2,
+    deadline=None,
+    phases=UNSHRUNK,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(bases=some_bases, filtered=st.booleans())
 async def test_no_function_crosses_between_bases_with_shelves(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool

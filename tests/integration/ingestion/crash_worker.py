@@ -33,9 +33,10 @@ from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
 from tests.fakes.speech import FakeTranscriber, said
 
-LEASE_S = 1
+LEASE_S = 60  # of a worker alone: the test ends it with the worker
+STORM_LEASE_S = 1  # with a HOST: the next worker waits for its end
 WINDOW_TOKENS = 1000
-PARSE_S, PARSE_MB = 30, 1024
+PARSE_S, PARSE_MB = 300, 1024
 SPEECH = "Арендатор вносит плату не позднее пятого числа. " * 20
 CHUNKS = ChunkLimits(chunk_tokens=100, overlap_tokens=20)
 AWAY = "away"  # the file that makes the embedding service not answer
@@ -147,7 +148,7 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
     async with AsyncExitStack() as stack:
         queue = HangingQueue(await stack.enter_async_context(open_postgres(url, pool_size=4, timeout_s=20)))
         queue.fault = fault
-        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=10, allow_hosts=hosts)
+        limits = FetchLimits(file_bytes=10**7, page_bytes=10**6, page_s=60, allow_hosts=hosts)
         parser = await stack.enter_async_context(ParseProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB))
         pipeline = IngestionPipeline(
             fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
@@ -158,8 +159,9 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
             limits=CHUNKS,
             scratch=folder / "scratch",
         )
+        lease_s = STORM_LEASE_S if hosts else LEASE_S
         worker = Worker(
-            queue, pipeline, name=stage, concurrency=1, lease_s=LEASE_S, poll_s=0.1, attempts=8, backoff_s=1
+            queue, pipeline, name=stage, concurrency=1, lease_s=lease_s, poll_s=0.1, attempts=8, backoff_s=1
         )
         await worker.run(stop)
 

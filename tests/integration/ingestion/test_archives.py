@@ -26,8 +26,8 @@ from tests.unit.ingestion.parsers.packages import letter, sheet_rows, write_arch
 
 @pytest.fixture
 async def reader() -> AsyncIterator[FileReader]:
-    async with ParseProcess(timeout_s=30, memory_mb=1024) as parser:
-        archives = ArchiveReader(unpacker=UnpackProcess(timeout_s=30, memory_mb=1024))
+    async with ParseProcess(timeout_s=300, memory_mb=1024) as parser:
+        archives = ArchiveReader(unpacker=UnpackProcess(timeout_s=300, memory_mb=1024))
         yield FileReader(parser=parser, archives=archives, pictures=None, recordings=None)
 
 
@@ -98,7 +98,7 @@ async def test_a_process_that_dies_is_the_files_fault(tmp_path: Path, monkeypatc
     path = write_archive(tmp_path / "a.zip", {"a.txt": "x"})
     file = FetchedFile(path=path, name="a.zip", media_type=None, size_bytes=1, sha256="")
     with pytest.raises(SourceError) as caught:
-        await UnpackProcess(timeout_s=30, memory_mb=512).unpack(file, tmp_path, members=1, total_bytes=1)
+        await UnpackProcess(timeout_s=300, memory_mb=512).unpack(file, tmp_path, members=1, total_bytes=1)
     assert caught.value.code is FailureCode.FILE_DAMAGED
 
 

@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 
 import pytest
@@ -17,12 +17,13 @@ import pytest
 from domain.documents import DocumentStatus
 from domain.ids import BaseId
 from ingestion.errors import FailureCode, LeaseLost, SourceError
-from ingestion.parsers import children
+from ingestion.parsers import children, kept
 from ingestion.parsers.child import MOST_REQUESTS
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
+from tests.waiting import until
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
@@ -32,7 +33,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not
 
 @pytest.fixture
 async def parser() -> AsyncIterator[ParseProcess]:
-    async with ParseProcess(timeout_s=30, memory_mb=1024) as process:
+    async with ParseProcess(timeout_s=300, memory_mb=1024) as process:
         yield process
 
 
@@ -103,15 +104,9 @@ def _parsing_children() -> list[int]:
     return [child for nursery in _nurseries() for child in _children(nursery)]
 
 
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.02)
-
-
 async def _parse_and_signal(parser: ParseProcess, file: FetchedFile, number: signal.Signals) -> FailureCode:
     parsing = asyncio.create_task(parser.parse(file, progress_of(FakeQueue())))
-    await _until(lambda: bool(_parsing_children()))
+    await until(lambda: bool(_parsing_children()))
     os.kill(_parsing_children()[0], number)
     return await _code(parsing)
 
@@ -133,7 +128,15 @@ async def test_a_parsers_reason_comes_back_with_its_values(parser: ParseProcess,
 async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Path) -> None:
     documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
     assert {document.title for document in documents} == {"Заголовок"}
-    await _until(lambda: not _parsing_children())
+    await until(lambda: not _parsing_children())
+
+
+@pytest.fixture
+def keeping(parser: ParseProcess, monkeypatch: pytest.MonkeyPatch) -> ParseProcess:
+    """Its processes wait for the next file, and are waited for, however slow the machine is."""
+    monkeypatch.setattr(kept, "IDLE_S", 600.0)
+    monkeypatch.setattr(kept, "WILLING_S", 60.0)
+    return parser
 
 
 async def _parse_for(parser: ParseProcess, base: str, file: FetchedFile) -> list[int]:
@@ -143,46 +146,46 @@ async def _parse_for(parser: ParseProcess, base: str, file: FetchedFile) -> list
 
 
 async def test_the_next_file_of_a_base_is_read_by_the_process_of_the_first(
-    parser: ParseProcess, tmp_path: Path
+    keeping: ParseProcess, tmp_path: Path
 ) -> None:
-    first = await _parse_for(parser, "mine", _small(tmp_path))
-    assert await _parse_for(parser, "mine", _small(tmp_path)) == first
+    first = await _parse_for(keeping, "mine", _small(tmp_path))
+    assert await _parse_for(keeping, "mine", _small(tmp_path)) == first
     assert len(first) == 1
 
 
-async def test_no_process_reads_files_of_two_bases(parser: ParseProcess, tmp_path: Path) -> None:
-    (first,) = await _parse_for(parser, "mine", _small(tmp_path))
-    assert set(await _parse_for(parser, "yours", _small(tmp_path))) > {first}
+async def test_no_process_reads_files_of_two_bases(keeping: ParseProcess, tmp_path: Path) -> None:
+    (first,) = await _parse_for(keeping, "mine", _small(tmp_path))
+    assert set(await _parse_for(keeping, "yours", _small(tmp_path))) > {first}
 
 
-async def test_a_process_that_has_grown_reads_no_other_file(parser: ParseProcess, tmp_path: Path) -> None:
+async def test_a_process_that_has_grown_reads_no_other_file(keeping: ParseProcess, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     path.write_text("слово за словом\n" * 200_000)
-    await _parse_for(parser, "mine", _fetched(path))
-    await _until(lambda: not _parsing_children())
+    await _parse_for(keeping, "mine", _fetched(path))
+    await until(lambda: not _parsing_children())
 
 
-async def test_a_process_serves_so_many_files_and_no_more(parser: ParseProcess, tmp_path: Path) -> None:
-    served = [await _parse_for(parser, "mine", _small(tmp_path)) for _ in range(MOST_REQUESTS + 1)]
+async def test_a_process_serves_so_many_files_and_no_more(keeping: ParseProcess, tmp_path: Path) -> None:
+    served = [await _parse_for(keeping, "mine", _small(tmp_path)) for _ in range(MOST_REQUESTS + 1)]
     assert len(set(map(tuple, served[:MOST_REQUESTS]))) == 1
     assert served[MOST_REQUESTS] != served[0]
 
 
-async def test_a_process_that_died_while_it_waited_is_missed_by_nobody(parser: ParseProcess, tmp_path: Path) -> None:
-    (waiting,) = await _parse_for(parser, "mine", _small(tmp_path))
+async def test_a_process_that_died_while_it_waited_is_missed_by_nobody(keeping: ParseProcess, tmp_path: Path) -> None:
+    (waiting,) = await _parse_for(keeping, "mine", _small(tmp_path))
     os.kill(waiting, signal.SIGKILL)
-    assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue(), base=BaseId("mine")))).title == "Заголовок"
+    assert (await keeping.parse(_small(tmp_path), progress_of(FakeQueue(), base=BaseId("mine")))).title == "Заголовок"
 
 
 async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:
     async with ParseProcess(timeout_s=1, memory_mb=4096) as parser:
         assert await _code(parser.parse(slow_file, progress_of(FakeQueue()))) is FailureCode.FILE_TOO_SLOW
-        await _until(lambda: not _parsing_children())
+        await until(lambda: not _parsing_children())
 
 
 async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
     heavy = write_docx(tmp_path / "heavy.docx", p("x") * 500_000)
-    async with ParseProcess(timeout_s=30, memory_mb=200) as parser:
+    async with ParseProcess(timeout_s=300, memory_mb=200) as parser:
         assert await _code(parser.parse(_fetched(heavy), progress_of(FakeQueue()))) is FailureCode.FILE_TOO_HEAVY
         assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
 
@@ -211,17 +214,17 @@ async def test_a_crash_is_a_reason(
 
 async def test_cancelling_kills_the_process(parser: ParseProcess, slow_file: FetchedFile) -> None:
     parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
-    await _until(lambda: bool(_parsing_children()))
+    await until(lambda: bool(_parsing_children()))
     parsing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await parsing
-    await _until(lambda: not _parsing_children())
+    await until(lambda: not _parsing_children())
 
 
 async def test_closing_leaves_no_process(slow_file: FetchedFile) -> None:
-    async with ParseProcess(timeout_s=30, memory_mb=4096) as parser:
+    async with ParseProcess(timeout_s=300, memory_mb=4096) as parser:
         parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
-        await _until(lambda: bool(_parsing_children()))
+        await until(lambda: bool(_parsing_children()))
         family = _nurseries() + _parsing_children()
     assert not any(map(_is_there, family))
     assert await _code(parsing) in {FailureCode.FILE_TOO_HEAVY, FailureCode.FILE_DAMAGED}
@@ -256,7 +259,7 @@ async def test_pages_are_told_while_they_are_read(parser: ParseProcess, slow_pdf
 async def test_a_lost_lease_ends_the_parsing(parser: ParseProcess, slow_pdf: FetchedFile) -> None:
     with pytest.raises(LeaseLost):
         await parser.parse(slow_pdf, progress_of(LostQueue()))
-    await _until(lambda: not _parsing_children())
+    await until(lambda: not _parsing_children())
 
 
 async def test_a_large_document_comes_back_whole(parser: ParseProcess, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ LONGEST_SIDE = 4000  # pixels
 
 @pytest.fixture
 async def parser() -> AsyncIterator[ParseProcess]:
-    async with ParseProcess(timeout_s=60, memory_mb=1024) as process:
+    async with ParseProcess(timeout_s=300, memory_mb=1024) as process:
         yield process
 
 
@@ -38,7 +38,7 @@ async def parser() -> AsyncIterator[ParseProcess]:
 def reader(parser: ParseProcess) -> FileReader:
     tesseract = find_tesseract(("rus", "eng"))
     assert tesseract is not None, "apt-get install tesseract-ocr tesseract-ocr-rus"
-    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=60)
+    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=300)
     pictures = PictureReader(parser, recognizer, RecognitionLimits(pages=10, concurrency=2))
     return FileReader(parser=parser, pictures=pictures, recordings=None)
 
@@ -127,7 +127,7 @@ async def test_a_picture_that_explodes_is_refused(parser: ParseProcess, tmp_path
 async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path) -> None:
     path = tmp_path / "large.png"
     Image.new("RGB", (14_000, 14_000)).save(path)
-    async with ParseProcess(timeout_s=60, memory_mb=400) as parser:
+    async with ParseProcess(timeout_s=300, memory_mb=400) as parser:
         assert await _code(parser.open_picture(_fetched(path), 0)) is FailureCode.FILE_TOO_HEAVY
         assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
 
@@ -143,7 +143,7 @@ async def test_a_process_killed_while_it_draws_costs_its_page_alone(parser: Pars
 
 async def _kill_first_child() -> None:
     """Of the nursery that this process has started."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             for nursery in _children(os.getpid()):
                 for child in _children(nursery) if b"parsers.nursery" in _command(nursery) else []:

@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,12 @@ from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import Batch, Source
 from rag.records import SearchQuery
+from tests.integration.adapters.database.stores.material import ask
 from tests.integration.ingestion.crash_worker import EMBEDDING, FETCHING, NONE, PARSING, PUBLISHING
+from tests.waiting import until
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
+EXPIRE = "update documents set lease_until = now() where phase = 'working' returning 1"  # as if nobody had renewed it
 PARAGRAPHS = 120
 TEXT = "\n\n".join(
     f"Пункт {number}. Арендатор вносит плату не позднее пятого числа каждого месяца; за просрочку начисляется пеня "
@@ -73,6 +76,7 @@ class Scene:
             if process.returncode is None:
                 process.kill()
             await process.wait()
+            ask(self.url, EXPIRE)
 
 
 @pytest.fixture
@@ -87,12 +91,6 @@ async def scene(database_url: str, postgres_transport: PostgresTransport, tmp_pa
     return Scene(url=database_url, folder=tmp_path, transport=postgres_transport, base=base, document=enqueued.id)
 
 
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.05)
-
-
 async def _finish(scene: Scene) -> DocumentCard:
     """A worker that nothing disturbs, stopped when the document is final."""
     async with scene.worker(NONE) as process, asyncio.timeout(PATIENCE_S):
@@ -105,7 +103,7 @@ async def _finish(scene: Scene) -> DocumentCard:
 
 async def _kill_at(scene: Scene, stage: str) -> None:
     async with scene.worker(stage) as process:
-        await _until((scene.folder / "reached").exists)
+        await until((scene.folder / "reached").exists)
         process.kill()
 
 
@@ -138,7 +136,7 @@ async def test_what_a_killed_worker_has_read_is_found_until_another_begins(
     assert (found > 0, card.searchable) == (has_passages, found)
     (scene.folder / "reached").unlink()
     async with scene.worker(FETCHING) as process:
-        await _until((scene.folder / "reached").exists)
+        await until((scene.folder / "reached").exists)
         assert (await scene.found(), (await scene.card()).searchable) == (0, 0)
         process.kill()
     ready = await _finish(scene)
@@ -161,6 +159,6 @@ def test_a_nursery_whose_worker_is_gone_ends_quietly() -> None:
         ours.close()
         script = "from ingestion.parsers.nursery import main; main()"
         run = subprocess.run(
-            (sys.executable, "-c", script), stdin=theirs.fileno(), capture_output=True, timeout=30, check=False
+            (sys.executable, "-c", script), stdin=theirs.fileno(), capture_output=True, timeout=120, check=False
         )
     assert (run.returncode, run.stderr) == (0, b"")

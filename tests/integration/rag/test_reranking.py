@@ -39,7 +39,7 @@ async def reranker(kind: str, folder: Path) -> AsyncIterator[tuple[Reranker | No
         return
     async with (
         serve_jina() as server,
-        open_jina(base_url=server.url, api_key=KEY, timeout_s=5, tier=TIERS["free"], concurrency=None) as client,
+        open_jina(base_url=server.url, api_key=KEY, timeout_s=60, tier=TIERS["free"], concurrency=None) as client,
     ):
         if kind == "jina away":
             server.script(*[SERVER_ERROR] * 9)

@@ -53,7 +53,7 @@ async def model_that(reply: Reply) -> AsyncIterator[tuple[ChatModel, LlmServer]]
     async with (
         serve_llm(reply=reply) as server,
         open_chat_model(
-            base_url=server.url, api_key=None, models=(MODEL,), temperature=0.3, max_tokens=1000, timeout_s=20
+            base_url=server.url, api_key=None, models=(MODEL,), temperature=0.3, max_tokens=1000, timeout_s=60
         ) as model,
     ):
         yield model, server

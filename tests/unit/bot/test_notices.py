@@ -10,6 +10,7 @@ from domain.ids import BatchId, ChatId, MessageId
 from tests.fakes.bot import texts
 from tests.fakes.cards import card, notice, ready
 from tests.fakes.telegram import RecordedBot
+from tests.waiting import until
 
 
 class ScriptedNotices:
@@ -17,6 +18,7 @@ class ScriptedNotices:
 
     def __init__(self, *due: list[Notice] | Exception) -> None:
         self._due = list(due)
+        self._silent = 0  # looks that found nothing more to show
         self.attached: list[tuple[BatchId, MessageId]] = []
         self.confirmed: list[tuple[BatchId, int]] = []
 
@@ -24,6 +26,7 @@ class ScriptedNotices:
         self.attached.append((batch, message))
 
     async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+        self._silent += not self._due
         found = self._due.pop(0) if self._due else []
         if isinstance(found, Exception):
             raise found
@@ -32,13 +35,18 @@ class ScriptedNotices:
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
         self.confirmed.append((batch, revision))
 
+    @property
+    def are_all_given(self) -> bool:
+        """Nothing was due any more, more than once."""
+        return self._silent > 1
+
 
 async def run(bot: RecordedBot, notices: ScriptedNotices, *, pause_s: float = 0.0) -> None:
     stop = asyncio.Event()
     loop = NoticeLoop(bot.bot, notices, texts(), poll_s=0.01, chat_pause_s=pause_s)
     running = asyncio.create_task(loop.run(stop))
-    await asyncio.sleep(0.1)
-    stop.set()
+    await until(lambda: notices.are_all_given)
+    stop.set()  # what is being shown then is finished
     await running
 
 

@@ -10,6 +10,7 @@ from ingestion.errors import LeaseLost
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument
 from tests.fakes.ingestion import FakeQueue, claimed, note
+from tests.waiting import until
 
 
 class LostQueue(FakeQueue):
@@ -28,7 +29,7 @@ def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_stage_that_lasts_is_told() -> None:
     queue = FakeQueue()
     Progress(queue, claimed(note())).begin(DocumentStatus.EMBEDDING, total=7)
-    await asyncio.sleep(0.05)
+    await until(lambda: queue.reported)
     assert queue.reported == [(DocumentStatus.EMBEDDING, 0, 7)]
 
 
@@ -37,7 +38,7 @@ async def test_a_stage_that_is_followed_by_another_is_not_told_any_more() -> Non
     told = Progress(queue, claimed(note()))
     told.begin(DocumentStatus.PARSING)
     told.begin(DocumentStatus.EMBEDDING)
-    await asyncio.sleep(0.05)
+    await until(lambda: queue.reported)
     assert [status for status, _, _ in queue.reported] == [DocumentStatus.EMBEDDING]
 
 
@@ -54,7 +55,7 @@ async def test_a_lease_that_went_meanwhile_is_left_to_the_work_itself() -> None:
     queue = LostQueue()
     told = Progress(queue, claimed(note()))
     told.begin(DocumentStatus.PARSING)
-    await asyncio.sleep(0.05)
+    await until(lambda: queue.reported)
     await told.close()
     assert len(queue.reported) == 1
 

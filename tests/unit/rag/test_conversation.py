@@ -28,6 +28,7 @@ from tests.fakes.rag import (
     make_question,
 )
 from tests.fakes.turns import ASKED, FOUND, RIGHT, Turn
+from tests.waiting import until
 
 
 def shown(events: Sequence[TurnEvent]) -> list[TextGrew]:
@@ -205,7 +206,7 @@ async def test_a_turn_that_is_cancelled_while_storing_is_stored() -> None:
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
-    await asyncio.sleep(0.05)
+    await until(lambda: turn.dialogue.exchanges)
 
     assert task.cancelled()
     assert len(turn.dialogue.exchanges) == 1

@@ -9,7 +9,7 @@ from rag.records import ChatMessage, SearchQuery
 from tests.fakes.rag import ScriptedModel
 from tests.fakes.turns import RIGHT, Turn, planner
 
-PATIENCE_S = 5.0
+PATIENCE_S = 60.0
 
 
 @dataclass

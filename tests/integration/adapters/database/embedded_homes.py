@@ -25,7 +25,7 @@ from adapters.database.embedded.account import STATE, Account, run_as
 
 CHECKOUT = Path(__file__).parents[4]
 _LIBRARIES = Path(psycopg_pool.__file__).parents[1]
-_START_S = 60
+_START_S = 180
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as two accounts: run the tests as root")
 

@@ -13,6 +13,7 @@ import pytest
 
 from adapters.database.embedded import EmbeddedDatabaseError, embedded_database
 from tests.integration.adapters.database.embedded_homes import execute, server_pid, temporary_folder, user_of, value
+from tests.ports import free_port
 
 _AWKWARD = "Мои данные, $HOME \"x\" 'y' `id` 50%"
 _LONG = "/".join(["Длинное имя папки"] * 8)
@@ -113,7 +114,7 @@ async def test_a_server_that_is_killed_in_use_comes_back_by_itself(home: Path) -
     async with embedded_database(home) as url:
         killed = server_pid(url)
         os.kill(killed, signal.SIGKILL)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not _answers(url) or server_pid(url) == killed:
                 await asyncio.sleep(0.1)
 
@@ -165,16 +166,17 @@ async def test_an_error_of_the_one_who_uses_it_is_passed_on_as_it_is(home: Path)
             raise PermissionError("mine")
 
 
-async def test_over_tcp_the_password_is_asked_for(folder: Path, unused_tcp_port: int) -> None:
-    async with embedded_database(folder, tcp_port=unused_tcp_port) as url:
+async def test_over_tcp_the_password_is_asked_for(folder: Path) -> None:
+    async with embedded_database(folder, tcp_port=free_port()) as url:
         assert value(url, "select 1") == 1
         assert stat.S_IMODE((folder / "postgres.password").stat().st_mode) == 0o600
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
             value(url.replace(url.split(":")[2].split("@")[0], "wrong"), "select 1")
 
 
-async def test_a_port_cannot_be_asked_of_a_server_that_has_none(home: Path, unused_tcp_port: int) -> None:
+async def test_a_port_cannot_be_asked_of_a_server_that_has_none(home: Path) -> None:
+    port = free_port()
     async with embedded_database(home):
-        with pytest.raises(EmbeddedDatabaseError, match=f"not on port {unused_tcp_port}"):
-            async with embedded_database(home, tcp_port=unused_tcp_port):
+        with pytest.raises(EmbeddedDatabaseError, match=f"not on port {port}"):
+            async with embedded_database(home, tcp_port=port):
                 raise AssertionError("it started")

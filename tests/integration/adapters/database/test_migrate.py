@@ -142,7 +142,7 @@ async def test_a_migrated_database_passes_the_check(transport: Transport) -> Non
 
 
 async def test_a_database_without_any_migration_fails_the_check(url: str) -> None:
-    async with open_postgres(url, pool_size=1, timeout_s=5) as transport:
+    async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
         with pytest.raises(
             MigrationError, match=f"lacks {len(_ALL)} of {len(_ALL)} migrations: run `supabase db push`"
         ):

@@ -1,6 +1,7 @@
 """A scripted Jina and clients of it; pauses between tries are shortened, a Retry-After is kept to."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -11,7 +12,8 @@ from adapters.jina.pace import TIERS
 from tests.servers.jina import KEY, JinaServer, serve_jina
 
 MODEL = "jina-embeddings-v3"
-TIMEOUT_S = 0.3
+TIMEOUT_S = 60.0  # no test waits for so long, and no answer is given up because the machine is busy
+IMPATIENT_S = 2.0
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +27,24 @@ async def jina() -> AsyncIterator[JinaServer]:
         yield server
 
 
+@asynccontextmanager
+async def client_of(jina: JinaServer, timeout_s: float) -> AsyncIterator[JinaClient]:
+    async with open_jina(
+        base_url=jina.url, api_key=KEY, timeout_s=timeout_s, concurrency=2, tier=TIERS["premium"]
+    ) as opened:
+        yield opened
+
+
 @pytest.fixture
 async def client(jina: JinaServer) -> AsyncIterator[JinaClient]:
-    async with open_jina(
-        base_url=jina.url, api_key=KEY, timeout_s=TIMEOUT_S, concurrency=2, tier=TIERS["premium"]
-    ) as opened:
+    async with client_of(jina, TIMEOUT_S) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def impatient(jina: JinaServer) -> AsyncIterator[JinaClient]:
+    """For answers that never come."""
+    async with client_of(jina, IMPATIENT_S) as opened:
         yield opened
 
 

@@ -61,7 +61,7 @@ async def test_no_windows_are_no_request(jina: JinaServer, embedder: JinaEmbedde
 async def test_windows_run_side_by_side_but_not_more_than_allowed() -> None:
     async with serve_jina(delay_s=0.05) as jina:
         async with open_jina(
-            base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=3, tier=TIERS["premium"]
+            base_url=jina.url, api_key=KEY, timeout_s=60, concurrency=3, tier=TIERS["premium"]
         ) as client:
             await JinaEmbedder(client, model=MODEL).embed_windows([window_of(f"текст {n}") for n in range(9)])
         assert jina.most_at_once == 3
@@ -70,7 +70,7 @@ async def test_windows_run_side_by_side_but_not_more_than_allowed() -> None:
 async def test_a_question_does_not_wait_behind_documents() -> None:
     async with (
         serve_jina(delay_s=0.1) as jina,
-        open_jina(base_url=jina.url, api_key=KEY, timeout_s=5, concurrency=1, tier=TIERS["premium"]) as client,
+        open_jina(base_url=jina.url, api_key=KEY, timeout_s=60, concurrency=1, tier=TIERS["premium"]) as client,
     ):
         embedder = JinaEmbedder(client, model=MODEL)
         reading = asyncio.create_task(embedder.embed_windows([window_of(f"текст {n}") for n in range(4)]))

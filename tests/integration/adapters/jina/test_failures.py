@@ -1,7 +1,6 @@
 """Every way in which Jina fails, over HTTP, as ingestion and as a turn see it."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -10,7 +9,7 @@ from adapters.jina.embedder import JinaEmbedder
 from adapters.jina.pace import TIERS, Tier
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
-from tests.integration.adapters.jina.conftest import MODEL
+from tests.integration.adapters.jina.conftest import MODEL, TIMEOUT_S
 from tests.servers.jina import (
     INSUFFICIENT_BALANCE,
     KEY,
@@ -35,6 +34,7 @@ from tests.servers.scripted import (
     too_many_requests,
 )
 from tests.unit.adapters.windows import window_of
+from tests.waiting import until
 
 WINDOW = window_of("первый", "второй")
 GARBAGE = [BROKEN_JSON, HTML_PAGE, WRONG_COUNT, WRONG_DIMENSION, NOT_FINITE, ZEROS]
@@ -57,14 +57,14 @@ async def test_a_refused_account_is_not_asked_again(
 
 async def test_a_wrong_key_is_refused(jina: JinaServer) -> None:
     async with open_jina(
-        base_url=jina.url, api_key="wrong", timeout_s=1, concurrency=1, tier=TIERS["premium"]
+        base_url=jina.url, api_key="wrong", timeout_s=TIMEOUT_S, concurrency=1, tier=TIERS["premium"]
     ) as client:
         error = await failure_of_windows(JinaEmbedder(client, model=MODEL))
     assert error.code is FailureCode.SERVICE_REFUSED
     assert "wrong" not in str(error)
 
 
-@pytest.mark.parametrize("passing", [SERVER_ERROR, BAD_GATEWAY, UNAVAILABLE, HANG, too_many_requests("0")])
+@pytest.mark.parametrize("passing", [SERVER_ERROR, BAD_GATEWAY, UNAVAILABLE, too_many_requests("0")])
 async def test_a_failure_that_passes_is_tried_again(
     jina: JinaServer, embedder: JinaEmbedder, passing: Scripted
 ) -> None:
@@ -73,10 +73,21 @@ async def test_a_failure_that_passes_is_tried_again(
     assert len(jina.requests) == 3
 
 
-@pytest.mark.parametrize("lasting", [SERVER_ERROR, HANG])
-async def test_a_failure_that_lasts_is_given_up(jina: JinaServer, embedder: JinaEmbedder, lasting: Scripted) -> None:
-    jina.script(*[lasting] * 3)
+async def test_an_answer_that_does_not_come_is_asked_for_again(jina: JinaServer, impatient: JinaClient) -> None:
+    jina.script(HANG)
+    assert len((await JinaEmbedder(impatient, model=MODEL).embed_windows([WINDOW]))[0]) == 2
+    assert len(jina.requests) == 2
+
+
+async def test_a_failure_that_lasts_is_given_up(jina: JinaServer, embedder: JinaEmbedder) -> None:
+    jina.script(*[SERVER_ERROR] * 3)
     assert (await failure_of_windows(embedder)).code is FailureCode.SERVICE_AWAY
+    assert len(jina.requests) == 3
+
+
+async def test_answers_that_never_come_are_given_up(jina: JinaServer, impatient: JinaClient) -> None:
+    jina.script(*[HANG] * 3)
+    assert (await failure_of_windows(JinaEmbedder(impatient, model=MODEL))).code is FailureCode.SERVICE_AWAY
     assert len(jina.requests) == 3
 
 
@@ -102,11 +113,11 @@ async def test_a_long_retry_after_is_handed_up(jina: JinaServer, embedder: JinaE
 
 
 async def test_a_question_does_not_wait_for_a_long_retry_after(jina: JinaServer, embedder: JinaEmbedder) -> None:
-    jina.script(too_many_requests("5"))
-    started = time.monotonic()
-    with pytest.raises(ModelAway):
-        await embedder.embed_query("вопрос")
-    assert time.monotonic() - started < 1
+    jina.script(too_many_requests("25"))  # a document would
+    async with asyncio.timeout(20):
+        with pytest.raises(ModelAway):
+            await embedder.embed_query("вопрос")
+    assert len(jina.requests) == 1
 
 
 @pytest.mark.parametrize("garbage", GARBAGE)
@@ -149,11 +160,10 @@ async def test_a_wrong_request_is_our_own_mistake_and_quotes_no_text(jina: JinaS
 
 async def test_the_first_failure_stops_the_other_windows(jina: JinaServer, embedder: JinaEmbedder) -> None:
     jina.script(UNAUTHORIZED, HANG)
-    started = time.monotonic()
-    with pytest.raises(ServiceError):
-        await embedder.embed_windows([WINDOW] * 6)
+    async with asyncio.timeout(TIMEOUT_S / 2):  # the hanging one is not waited for
+        with pytest.raises(ServiceError):
+            await embedder.embed_windows([WINDOW] * 6)
     await asyncio.sleep(0.05)
-    assert time.monotonic() - started < 0.25  # the hanging one was not waited for
     assert len(jina.requests) < 6
 
 
@@ -162,7 +172,6 @@ async def test_the_first_failure_stops_the_other_windows(jina: JinaServer, embed
     [
         ((INSUFFICIENT_BALANCE,), ModelRefused),
         ((SERVER_ERROR, SERVER_ERROR), ModelAway),
-        ((HANG, HANG), ModelAway),
         ((BROKEN_JSON, WRONG_DIMENSION), ModelNonsense),
     ],
 )
@@ -175,10 +184,19 @@ async def test_a_turn_hears_what_became_of_its_question(
     assert len(jina.requests) == len(answers)
 
 
-async def test_a_pause_that_is_asked_of_one_is_kept_by_all(jina: JinaServer, embedder: JinaEmbedder) -> None:
+async def test_a_turn_does_not_wait_for_ever(jina: JinaServer, impatient: JinaClient) -> None:
+    jina.script(HANG, HANG)
+    with pytest.raises(ModelAway):
+        await JinaEmbedder(impatient, model=MODEL).embed_query("вопрос")
+    assert len(jina.requests) == 2
+
+
+async def test_a_pause_that_is_asked_of_one_is_kept_by_all(
+    jina: JinaServer, client: JinaClient, embedder: JinaEmbedder
+) -> None:
     jina.script(too_many_requests("1"))
     first = asyncio.create_task(embedder.embed_windows([WINDOW]))
-    await asyncio.sleep(0.1)
+    await until(lambda: client._pace.rest_s > 0)
     await embedder.embed_windows([WINDOW])
     await first
     told, *later = [request.at_s for request in jina.requests]
@@ -192,13 +210,13 @@ async def test_a_pause_that_is_too_long_to_wait_for_is_not_asked_about_again(
     jina.script(too_many_requests("3600"))
     await failure_of_windows(embedder)
     error = await failure_of_windows(embedder)
-    assert error.retry_after_s == pytest.approx(3600, abs=5)
+    assert error.retry_after_s == pytest.approx(3600, abs=60)
     assert len(jina.requests) == 1
 
 
 async def test_a_minute_that_is_full_holds_documents_and_no_question(jina: JinaServer) -> None:
     narrow = Tier(requests_a_minute=1, tokens_a_minute=1000, concurrency=2)
-    async with open_jina(base_url=jina.url, api_key=KEY, timeout_s=1, tier=narrow) as client:
+    async with open_jina(base_url=jina.url, api_key=KEY, timeout_s=TIMEOUT_S, tier=narrow) as client:
         embedder = JinaEmbedder(client, model=MODEL)
         await embedder.embed_windows([WINDOW])
         reading = asyncio.create_task(embedder.embed_windows([WINDOW]))

@@ -62,7 +62,6 @@ async def test_nothing_to_order_is_no_request(
     [
         ((INSUFFICIENT_BALANCE,), ModelRefused),
         ((SERVER_ERROR, SERVER_ERROR), ModelAway),
-        ((HANG, HANG), ModelAway),
         ((NO_SUCH_PASSAGE, NO_SUCH_PASSAGE), ModelNonsense),
     ],
 )
@@ -72,6 +71,12 @@ async def test_failures_are_errors_of_a_model(
     jina.script(*answers)
     with pytest.raises(kind):
         await reranker.rerank("вопрос", PASSAGES, top_n=2)
+
+
+async def test_an_order_that_never_comes_is_not_waited_for(jina: JinaServer, impatient: JinaClient) -> None:
+    jina.script(HANG, HANG)
+    with pytest.raises(ModelAway):
+        await JinaReranker(impatient, model=MODEL).rerank("вопрос", PASSAGES, top_n=2)
 
 
 async def test_nonsense_is_asked_for_once_more(jina: JinaServer, reranker: Reranker) -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from rag.errors import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
-from tests.integration.adapters.llm.conftest import MESSAGES, model_of
+from tests.integration.adapters.llm.conftest import IMPATIENT_S, MESSAGES, model_of
 from tests.servers.llm import Answer, LlmServer, serve_llm
 from tests.servers.scripted import HANG, refusal
 
@@ -93,15 +93,21 @@ async def test_broken_json_is_mended_without_asking_again() -> None:
     [
         (refusal(403, {"error": {"message": "no"}}), ModelRefused, 1),
         (refusal(404, {"error": {"message": "no such model"}}), ModelRefused, 3),  # down to the last rung
-        (HANG, ModelAway, 1),
         ("", ModelNonsense, 1),
     ],
 )
 async def test_failures_are_errors_of_a_model(answer: Answer, kind: type[Exception], requests: int) -> None:
-    async with serve_llm(reply=[answer] * 5) as server, model_of(server, timeout_s=0.4) as model:
+    async with serve_llm(reply=[answer] * 5) as server, model_of(server) as model:
         with pytest.raises(kind):
             await model.structured(MESSAGES, Plan)
     assert len(server.requests) == requests
+
+
+async def test_an_answer_that_never_comes_is_not_asked_for_again() -> None:
+    async with serve_llm(reply=[HANG] * 5) as server, model_of(server, timeout_s=IMPATIENT_S) as model:
+        with pytest.raises(ModelAway):
+            await model.structured(MESSAGES, Plan)
+    assert len(server.requests) <= 1  # none, where the SDK itself took so long to begin
 
 
 async def test_a_refused_model_does_not_change_the_rung() -> None:

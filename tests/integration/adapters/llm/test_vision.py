@@ -26,7 +26,7 @@ def _to_blocks(text: str) -> Sequence[Block]:
 
 
 @asynccontextmanager
-async def _vision(server: LlmServer, *, timeout_s: float = 2) -> AsyncIterator[VisionRecognizer]:
+async def _vision(server: LlmServer, *, timeout_s: float = 60) -> AsyncIterator[VisionRecognizer]:
     settings = VisionSettings(model="seer", prompt=PROMPT, no_text=NO_TEXT, timeout_s=timeout_s)
     async with open_vision(base_url=server.url, api_key=None, settings=settings, to_blocks=_to_blocks) as recognizer:
         yield recognizer
@@ -66,14 +66,20 @@ async def test_the_prompt_names_the_answer_for_nothing() -> None:
         (NO_SUCH_MODEL, FailureCode.SERVICE_REFUSED),
         (LIMITED, FailureCode.SERVICE_AWAY),
         (GONE, FailureCode.SERVICE_AWAY),
-        (HANG, FailureCode.SERVICE_AWAY),
     ],
 )
 async def test_a_service_in_trouble_is_said_so(answer: Scripted, code: FailureCode) -> None:
-    async with serve_llm(reply=lambda _: answer) as server, _vision(server, timeout_s=1) as vision:
+    async with serve_llm(reply=lambda _: answer) as server, _vision(server) as vision:
         with pytest.raises(ServiceError) as caught:
             await vision.recognise(JPEG)
     assert (caught.value.code, caught.value.params) == (code, {"service": "vision"})
+
+
+async def test_a_service_that_says_nothing_is_away() -> None:
+    async with serve_llm(reply=lambda _: HANG) as server, _vision(server, timeout_s=1) as vision:
+        with pytest.raises(ServiceError) as caught:
+            await vision.recognise(JPEG)
+    assert caught.value.code is FailureCode.SERVICE_AWAY
 
 
 async def test_an_answer_without_sense_is_asked_for_once_more() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import io
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block, BlockKind
 
 LEASE = Path(__file__).parents[2] / "ingestion" / "scans" / "lease.png"
-PAGE_S = 60
+PAGE_S = 300
 SAID = Block(kind=BlockKind.PARAGRAPH, text="прочитано зорким")
 
 
@@ -89,9 +88,8 @@ async def test_what_is_no_picture_has_no_words(tesseract: Tesseract) -> None:
 
 
 async def test_a_page_that_takes_too_long_has_no_words(tesseract: Tesseract) -> None:
-    began = time.monotonic()
     assert await TesseractRecognizer(tesseract=tesseract, page_s=0.05).recognise(_picture()) == []
-    assert time.monotonic() - began < 5
+    assert _tesseracts() == []
 
 
 async def test_a_program_that_is_gone_fails_the_page_and_not_the_worker(tesseract: Tesseract) -> None:
@@ -102,7 +100,7 @@ async def test_a_program_that_is_gone_fails_the_page_and_not_the_worker(tesserac
 
 
 async def test_stopping_ends_the_program(tesseract: Tesseract) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         reading = asyncio.create_task(TesseractRecognizer(tesseract=tesseract, page_s=PAGE_S).recognise(_picture()))
         while not (running := _tesseracts()):
             await asyncio.sleep(0.01)

@@ -1,6 +1,7 @@
 """The rest of the contract: the bot's card, the envelope, faults on demand, sending limits, who may connect."""
 
 import asyncio
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from aiogram import Bot
 from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError, TelegramRetryAfter, TelegramServerError
 from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
 
+from bot.localchat.hub import Hub
 from bot.localchat.server import LocalChat, serve_local_chat
 from tests.integration.bot.localchat.conftest import connect
 from tests.servers.person import ANNA, GROUP, PRIVATE, Person
+from tests.waiting import until
 
 START = BotCommand(command="start", description="начать")
 HELP = BotCommand(command="help", description="помощь")
@@ -134,11 +137,16 @@ async def test_the_token_is_readable_to_its_owner_alone(chat: LocalChat, tmp_pat
     assert (tmp_path / "chat" / "token").stat().st_mode & 0o777 == 0o600
 
 
-async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(tmp_path: Path) -> None:
+async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    come, poller = count(), Hub.poller
+    pollers: dict[int, object] = {}
+    monkeypatch.setattr(Hub, "poller", lambda hub: pollers.setdefault(next(come), poller(hub)))
     serving = serve_local_chat(tmp_path)
     chat = await serving.__aenter__()
-    async with asyncio.timeout(5), connect(chat) as bot, Person(chat.page_url):
+    async with asyncio.timeout(40), connect(chat) as bot, Person(chat.page_url):
         poll = asyncio.create_task(bot.get_updates(timeout=50))
-        await asyncio.sleep(0.2)
+        await until(lambda: len(pollers) == 2)  # the courier of webhooks, and our poll
         await serving.__aexit__(None, None, None)
         assert await poll == []

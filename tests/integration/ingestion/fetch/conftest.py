@@ -59,5 +59,5 @@ async def crawler(tmp_path: Path) -> AsyncIterator[Crawler]:
             resolver=FakeResolver({}, otherwise=[SITE_IP]),
             connector=LoopbackConnector(web.port),
             folder=tmp_path,
-            limits=DownloadLimits(total_s=5, page_bytes=100_000, file_bytes=300_000),
+            limits=DownloadLimits(total_s=60, page_bytes=100_000, file_bytes=300_000),
         )

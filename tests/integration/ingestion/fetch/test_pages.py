@@ -35,7 +35,7 @@ async def web() -> AsyncIterator[WebServer]:
 @pytest.fixture
 async def fetchers(web: WebServer) -> AsyncIterator[Fetchers]:
     """The worker's own fetchers, allowed to reach the scripted site and nothing else inside."""
-    limits = FetchLimits(file_bytes=10**7, page_bytes=10**7, page_s=10, allow_hosts=frozenset({web.host}))
+    limits = FetchLimits(file_bytes=10**7, page_bytes=10**7, page_s=60, allow_hosts=frozenset({web.host}))
     async with open_fetchers(limits, files=None) as opened:
         yield opened
 
@@ -43,7 +43,7 @@ async def fetchers(web: WebServer) -> AsyncIterator[Fetchers]:
 @pytest.fixture
 async def parser() -> AsyncIterator[ParseProcess]:
     """The worker's own parsing process."""
-    async with ParseProcess(timeout_s=30, memory_mb=1024) as process:
+    async with ParseProcess(timeout_s=300, memory_mb=1024) as process:
         yield process
 
 

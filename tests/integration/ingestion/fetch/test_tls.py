@@ -39,7 +39,7 @@ async def _download(certificate: Path, host: str, folder: Path, *, trusted: bool
         web.replies["/"] = Reply(body=b"<html>words")
         connector = LoopbackConnector(web.port)
         async with GuardedTransport(guard, connector=connector, ssl_context=client) as transport:
-            limits = DownloadLimits(total_s=5, page_bytes=1000)
+            limits = DownloadLimits(total_s=60, page_bytes=1000)
             target = folder / "page"
             await Downloader(guard, transport, limits=limits).download(f"https://{host}/", target)
             return target.read_bytes()

@@ -18,7 +18,7 @@ from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.ingestion.fetch.conftest import Crawler
 
 SITE = "http://site.example"
-PAGE_LIMITS = DownloadLimits(total_s=5, page_bytes=2_000_000, file_bytes=2_000_000)
+PAGE_LIMITS = DownloadLimits(total_s=60, page_bytes=2_000_000, file_bytes=2_000_000)
 
 
 @dataclass(kw_only=True)

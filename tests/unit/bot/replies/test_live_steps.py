@@ -9,6 +9,7 @@ from rag.records import StepState
 from tests.fakes.bot import texts
 from tests.fakes.tabulated import shown
 from tests.fakes.telegram import RecordedBot
+from tests.waiting import until
 
 PLACE = Place(chat=ChatId(7))
 RU = texts().for_language("ru")
@@ -19,9 +20,9 @@ async def test_one_message_changes_and_goes() -> None:
     recorded = RecordedBot()
     async with live_steps(recorded.bot, PLACE, RU, pause_s=0.01) as steps:
         steps.show([shown("list_documents", StepState.RUNNING)])
-        await asyncio.sleep(SOON_S)
+        await until(lambda: len(recorded.session.messages) == 1)
         steps.show([shown("list_documents")])
-        await asyncio.sleep(SOON_S)
+        await until(lambda: len(recorded.session.said) == 2)
         assert [call.name for call in recorded.session.said] == ["sendMessage", "editMessageText"]
         assert recorded.session.said[0].buttons == {"Остановить": "enough"}
     assert not recorded.session.messages
@@ -39,5 +40,6 @@ async def test_a_list_that_cannot_be_shown_troubles_nobody() -> None:
     recorded.session.fail("sendMessage", 400, description="Bad Request: not enough rights")
     async with live_steps(recorded.bot, PLACE, RU, pause_s=0.01) as steps:
         steps.show([shown("list_documents")])
+        await until(lambda: recorded.session.said)
         await asyncio.sleep(SOON_S)
     assert not recorded.session.messages

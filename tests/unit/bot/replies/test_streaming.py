@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from bot.replies.sending import Place
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from domain.ids import ChatId
 from tests.fakes.telegram import RecordedBot
+from tests.waiting import until
 
 PRIVATE = Place(chat=ChatId(7))
 GROUP = Place(chat=ChatId(-5), is_private=False)
@@ -24,9 +26,12 @@ async def streaming(bot: RecordedBot, place: Place) -> AsyncIterator[StreamedAns
 
 
 async def grow(answer: StreamedAnswer, *texts: str) -> None:
+    """Each of them is seen before the next one comes."""
     for text in texts:
-        answer.grow(rich(text))
-        await asyncio.sleep(SOON_S)
+        answer.grow(partial(rich, text))
+        await until(lambda: not answer._changed.is_set())
+        async with answer._painting:  # it is being shown
+            pass
 
 
 async def test_a_private_answer_grows_as_a_draft_and_stays_as_a_message() -> None:
@@ -74,7 +79,8 @@ async def test_only_the_newest_text_is_shown() -> None:
     bot = RecordedBot()
     async with streaming(bot, PRIVATE) as answer:
         for length in range(1, 200):
-            answer.grow(rich("а" * length))
+            answer.grow(partial(rich, "а" * length))
+        await until(lambda: answer.is_visible)
         await asyncio.sleep(SOON_S)
     assert [len(call.text) for call in bot.session.named("sendMessageDraft")] == [199]
 
@@ -92,12 +98,10 @@ async def test_a_long_answer_leaves_its_full_pieces_standing() -> None:
 async def test_typing_is_shown_until_something_is_seen() -> None:
     bot = RecordedBot()
     async with streaming(bot, PRIVATE) as answer:
-        await asyncio.sleep(SOON_S)
-        thinking = len(bot.session.named("sendChatAction"))
+        await until(lambda: len(bot.session.named("sendChatAction")) > 1)
         await grow(answer, "Штраф")
         seen = len(bot.session.named("sendChatAction"))
         await asyncio.sleep(SOON_S)
-    assert thinking > 1
     assert len(bot.session.named("sendChatAction")) <= seen + 1
 
 
@@ -107,7 +111,8 @@ async def test_being_asked_to_wait_loses_nothing(place: Place) -> None:
     bot.session.fail("sendMessageDraft", 429, retry_after=1)
     bot.session.break_connection("sendMessage")
     async with streaming(bot, place) as answer:
-        await grow(answer, "Штраф")
+        answer.grow(partial(rich, "Штраф"))
+        await until(lambda: bot.session.named("sendMessageDraft", "sendMessage"))
         if place is PRIVATE:
             bot.session._troubles.clear()
         await answer.finish(rich("Штраф 0,1 %."), None)

@@ -1,6 +1,6 @@
 """Growing Markdown: no mark flashes up as characters, finished text is left alone."""
 
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -41,6 +41,6 @@ def test_every_beginning_shows_no_mark(length: int) -> None:
 
 
 def test_a_long_row_of_backticks_takes_no_time() -> None:
-    started = perf_counter()
+    started = thread_time()
     close_unfinished("`" * 1000 + "x")
-    assert perf_counter() - started < 1  # it used to take half a minute
+    assert thread_time() - started < 1  # it used to take half a minute

@@ -2,13 +2,14 @@
 
 import time
 from itertools import pairwise
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.locator import Locator
-from ingestion.chunking.chunker import chunk_document
+from ingestion.chunking.chunker import chunk_document, cut_chunks
 from ingestion.chunking.pieces import cut_document, document_text
 from ingestion.chunking.tables import find_header
 from ingestion.chunking.tokens import estimate_tokens
@@ -31,6 +32,19 @@ def test_nothing_but_whitespace_is_lost(document: Document, budgets: tuple[int, 
         assert chunk.span.end > covered
         covered = chunk.span.end
     assert not text[covered:].strip()
+
+
+@given(DOCUMENTS, BUDGETS)
+def test_a_document_read_block_by_block_is_cut_alike(document: Document, budgets: tuple[int, int]) -> None:
+    whole = chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1])
+    with patch("ingestion.chunking.stretch.STRETCH_CHARS", 1):
+        assert chunk_document(document, chunk_tokens=budgets[0], overlap_tokens=budgets[1]) == whole
+
+
+def test_blocks_are_read_as_passages_are_asked_for() -> None:
+    blocks = iter([paragraph(SENTENCE * 100)] * 1000)
+    next(cut_chunks(blocks, chunk_tokens=60, overlap_tokens=10))
+    assert len(list(blocks)) > 900
 
 
 @given(DOCUMENTS, BUDGETS)

@@ -143,7 +143,7 @@ async def run_until_stored(queue: Queue, readers: Readers) -> None:
     while not queue.stored:
         await asyncio.sleep(0.01)
     stop.set()
-    await asyncio.wait_for(running, 1)
+    await asyncio.wait_for(running, 60)
 
 
 async def test_it_stops_when_it_is_told_to() -> None:

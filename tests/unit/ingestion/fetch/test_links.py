@@ -58,9 +58,9 @@ def test_a_million_links_are_cut_off() -> None:
 
 @pytest.mark.parametrize("piece", ["<a href='", "<a ", "<!--", "<script>", '<a href="x" ', "<nav><a href=/b>"])
 def test_broken_markup_is_scanned_in_linear_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     scan_links(piece * 200_000, url=URL)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
 
 
 @given(st.text(alphabet="<>/a!-= \"'hrefnvscipt:#x", max_size=300))

@@ -1,7 +1,9 @@
 """Documents as JSON and back; what is not one is refused."""
 
+import tempfile
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,7 +23,9 @@ from ingestion.parsers.codec import (
     encode_picture,
 )
 from ingestion.records import Block, BlockKind, Document
+from ingestion.spool import Spooled
 
+FOLDER = Path(tempfile.gettempdir())
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 PAGES = st.none() | st.integers(1, 999)
 LOCATORS = st.builds(Locator, page=PAGES, page_end=PAGES, headings=st.lists(TEXT, max_size=3).map(tuple))
@@ -62,7 +66,7 @@ MALFORMED = [
 
 
 def _decoded(lines: Iterable[bytes]) -> Document:
-    reader = DocumentLines()
+    reader = DocumentLines(FOLDER)
     *before, last = map(reader.add, lines)
     assert not any(before)
     assert isinstance(last, Document)
@@ -80,12 +84,14 @@ def test_a_book_comes_in_many_lines() -> None:
     block = Block(kind=BlockKind.PARAGRAPH, text="слово " * 1000)
     document = Document(title="t", blocks=(block,) * 100)
     lines = list(encode_document(document))
+    decoded = _decoded(lines)
     assert max(map(len, lines)) < 3 * LINE_CHARS
-    assert _decoded(lines) == document
+    assert isinstance(decoded.blocks, Spooled)
+    assert tuple(decoded.blocks) == document.blocks
 
 
 def test_progress_comes_between() -> None:
-    assert DocumentLines().add(encode_pages(3, 9)) == PagesRead(done=3, total=9)
+    assert DocumentLines(FOLDER).add(encode_pages(3, 9)) == PagesRead(done=3, total=9)
 
 
 def test_a_picture_follows_its_head() -> None:
@@ -97,7 +103,7 @@ def test_a_picture_follows_its_head() -> None:
 def test_a_failure_comes_back_with_its_values() -> None:
     line = encode_failure(SourceError(FailureCode.FILE_TOO_SLOW, detail="d", name="x.pdf", seconds=60))
     with pytest.raises(SourceError) as caught:
-        DocumentLines().add(line)
+        DocumentLines(FOLDER).add(line)
     assert (caught.value.code, caught.value.params) == (FailureCode.FILE_TOO_SLOW, {"name": "x.pdf", "seconds": 60})
     assert caught.value.detail == "d"
     with pytest.raises(SourceError):
@@ -114,7 +120,7 @@ def test_a_text_that_the_database_cannot_hold_is_mended() -> None:
 
 
 @pytest.mark.parametrize("line", MALFORMED)
-@pytest.mark.parametrize("decode", [lambda line: DocumentLines().add(line), decode_picture_head])
+@pytest.mark.parametrize("decode", [lambda line: DocumentLines(FOLDER).add(line), decode_picture_head])
 def test_what_is_no_result_is_refused(decode: Callable[[bytes], object], line: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the type is the contract, its words are not
         decode(line)

@@ -1,10 +1,12 @@
 """PDF files."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers import pdf_pages
 from ingestion.parsers.registry import parse_file
 from ingestion.parsers.reporting import reported_to
 from ingestion.records import BlockKind, Document
@@ -53,6 +55,17 @@ def test_pages_are_reported_as_they_are_read(tmp_path: Path) -> None:
     with reported_to(lambda done, total: told.append((done, total))):
         _parse(path)
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_long_file_is_opened_anew_now_and_then_and_reads_alike(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "f", [[f"Page number {number} says this."] for number in range(7)])
+    at_once = _parse(path)
+    with (
+        patch.object(pdf_pages, "PAGES_AN_OPENING", 2),
+        patch.object(pdf_pages, "_open", wraps=pdf_pages._open) as opened,
+    ):
+        assert _parse(path) == at_once
+    assert opened.call_count == 4
 
 
 def test_a_page_that_yields_glyph_codes_is_a_page_without_text(tmp_path: Path) -> None:

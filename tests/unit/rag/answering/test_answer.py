@@ -1,19 +1,21 @@
 """What code adds to an answer that a model has written: how many items were left out."""
 
 from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter
+from rag.answering.answer import AnswerWriter, Draft
 from rag.answering.assignment import Assignment
 from rag.answering.prompt import AnswerSettings
+from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
 from tests.fakes.rag import ScriptedModel
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
 COUNT = Fact(kind=FactKind.VALUE, text="Documents that fit: 23.")
+LONG = "[+] " + "Диск создаётся за пять минут [2]. " * 40
 LIST = "[+] В базе есть:\n\n- Один [2]\n- Два [3]\n- Три [4]"
 
 
-async def written(reply: str, *, left_out: int, skip: int = 0) -> str:
+async def drafts_of(model: ScriptedModel, *, left_out: int = 0, skip: int = 0) -> list[Draft]:
     documents = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("Один", "Два", "Три")]
     assignment = Assignment(
         question="Что в базе?",
@@ -21,9 +23,12 @@ async def written(reply: str, *, left_out: int, skip: int = 0) -> str:
         style=RenderStyle.BULLETS,
         limits=Limits(max_items=3, skip=skip),
     )
-    writer = AnswerWriter(ScriptedModel(reply), load_prompts(), SETTINGS)
-    drafts = [draft async for draft in writer.write(assignment)]
-    return drafts[-1].text
+    writer = AnswerWriter(model, load_prompts(), SETTINGS)
+    return [draft async for draft in writer.write(assignment)]
+
+
+async def written(reply: str, *, left_out: int, skip: int = 0) -> str:
+    return (await drafts_of(ScriptedModel(reply), left_out=left_out, skip=skip))[-1].text
 
 
 async def test_a_list_that_is_not_whole_says_how_many_are_left() -> None:
@@ -49,3 +54,15 @@ async def test_an_answer_that_is_no_list_of_the_facts_speaks_of_no_remainder() -
 
 async def test_a_whole_list_speaks_of_no_remainder() -> None:
     assert "ещё" not in await written(LIST, left_out=0)
+
+
+async def test_a_long_answer_is_not_looked_at_piece_by_piece() -> None:
+    drafts = await drafts_of(ScriptedModel(LONG))
+    assert 20 < len(drafts) < len(LONG) / 5 / 2
+    assert drafts[-1].text == "Диск создаётся за пять минут. " * 39 + "Диск создаётся за пять минут."
+
+
+async def test_an_answer_that_breaks_off_keeps_what_was_not_looked_at_yet() -> None:
+    drafts = await drafts_of(ScriptedModel(LONG, error=ModelAway("broken")))
+    assert drafts[-1].cut
+    assert drafts[-1].text.count("Диск") == 40

@@ -30,7 +30,7 @@ class MeetingTool(ScriptedTool):
         self._both = asyncio.Barrier(2)
 
     async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await self._both.wait()
         return FOUND
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.database.errors import DatabaseError
+from adapters.database.stores.work import BATCH_CHARS
 from domain.documents import DocumentStatus
 from domain.ids import UserId
 from domain.locator import Locator
@@ -46,6 +47,15 @@ async def test_blocks_come_back_as_they_were_parsed(stores: Stores) -> None:
     held = await claim_new(stores, base)
     await stores.work.store_blocks(held, parsed=RICH, chunks=1)
     assert await stores.text.blocks(base, held.id) == list(RICH.blocks)
+
+
+async def test_blocks_of_a_book_come_back_in_their_order(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
+    texts = [f"{number} " + "слово " * (BATCH_CHARS // 12) for number in range(7)]
+    await stores.work.store_blocks(held, parsed=parsed("старое"), chunks=1)
+    await stores.work.store_blocks(held, parsed=parsed(*texts), chunks=1)
+    assert [block.text for block in await stores.text.blocks(base, held.id)] == texts
 
 
 async def test_a_parsed_document_has_its_own_title_and_pages(stores: Stores) -> None:

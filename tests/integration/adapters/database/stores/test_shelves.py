@@ -82,10 +82,19 @@ async def test_what_left_is_taken_from_it(transport: Transport, database_url: st
 async def test_those_that_left_take_no_places(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base, documents = await shelved_base(stores, transport)
-    sketched = "scan_sketches(s.name, sketch(c.embedding, s.edges), null, 3)"
-    asked = f"select cardinality({sketched}) from vector_shelves s, (select embedding from documents_chunks limit 1) c"
-    await stores.library.delete(base, documents[0])
+    sketched = "scan_shelf(s.base_id, s.name, sketch(c.embedding, s.edges), c.embedding, s.model, null, 3, 3)"
+    asked = f"select count(*) from vector_shelves s, (select embedding from documents_chunks limit 1) c, {sketched}"
+    for document in documents[:-1]:
+        await stores.library.delete(base, document)
     assert ask(database_url, asked) == [(3,)]
+
+
+async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base, documents = await shelved_base(stores, transport)
+    for document in documents:
+        await stores.library.delete(base, document)
+    assert await found(stores, base) == set()
 
 
 async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, database_url: str) -> None:

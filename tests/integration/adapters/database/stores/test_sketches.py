@@ -52,6 +52,6 @@ def test_the_nearest_passages_are_among_the_nearest_sketches(connection: psycopg
 
 def near(connection: psycopg.Connection, base: MadeBase, number: int) -> set[int]:
     vector = str(base.questions[number].tolist())
-    scan = "scan_sketches(name, sketch(%s::halfvec, edges), null, %s)"
-    asked = f"select unnest({scan}) from vector_shelves where base_id = %s"
+    scan = "scan_shelf(base_id, name, sketch(v, edges), v, model, null, %s, 1000)"
+    asked = f"select chunk_id from (select %s::halfvec v) q, vector_shelves, {scan} where base_id = %s"
     return {row[0] for row in connection.execute(asked.encode(), [vector, CANDIDATES, base.id])}

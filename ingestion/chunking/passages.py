@@ -1,0 +1,62 @@
+"""All passages of one document and the windows that they are embedded in.
+
+In: chunks as they are cut. Out: `Passages`; those of a long document lie in a file (`ingestion.spool`), of which each
+window is read when its turn comes. It cuts nothing and embeds nothing.
+"""
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.locator import Locator
+from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
+from ingestion.records import Chunk, Span
+from ingestion.spool import Spool, Writing
+
+BATCH_CHUNKS = 64  # of the default size some 70 kB: a millisecond to read
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passages:
+    """Chunks by their ordinals, and where the windows lie."""
+
+    chunks: Sequence[Chunk]
+    windows: Sequence[WindowPlace]
+
+
+def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path) -> Passages:
+    """`folder` is where many of them go. Raises OSError."""
+    spool = Spool(folder, WRITING)
+    costs = array("l")
+    for batch in _batches(chunks):
+        costs.extend(map(cost_of, batch))
+        spool.add(batch, size=sum(len(chunk.text) for chunk in batch))
+    return Passages(chunks=spool.finish(), windows=tuple(plan_windows(costs, window_tokens=window_tokens)))
+
+
+def _batches(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    batch: list[Chunk] = []
+    for chunk in chunks:
+        batch.append(chunk)
+        if len(batch) == BATCH_CHUNKS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _write(chunks: Sequence[Chunk]) -> bytes:
+    rows = [[chunk.ordinal, chunk.text, chunk.span.start, chunk.span.end, chunk.locator.to_json()] for chunk in chunks]
+    return json.dumps(rows, ensure_ascii=False).encode(errors="surrogatepass")
+
+
+def _read(written: bytes) -> list[Chunk]:
+    return [
+        Chunk(ordinal=ordinal, text=text, span=Span(start=start, end=end), locator=Locator.from_json(locator))
+        for ordinal, text, start, end, locator in json.loads(written.decode(errors="surrogatepass"))
+    ]
+
+
+WRITING = Writing(write=_write, read=_read)

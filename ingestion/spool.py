@@ -1,0 +1,152 @@
+"""A sequence of records of which only a short one is held in memory: a book must not fill a process that reads several.
+
+In: batches of records, and how a batch is written and read. Out: a tuple, or a sequence that lies in a file and can be
+gone through again and again. The file has no name: however its process ends, nothing is left of it.
+"""
+
+import errno
+import os
+import tempfile
+import weakref
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+HELD_BYTES = 1_000_000  # of written records, some four times that as objects: most documents never touch the disk
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing(Generic[T]):
+    """How a batch of records becomes bytes, and back."""
+
+    write: Callable[[Sequence[T]], bytes]
+    read: Callable[[bytes], Sequence[T]]
+
+
+class Spool(Generic[T]):
+    """Takes records in order, in batches that are read back whole; a batch is some milliseconds' work."""
+
+    def __init__(self, folder: Path, writing: Writing[T]) -> None:
+        """`folder`, made when missing, is where many records go."""
+        self._folder = folder
+        self._writing = writing
+        self._held: list[Sequence[T]] = []
+        self._held_bytes = 0
+        self._file: Spooled[T] | None = None
+
+    def add(self, batch: Sequence[T], *, size: int, written: bytes | None = None) -> None:
+        """Append records that take about `size` bytes, or are `written` already. Raises OSError."""
+        if self._file is not None:
+            self._file.append(batch, written or self._writing.write(batch))
+            return
+        self._held.append(batch)
+        self._held_bytes += size
+        if self._held_bytes > HELD_BYTES:
+            self._file = Spooled(_open_nameless(self._folder), self._writing)
+            for held in self._held:
+                self._file.append(held, self._writing.write(held))
+            self._held.clear()
+
+    def finish(self) -> Sequence[T]:
+        """All that was added, after the last."""
+        return tuple(chain.from_iterable(self._held)) if self._file is None else self._file
+
+
+class Spooled(Sequence[T], Generic[T]):
+    """Records in a file, which is closed, and gone, with the last reference to this."""
+
+    def __init__(self, file: int, writing: Writing[T]) -> None:
+        """`file` is a descriptor, from now on this one's."""
+        self._file = file
+        weakref.finalize(self, os.close, file)
+        self._writing = writing
+        self._firsts: list[int] = []  # ordinal of the first record of each batch
+        self._ends = [0]  # where the batches end in the file
+        self._count = 0
+        self._latest: tuple[int, Sequence[T]] = -1, ()  # number and records of the batch that was read last
+
+    def append(self, batch: Sequence[T], written: bytes) -> None:
+        """Add records at the end. Raises OSError."""
+        if os.pwrite(self._file, written, self._ends[-1]) < len(written):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._firsts.append(self._count)
+        self._ends.append(self._ends[-1] + len(written))
+        self._count += len(batch)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[T]:
+        for number in range(len(self._firsts)):
+            yield from self._batch(number)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self._one(ordinal) for ordinal in range(*index.indices(self._count))]
+        return self._one(range(self._count)[index])
+
+    def _one(self, ordinal: int) -> T:
+        number = bisect_right(self._firsts, ordinal) - 1
+        return self._batch(number)[ordinal - self._firsts[number]]
+
+    def _batch(self, number: int) -> Sequence[T]:
+        latest, batch = self._latest  # in one step: another thread may read, too
+        if latest != number:
+            begin, end = self._ends[number : number + 2]
+            batch = self._writing.read(os.pread(self._file, end - begin, begin))
+            self._latest = number, batch
+        return batch
+
+
+class _Joined(Sequence[T], Generic[T]):
+    """One after the other, nothing copied."""
+
+    def __init__(self, parts: Sequence[Sequence[T]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self._parts)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[ordinal] for ordinal in range(*index.indices(len(self)))]
+        ordinal = range(len(self))[index]
+        for part in self._parts:
+            if ordinal < len(part):
+                return part[ordinal]
+            ordinal -= len(part)
+        raise IndexError(index)
+
+
+def joined(*parts: Sequence[T]) -> Sequence[T]:
+    """All of them in a row: a tuple where they are."""
+    filled = [part for part in parts if part]
+    if all(isinstance(part, tuple) for part in filled):
+        return tuple(chain.from_iterable(filled))
+    return filled[0] if len(filled) == 1 else _Joined(filled)
+
+
+def _open_nameless(folder: Path) -> int:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return os.dup(file.fileno())

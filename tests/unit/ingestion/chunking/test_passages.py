@@ -1,0 +1,43 @@
+"""Passages of a long document, read back from a file, are those that were cut."""
+
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+
+from domain.locator import Locator
+from ingestion.chunking.chunker import chunk_document
+from ingestion.chunking.passages import gather_passages
+from ingestion.chunking.windows import split_into_windows
+from ingestion.records import Document
+from ingestion.spool import HELD_BYTES, Spooled
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, paragraph
+
+WINDOW_TOKENS = 300
+
+
+@given(DOCUMENTS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_windows_are_those_of_the_chunks(tmp_path: Path, document: Document) -> None:
+    chunks = chunk_document(document, chunk_tokens=40, overlap_tokens=10)
+    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+    windows = tuple(place.window(passages.chunks) for place in passages.windows)
+    assert windows == split_into_windows(chunks, window_tokens=WINDOW_TOKENS)
+
+
+def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
+    words = "Плата вносится до пятого числа. " * 40
+    blocks = tuple(paragraph(f"{number}. {words}", "Договор", page=number + 1) for number in range(1200))
+    chunks = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=300, overlap_tokens=50)
+    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS * 10, folder=tmp_path)
+    windows = tuple(place.window(passages.chunks) for place in passages.windows)
+    assert sum(len(chunk.text) for chunk in chunks) > HELD_BYTES
+    assert isinstance(passages.chunks, Spooled)
+    assert tuple(passages.chunks) == chunks
+    assert windows == split_into_windows(chunks, window_tokens=WINDOW_TOKENS * 10)
+
+
+def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
+    chunks = chunk_document(document_of("\ud800" + "слово. " * 200_000), chunk_tokens=300, overlap_tokens=0)
+    passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+    assert isinstance(passages.chunks, Spooled)
+    assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("\ud800", Locator())

@@ -1,0 +1,101 @@
+"""Long sequences in a file, short ones in memory; both read alike."""
+
+import gc
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ingestion.spool import HELD_BYTES, Spool, Spooled, Writing, joined
+
+
+def _write(words: Sequence[str]) -> bytes:
+    return json.dumps(list(words)).encode()
+
+
+def _read(written: bytes) -> list[str]:
+    return [str(word) for word in json.loads(written)]
+
+
+WORDS = [str(number) for number in range(10)]
+
+
+def _spooled(folder: Path, words: Sequence[str] = WORDS) -> Sequence[str]:
+    """Too long for the memory; in batches of three."""
+    spool = Spool(folder, Writing(write=_write, read=_read))
+    for first in range(0, len(words), 3):
+        spool.add(words[first : first + 3], size=HELD_BYTES + 1)
+    return spool.finish()
+
+
+def test_what_is_short_stays_in_memory(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "none", Writing(write=_write, read=_read))
+    spool.add(["a"], size=1)
+    spool.add(["b", "c"], size=2)
+    assert spool.finish() == ("a", "b", "c")
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_long_is_read_again_and_again(tmp_path: Path) -> None:
+    words = _spooled(tmp_path / "made")
+    assert isinstance(words, Spooled)
+    assert [list(words), list(words), len(words)] == [WORDS, WORDS, 10]
+
+
+def test_what_was_held_before_the_file_comes_first(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, Writing(write=_write, read=_read))
+    spool.add(["a"], size=1)
+    spool.add(["b"], size=HELD_BYTES)
+    spool.add(["c"], size=2, written=_write(["c"]))
+    assert list(spool.finish()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "place", [slice(2, 7), slice(None), slice(8, 20), slice(-2, None), slice(3, 3), slice(9, 2, -2)]
+)
+def test_a_stretch_of_it_is_that_of_a_list(tmp_path: Path, place: slice) -> None:
+    assert list(_spooled(tmp_path)[place]) == WORDS[place]
+
+
+@pytest.mark.parametrize("place", [0, 2, 3, 9, -1, -10])
+def test_one_of_it_is_that_of_a_list(tmp_path: Path, place: int) -> None:
+    assert _spooled(tmp_path)[place] == WORDS[place]
+    assert joined(("x",), _spooled(tmp_path))[place] == ["x", *WORDS][place]
+
+
+def test_nothing_lies_in_the_folder(tmp_path: Path) -> None:
+    words = _spooled(tmp_path)
+    assert (list(tmp_path.iterdir()), len(words)) == ([], 10)
+
+
+def test_its_file_is_closed_when_nobody_needs_it(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    words = _spooled(tmp_path)
+    assert len(os.listdir("/proc/self/fd")) == before + 1
+    del words
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_full_disk_is_an_error() -> None:
+    with open("/dev/full", "wb") as full:
+        words = Spooled(os.dup(full.fileno()), Writing(write=_write, read=_read))
+        with pytest.raises(OSError, match="space"):
+            words.append(["a"], _write(["a"]))
+
+
+def test_tuples_are_joined_to_a_tuple() -> None:
+    assert joined(("a",), (), ("b",)) == ("a", "b")
+
+
+def test_what_is_joined_with_nothing_is_itself(tmp_path: Path) -> None:
+    words = _spooled(tmp_path)
+    assert joined((), words) is words
+
+
+def test_long_parts_follow_each_other(tmp_path: Path) -> None:
+    words = joined(("x",), _spooled(tmp_path), ("y",))
+    assert [list(words), len(words)] == [["x", *WORDS, "y"], 12]
+    assert list(words[9:]) == ["8", "9", "y"]
