@@ -107,16 +107,16 @@ comment on function record_content is
   'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
   'content under this name and the person is asked.';
 
-create function insert_blocks(p_document uuid, p_first int, p_blocks jsonb)
+create function insert_blocks(p_held documents, p_first int, p_blocks jsonb)
 returns void
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
   insert into document_blocks (document_id, ordinal, kind, level, text, locator)
-  select p_document, p_first + b.place - 1, b.kind, b.level, b.text, b.locator
+  select p_held.id, p_first + b.place - 1, b.kind, b.level, b.text, b.locator
   from rows from (jsonb_to_recordset(p_blocks) as (kind text, level int, text text, locator jsonb))
     with ordinality as b (kind, level, text, locator, place)
 $$;
-comment on function insert_blocks is 'Internal: stores blocks in their order, the first with this ordinal.';
+comment on function insert_blocks is 'Internal: stores blocks of a document in their order, the first with this ordinal.';
 
 create function put_blocks(p_held documents, p_parsed jsonb)
 returns documents
@@ -124,7 +124,7 @@ language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
   delete from document_blocks b where b.document_id = p_held.id;
-  perform insert_blocks(p_held.id, 0, p_parsed -> 'blocks');
+  perform insert_blocks(p_held, 0, p_parsed -> 'blocks');
   p_held.title := coalesce(p_held.given_title, p_parsed ->> 'title');
   p_held.names := p_parsed -> 'names';
   p_held.language := p_parsed ->> 'language';
@@ -169,7 +169,7 @@ as $$
 declare
   held constant documents := held_document(p_document, p_lease);
 begin
-  perform insert_blocks(held.id, p_first, p_blocks::jsonb);
+  perform insert_blocks(held, p_first, p_blocks::jsonb);
   return query select held.id;
 end $$;
 comment on function add_blocks is
