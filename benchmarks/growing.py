@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from zlib import crc32
 
-from benchmarks.search import _texts
+from benchmarks.search import read_texts
 
 CORPORA = ("vkcloud/ru", "vkcloud/en", "xquad/ru", "xquad/en")
 BOOK = "rustbook"
@@ -34,7 +34,7 @@ _LETTERS = ("аеиоуыэюя", "бвгджзклмнпрстфхцчшщ", "a
 
 def known_texts(data: Path) -> list[str]:
     """Every passage that there is, once."""
-    texts = [text for corpus in CORPORA for text in _texts(data / corpus, "corpus.jsonl")]
+    texts = [text for corpus in CORPORA for text in read_texts(data / corpus, "corpus.jsonl")]
     pages = [page.read_text(encoding="utf-8") for page in sorted((data / BOOK).rglob("*.md"))]
     return texts + [page[at : at + PAGE_CHARS] for page in pages for at in range(0, len(page), PAGE_CHARS)]
 

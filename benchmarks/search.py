@@ -33,7 +33,8 @@ QUESTIONS = 100
 LIMIT_MS = 15.0  # DESIGN, section 7: an exact scan of 9,155 vectors alone
 
 
-def _texts(folder: Path, name: str) -> list[str]:
+def read_texts(folder: Path, name: str) -> list[str]:
+    """Each line of a corpus or of its questions, under its title where it has one."""
     with (folder / name).open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return [f"{row.get('title') or ''}\n{row['text']}".strip() for row in rows]
@@ -97,8 +98,8 @@ async def _report(name: str, ask: Callable[[int], Awaitable[object]], count: int
 
 async def run(settings: Settings, folder: Path) -> None:
     """Fill one base step by step, measuring at each size."""
-    questions = _texts(folder, "queries.jsonl")[:QUESTIONS]
-    passages = itertools.cycle(_texts(folder, "corpus.jsonl"))
+    questions = read_texts(folder, "queries.jsonl")[:QUESTIONS]
+    passages = itertools.cycle(read_texts(folder, "corpus.jsonl"))
     async with open_parts(settings) as parts:
         base = await parts.stores.people.open_named_base("benchmark")
         held = 0

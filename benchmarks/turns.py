@@ -28,7 +28,7 @@ from uuid import uuid4
 import structlog
 
 from benchmarks.growing import grown, known_texts
-from benchmarks.search import PASSAGES_A_DOCUMENT, _texts, add_document
+from benchmarks.search import PASSAGES_A_DOCUMENT, add_document, read_texts
 from bot.app import Parts, open_parts
 from bot.cli import OBJECTS_A_COLLECTION
 from bot.settings import Settings
@@ -156,7 +156,9 @@ def _serve(kind: int, told: Connection) -> None:
 async def run(data: Path, passages: int, *, repeated: bool) -> None:
     """Build the base once, and measure each kind."""
     folder = data / ASKED
-    texts = islice(cycle(_texts(folder, "corpus.jsonl")), passages) if repeated else grown(known_texts(data), passages)
+    texts = (
+        islice(cycle(read_texts(folder, "corpus.jsonl")), passages) if repeated else grown(known_texts(data), passages)
+    )
     with tempfile.TemporaryDirectory(prefix="baza-turns-") as home:
         async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
             base = await parts.stores.people.open_named_base("turns")
@@ -164,7 +166,7 @@ async def run(data: Path, passages: int, *, repeated: bool) -> None:
             await parts.stores.search.ensure_index()
         print(f"{passages} passages, {TURNS} turns of each kind:")
         for kind in KINDS:
-            await run_kind(kind, home, base, _texts(folder, "queries.jsonl"))
+            await run_kind(kind, home, base, read_texts(folder, "queries.jsonl"))
 
 
 async def run_kind(kind: Kind, home: str, base: BaseId, questions: Sequence[str]) -> None:

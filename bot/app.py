@@ -8,7 +8,7 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -159,9 +159,9 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             embedder=search_models.embedder,
             fusion=search_models.fusion,
             reranker=search_models.reranker,
-            model=await _open_answer_model(settings.model, stack, measures),
-            planner_model=await _open_planner_model(settings.model, stack, measures),
-            reading_model=await _open_reading_model(settings.model, stack, measures),
+            model=await _open_chat_model(settings.model, stack, _answering(settings.model), measures),
+            planner_model=await _open_chat_model(settings.model, stack, _planning(settings.model), measures),
+            reading_model=await _open_chat_model(settings.model, stack, _reading(settings.model), measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
         )
@@ -234,49 +234,6 @@ def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
     )
 
 
-async def _open_answer_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
-    return await _open_chat_model(
-        model,
-        stack,
-        _Asked(
-            role="answer",
-            name=model.answer_model,
-            temperature=model.answer_temperature,
-            max_tokens=model.answer_max_tokens,
-        ),
-        measures,
-    )
-
-
-async def _open_planner_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
-    return await _open_chat_model(
-        model,
-        stack,
-        _Asked(
-            role="planner",
-            name=model.planner_model or model.answer_model,
-            temperature=model.planner_temperature,
-            max_tokens=model.planner_max_tokens,
-        ),
-        measures,
-    )
-
-
-async def _open_reading_model(model: ModelSettings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
-    return await _open_chat_model(
-        model,
-        stack,
-        _Asked(
-            role="reading",
-            name=model.planner_model or model.answer_model,
-            temperature=model.planner_temperature,
-            max_tokens=model.reading_max_tokens,
-            patience=READING_PATIENCE,
-        ),
-        measures,
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
     """What a chat model is for, and how it is asked."""
@@ -286,6 +243,28 @@ class _Asked:
     temperature: float
     max_tokens: int
     patience: float = 1.0  # times LLM_TIMEOUT_SECONDS
+
+
+def _answering(model: ModelSettings) -> _Asked:
+    return _Asked(
+        role="answer",
+        name=model.answer_model,
+        temperature=model.answer_temperature,
+        max_tokens=model.answer_max_tokens,
+    )
+
+
+def _planning(model: ModelSettings) -> _Asked:
+    return _Asked(
+        role="planner",
+        name=model.planner_model or model.answer_model,
+        temperature=model.planner_temperature,
+        max_tokens=model.planner_max_tokens,
+    )
+
+
+def _reading(model: ModelSettings) -> _Asked:
+    return replace(_planning(model), role="reading", max_tokens=model.reading_max_tokens, patience=READING_PATIENCE)
 
 
 async def _open_chat_model(

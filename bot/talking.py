@@ -168,7 +168,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         messages_per_minute=settings.telegram.messages_per_minute,
         default_language=settings.answer.interface_language,
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
-        file_limit_mb=min(settings.worker.file_mb, TELEGRAM_FILE_MB) if is_limited else settings.worker.file_mb,
+        file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
         is_limited_by_telegram=is_limited,
     )
 

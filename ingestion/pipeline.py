@@ -54,7 +54,7 @@ class Fetch(Protocol):
     """`ingestion.fetch.fetchers.Fetchers`."""
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`."""
+        """Bytes on disk, in `folder`. Raises Unchanged when the source's `edition` is still the one."""
         ...
 
 

@@ -7,7 +7,7 @@ it. The meter travels with the task (a context variable): stages and ports need 
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -150,21 +150,21 @@ def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> 
         usage.cost += cost
 
 
-@contextmanager
-def searching() -> Iterator[None]:
+def searching() -> AbstractContextManager[None]:
     """The turn waits for a search while the context is open."""
-    with ExitStack() as stack:
-        for usage in _meters():
-            stack.enter_context(usage.searching.under_way())
-        yield
+    return _waiting(lambda usage: usage.searching)
+
+
+def asking() -> AbstractContextManager[None]:
+    """The turn waits for a model while the context is open."""
+    return _waiting(lambda usage: usage.models)
 
 
 @contextmanager
-def asking() -> Iterator[None]:
-    """The turn waits for a model while the context is open."""
+def _waiting(of: Callable[[Usage], Waiting]) -> Iterator[None]:
     with ExitStack() as stack:
         for usage in _meters():
-            stack.enter_context(usage.models.under_way())
+            stack.enter_context(of(usage).under_way())
         yield
 
 

@@ -1,6 +1,7 @@
 """The records that go from stage to stage of a turn.
 
-In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
+In: nothing. Out: frozen, keyword-only values with real names. They hold data; the one thing that is
+found out only when somebody asks for it is `RankedPassage.certain`.
 """
 
 from collections.abc import Callable, Mapping

@@ -14,8 +14,9 @@ from rag.records import Conflict, StepShown
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:
-    """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, each_step (what each took), facts (seed 4's
-    FactsPayload), documents (how many were read), conflicts, checks."""
+    """Keys: plan (seed 4's QueryPlan), origin, problems, calls, steps, each_step (what each took), adapted (how many
+    steps were added, changed or skipped), spent (the limit that ended the work), facts (seed 4's FactsPayload),
+    documents (how many were read), conflicts, checks."""
     plan: JsonValue = planned.plan.model_dump(mode="json")
     return {
         "plan": plan,

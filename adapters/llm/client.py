@@ -158,12 +158,7 @@ class OpenAIChatModel:
                     PATH, cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
                 )
             async with stream:
-                while True:
-                    # A server's keep-alive comments are no chunks: the SDK's timeout would never see such a stall.
-                    async with asyncio.timeout(limit_s):
-                        chunk = await anext(stream, None)
-                    if chunk is None:
-                        return
+                while (chunk := await _next_chunk(stream, limit_s)) is not None:
                     yield as_reply(chunk)
 
     def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> Mapping[str, object]:
@@ -195,3 +190,9 @@ class OpenAIChatModel:
             answer_tokens=tokens.answer,
             seconds=round(call.seconds, 3),
         )
+
+
+async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:
+    """A server's keep-alive comments are no chunks: the SDK's timeout would never see such a stall."""
+    async with asyncio.timeout(limit_s):
+        return await anext(stream, None)

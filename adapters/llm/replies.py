@@ -1,10 +1,11 @@
 """What is read of a chat server's replies: the text, whether it has ended, how many tokens it took.
 
-In: JSON as it came, of a whole answer or of a piece of a stream. Out: text and `Tokens`. Whatever shape it has, nothing
-here fails but by ModelNonsense. Read from the JSON itself: the SDK's records take .3 ms for each piece.
+In: JSON as it came, of a whole answer or of a piece of a stream. Out: text and `Tokens`. Once it is JSON, whatever
+shape it has, nothing here fails but by ModelNonsense. Read from the JSON itself: the SDK's records take .3 ms a piece.
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,19 +24,18 @@ class Tokens:
 
 
 def as_reply(body: object) -> Json:
-    """A whole answer. The SDK hands through whatever came: JSON under another content type is a `str`, as is a page of
-    HTML, which raises ValueError."""
+    """A whole answer or a piece. The SDK hands through whatever came: JSON under another content type is a `str`, as is
+    a page of HTML, which raises ValueError."""
     parsed = json.loads(body) if isinstance(body, str) else body
     return parsed if isinstance(parsed, dict) else {}
 
 
 def text_of(reply: Json) -> str:
     """The answer's text. Raises ModelNonsense where there is none."""
-    for choice in _choices(reply):
-        text = _mapping(choice.get("message")).get("content")
-        if isinstance(text, str) and text.strip():
-            return text
-        break
+    first = next(_choices(reply), {})
+    text = _mapping(first.get("message")).get("content")
+    if isinstance(text, str) and text.strip():
+        return text
     raise ModelNonsense("an empty answer")
 
 
@@ -55,11 +55,10 @@ def tokens_of(reply: Json) -> Tokens | None:
     usage = reply.get("usage")
     if not isinstance(usage, dict):
         return None
-    cost = usage.get("cost")
     return Tokens(
-        prompt=_count(usage.get("prompt_tokens")),
-        answer=_count(usage.get("completion_tokens")),
-        cost=float(cost) if isinstance(cost, int | float) else 0.0,
+        prompt=int(_number(usage.get("prompt_tokens"))),
+        answer=int(_number(usage.get("completion_tokens"))),
+        cost=_number(usage.get("cost")),
     )
 
 
@@ -72,5 +71,10 @@ def _mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+def _number(value: object) -> float:
+    """0 for what is none, or none that can be added up (`1e999`)."""
+    try:
+        number = float(value) if isinstance(value, int | float) else 0.0
+    except OverflowError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0

@@ -22,6 +22,8 @@ Json = dict[str, object]
 LONGEST_REPAIR = 10_000  # characters
 SCHEMAS = 32  # types that are asked for; an installation has a handful
 
+_LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
+_RENAMED = {"oneOf": "anyOf"}
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # some servers leave a reasoning model's thoughts in the text
 _INSTRUCTION = (
     "Answer with one JSON object that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n"
@@ -51,7 +53,7 @@ def response_format(rung: Rung, schema: type[BaseModel]) -> Mapping[str, object]
 
 
 def instruction(schema: type[BaseModel]) -> ChatMessage:
-    """The schema in words, for rungs where the server does not see it."""
+    """The schema in words, where the server does not see it or the model does not keep to it."""
     shape = json.dumps(schema.model_json_schema(), ensure_ascii=False)
     return ChatMessage(role="user", content=_INSTRUCTION + shape)
 
@@ -71,10 +73,6 @@ def strict_schema(schema: type[BaseModel]) -> Json:
     if not isinstance(closed, dict):
         raise TypeError("a model's schema is an object")
     return closed
-
-
-_LEFT_OUT = ("default", "discriminator")  # strict mode knows neither, nor `oneOf`
-_RENAMED = {"oneOf": "anyOf"}
 
 
 def _closed(node: object) -> object:

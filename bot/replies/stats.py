@@ -12,6 +12,7 @@ from domain.statistics import BaseStatistics, OverallStatistics, TurnFigures
 
 MONTH_DAYS = 30
 WEEK_DAYS = 7
+LEAST_SHOWN_S = 0.1  # "in 0 s" would look broken
 SIGNS: Mapping[str, str] = {
     "from_base": "🟦",
     "general": "🟧",
@@ -77,7 +78,8 @@ def _kinds(held: BaseStatistics, words: Words) -> str:
 def _figures(figures: TurnFigures, words: Words) -> list[str]:
     lines = []
     if figures.median_s is not None and figures.p95_s is not None:
-        lines.append(words("stats-seconds", median=figures.median_s, most=figures.p95_s))
+        median_s, most_s = max(figures.median_s, LEAST_SHOWN_S), max(figures.p95_s, LEAST_SHOWN_S)
+        lines.append(words("stats-seconds", median=median_s, most=most_s))
     if figures.thumbs_up or figures.thumbs_down:
         lines.append(words("stats-thumbs", up=figures.thumbs_up, down=figures.thumbs_down))
     if figures.tokens:

@@ -1,6 +1,6 @@
 """Cuts a document into the smallest pieces that a passage is made of.
 
-In: a document and the largest piece, in tokens. Out: sentences, table rows, list items, code blocks, in reading order,
+In: blocks in order and the largest piece, in tokens. Out: sentences, table rows, list items, code blocks, in order,
 with their place in the document's text. It does not decide which pieces make a passage; `chunker` does.
 """
 
@@ -60,12 +60,6 @@ def document_text(document: Document) -> str:
     return BLOCK_SEPARATOR.join(block.text for block in document.blocks)
 
 
-def cut_document(document: Document, *, piece_tokens: int) -> list[Piece]:
-    """All pieces in order, none above `piece_tokens`; between them there is nothing but whitespace."""
-    knife = Knife(piece_tokens=piece_tokens)
-    return [piece for block in document.blocks for piece in knife.cut(block)]
-
-
 class Knife:
     """Cuts the blocks of one document, which are handed to it in order."""
 
@@ -77,7 +71,7 @@ class Knife:
         self._number = 0  # of the next block
 
     def cut(self, block: Block) -> list[Piece]:
-        """The pieces of the next block; their places are those in the document's text."""
+        """The pieces of the next block, only whitespace between them; their places are those in the document's text."""
         offset = self._offset
         pieces = []
         for cut in _cut_block(block, self._limit):

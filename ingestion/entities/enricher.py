@@ -29,9 +29,7 @@ BETWEEN_S = 1.0  # at most: after each document as long a rest as it took
 PART_CHARS = 8_000  # of a document that a model reads at once
 MOST_PARTS = 40  # of one document that a model reads; the rest is read by rules alone
 MOST_KNOWN = 100  # names of earlier parts that a model is shown, the latest ones
-AGAIN_EVERY_S = (
-    6 * 3600.0
-)  # what had to do without the model, because there was none or it was away, is read by it then
+AGAIN_EVERY_S = 6 * 3600.0  # so often the model is given what was read without it: there was none, or it was away
 RULES = "rules"
 
 log = structlog.get_logger()

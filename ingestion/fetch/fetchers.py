@@ -29,7 +29,7 @@ class SourceFetcher(Protocol):
     """Fetches one kind of source."""
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`, and how far it is. Raises SourceError, ServiceError, LeaseLost."""
+        """Bytes on disk, in `folder`, and how far it is. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
         ...
 
 
@@ -53,7 +53,7 @@ class Fetchers:
         self._video = video
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost."""
+        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
         return await self._fetcher_of(document.source).fetch(document.source, folder, progress)
 
     def _fetcher_of(self, source: Source) -> SourceFetcher:

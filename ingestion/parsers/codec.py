@@ -154,12 +154,8 @@ def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Documen
         medium=Medium(_text(content.get("medium"))),
         duration_s=_optional_number(content.get("duration_s")),
         parts=_optional_integer(content.get("parts")),
-        unread=tuple(_unread_from_json(_object(part)) for part in _list(content.get("unread"))),
+        unread=tuple(map(UnreadPart.from_json, _list(content.get("unread")))),
     )
-
-
-def _unread_from_json(part: JsonObject) -> UnreadPart:
-    return UnreadPart(name=_text(part.get("name")), code=_optional_text(part.get("code")))
 
 
 def _decode_blocks(line: bytes) -> list[Block]:

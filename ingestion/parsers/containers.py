@@ -83,7 +83,7 @@ def _stated_directory_bytes(tail: bytes) -> int:
         (
             int.from_bytes(tail[found.start() :][place], "little")
             for mark, place in marks
-            for found in re.finditer(b"(?=%b)" % re.escape(mark), tail)
+            for found in re.finditer(re.escape(mark), tail)
         ),
         default=0,
     )

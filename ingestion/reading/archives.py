@@ -96,9 +96,14 @@ class ArchiveReader:
         names_only = replace(allowance, members=0)
         contents = await self._read_contents(file, progress, allowance if allowance.depth else names_only, read)
         if not contents.documents:
-            return replace(letter, unread=tuple(contents.unread))
+            return replace(letter, unread=(*letter.unread, *contents.unread))
         attached = _joined(letter.title, contents)
-        return replace(letter, blocks=(*letter.blocks, *attached.blocks), parts=attached.parts, unread=attached.unread)
+        return replace(
+            letter,
+            blocks=(*letter.blocks, *attached.blocks),
+            parts=attached.parts,
+            unread=(*letter.unread, *attached.unread),
+        )
 
     async def _read_contents(
         self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember

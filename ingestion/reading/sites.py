@@ -67,4 +67,5 @@ async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unrea
         if error.code not in _NOTHING_TO_MISS:
             unread.append(UnreadPart(name=file.url or file.name, code=error.code))
         return None
+    unread.extend(document.unread)
     return replace(document, blocks=tuple(chapter(document, url=file.url or "")))

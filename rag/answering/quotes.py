@@ -16,6 +16,7 @@ from rag.words import sentences, stems
 
 MAX_QUOTES = 3
 EXCERPT_CHARS = 300  # three of them and their sources fit a phone's screen or little more
+_LIST_ITEM = re.compile(r"[-*•] |\d+[.)] ")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -55,13 +56,19 @@ def _excerpts(passages: Sequence[RankedPassage], question: str) -> list[_Excerpt
 
 
 def _excerpt(passage: Passage, question: str) -> str:
-    """The sentences that share words with the question and the one that follows them, which often holds the answer."""
+    """The sentences that share words with the question and the one that follows them, which often holds the answer.
+
+    When that is an item of a list, the items after it, too.
+    """
     piece = quote(_without_title(passage), about=question, limit=EXCERPT_CHARS)
     spans, wanted = sentences(piece), stems(question)
     touching = [number for number, span in enumerate(spans) if stems(piece[span.start : span.end]) & wanted]
     if not touching:
         return piece
     last = min(touching[-1] + 1, len(spans) - 1)
+    items = [_LIST_ITEM.match(piece, span.start) is not None for span in spans]
+    while items[last] and last + 1 < len(spans) and items[last + 1]:
+        last += 1
     return piece[spans[touching[0]].start : spans[last].end]
 
 

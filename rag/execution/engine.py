@@ -65,7 +65,7 @@ class _Begun:
     number: int = 0
     usage: Usage = field(default_factory=Usage)
     started: float = field(default_factory=time.monotonic)
-    fetched: "asyncio.Task[FactsPayload] | None" = None
+    fetched: asyncio.Task[FactsPayload] | None = None
 
     def end(self, payload: FactsPayload, problem: str) -> Ended:
         seconds = time.monotonic() - self.started
@@ -97,6 +97,11 @@ class _Work:
     def fetching(self) -> list[asyncio.Task[FactsPayload]]:
         """Searches that were begun ahead."""
         return [begun.fetched for begun in self.prefetched.values() if begun.fetched]
+
+    def settle(self, ended: Ended) -> None:
+        """A step is over, by itself or because the time was."""
+        self.ended.append(ended)
+        self.course.settle(ended.step, ended.payload, ended.problem)
 
     def show(self) -> None:
         self.watch(self.course.shown(self.progress))
@@ -152,12 +157,8 @@ class StepEngine:
     def _settle(self, work: _Work) -> None:
         for task in [task for task in work.running if task.done()]:
             work.running.pop(task)
-            self._ended(task.result(), work)
+            work.settle(task.result())
         work.show()
-
-    def _ended(self, ended: Ended, work: _Work) -> None:
-        work.ended.append(ended)
-        work.course.settle(ended.step, ended.payload, ended.problem)
 
     def _fetched_ahead(self, step: Step, work: _Work) -> _Begun:
         begun = _Begun(step=step)
@@ -216,7 +217,7 @@ class StepEngine:
             work.running.pop(task)
             await _end((task,))
             kept = work.run.kept.get(begun.step.id, FactsPayload())
-            self._ended(begun.end(kept, "" if kept.found else "not ended in time"), work)
+            work.settle(begun.end(kept, "" if kept.found else "not ended in time"))
         self._settle(work)
 
 
@@ -226,6 +227,7 @@ def _hear(work: _Work, progress: Progress) -> None:
 
 
 async def _metered(call: Callable[[], Awaitable[FactsPayload]], usage: Usage) -> FactsPayload:
+    """`call` makes its coroutine here: a task that is cancelled before it begins would leave it never awaited."""
     with metering_step(usage):
         return await call()
 

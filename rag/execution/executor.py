@@ -112,7 +112,8 @@ class Executor:
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context)]
             payload = merge([result.payload for result in results if result.payload.found])
-            payload = replace(payload, facts=(*remark, *payload.facts) if payload.found else ())
+            if payload.found:
+                payload = replace(payload, facts=(*remark, *payload.facts))
         # The limit is one of a list. An explanation or a single value is written from all that was found.
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
         return Execution(payload=limit(payload, items=items, skip=plan.limits.skip), calls=tuple(results))

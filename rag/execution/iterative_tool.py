@@ -22,7 +22,7 @@ from rag.iterative.ledger import Ledger, settle
 from rag.iterative.merging import refine
 from rag.iterative.reading import Inquiry, IterativeReader, Reading
 from rag.iterative.request import RequestBudget, size_of, synthesis_messages
-from rag.iterative.results import merged, payload_of
+from rag.iterative.results import answers_of, merged, payload_of
 from rag.iterative.selection import PassageFinder, Selection
 from rag.iterative.wire import SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
@@ -101,7 +101,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
         """The facts and the answer of one group are whole; those of several are put together by the model, which also
         says what of the one contradicts the other."""
         known, asked = merged(reading), reading.inquiry.question
-        answers = [ledger.answer for ledger in reading.ledgers if ledger.facts]
+        answers = answers_of(reading)
         if len(answers) < 2:
             return known
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)

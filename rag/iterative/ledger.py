@@ -68,18 +68,20 @@ def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Led
     """The ledger of several groups after what a model says of their facts side by side. The rules are those of `take`,
     the passages of the other facts being what was read last; but a fact that none of these contradicts stays."""
     for update in updates:
-        change = _oppose if update.certainty == CONTRADICTS else _update
-        ledger = change(ledger, update, (), asked=asked)
+        if update.certainty == CONTRADICTS:
+            ledger = _oppose(ledger, update, asked=asked)
+        else:
+            ledger = _update(ledger, update, (), asked=asked)
     return ledger
 
 
-def _oppose(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, asked: str) -> Ledger:
+def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
     known = next((fact for fact in ledger.facts if fact.id == update.id), None)
     if known is None:
         return replace(ledger, unknown=ledger.unknown + 1)
     others = [fact for fact in ledger.facts if fact.id != update.id]
     named = [fact for fact in others if fact.id in _FACT_ID.findall(update.reasoning)]
-    borne = (tie(update.fact, update.reasoning, [*_passages(facts), *part], asked=asked) for facts in (named, others))
+    borne = (tie(update.fact, update.reasoning, _passages(facts), asked=asked) for facts in (named, others))
     source = next(filter(None, borne), None)
     if source is None or _is_told(ledger.conflicts, known, source):
         return replace(ledger, dropped=ledger.dropped + 1)

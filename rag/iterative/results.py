@@ -25,7 +25,7 @@ HALF_COVERED = 0.5  # there are facts, and no model has said that they answer th
 def merged(reading: Reading) -> Ledger:
     """What all groups know: each fact once, under an id of its own, and every disagreement."""
     facts = merge_facts(reading.ledgers, order_of(reading))
-    answers = [ledger.answer for ledger in reading.ledgers if ledger.facts]
+    answers = answers_of(reading)
     return Ledger(
         facts=facts,
         answer=answers[0] if len(answers) == 1 else "",
@@ -33,6 +33,11 @@ def merged(reading: Reading) -> Ledger:
         conflicts=merge_conflicts(reading.ledgers),
         numbered=len(facts),
     )
+
+
+def answers_of(reading: Reading) -> list[str]:
+    """Of the groups that found something."""
+    return [ledger.answer for ledger in reading.ledgers if ledger.facts]
 
 
 def order_of(reading: Reading) -> dict[DocumentId, int]:

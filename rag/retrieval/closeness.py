@@ -16,7 +16,7 @@ SENTENCE_WEIGHT = 0.4
 LOOKED_INTO = 50  # passages; those behind them would not be raised into the best ten
 STEM_LETTERS = 5  # words that begin alike count as one, as in the index (000410_terms.sql)
 
-_SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")
+_SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)`, in two thirds of its time
 _NO_WORD = re.compile(r"\W+")
 
 

@@ -47,11 +47,10 @@ class RowAsker:
         return await self._ask(self._messages(request), allowance)
 
     async def once_more(
-        self, request: RowsRequest, reply: RowsReply, part: Sequence[Passage], allowance: Allowance
+        self, request: RowsRequest, reply: RowsReply, first: Checked, part: Sequence[Passage], allowance: Allowance
     ) -> Checked:
-        """The better of `reply` and what the model makes of the remarks on it: what it said first stands when it may
-        not be asked, or fails now."""
-        first = check(reply, part, columns=len(request.columns))
+        """The better of `first`, which is what was left of `reply`, and what the model makes of the remarks on it: what
+        it said first stands when it may not be asked, or fails now."""
         asked = self._messages(request)
         remark = ChatMessage(role="user", content=remarks(first))
         said = ChatMessage(role="assistant", content=reply.model_dump_json())

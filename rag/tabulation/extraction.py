@@ -175,7 +175,7 @@ class RowExtractor:
         if first.is_whole or extraction.spare_calls <= 0:
             return first
         extraction.spare_calls -= 1
-        return await self._asker.once_more(request, reply, part, allowance)
+        return await self._asker.once_more(request, reply, first, part, allowance)
 
 
 def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:

@@ -5,8 +5,6 @@
 create schema if not exists extensions;
 create extension if not exists vector with schema extensions;
 set search_path = public, extensions;
--- pgvector's library must be loaded before a non-superuser may create functions with `set hnsw.*`.
-select '[1]'::vector;
 
 create table bases (
   id          uuid primary key default gen_random_uuid(),

@@ -97,7 +97,8 @@ begin
   insert into documents (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
     source_identifier, name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author,
     published_at, lane, run_after)
-  select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender', (sent ->> 'chat_id')::bigint,
+  select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender',
+    (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
     s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
     now() + make_interval(secs => p_hold_s)

@@ -152,7 +152,8 @@ begin
   held := put_blocks(held, p_parsed::jsonb);
   update documents d
   set status = 'embedding', progress_done = 0, progress_total = p_chunks, title = held.title, names = held.names,
-      language = held.language, author = held.author, published_at = held.published_at, medium = held.medium, duration_s = held.duration_s,
+      language = held.language, author = held.author, published_at = held.published_at, medium = held.medium,
+      duration_s = held.duration_s,
       pages = held.pages, parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
   where d.id = held.id;
   perform touch_batch(held.batch_id);

@@ -91,8 +91,8 @@ begin
       media_type, lane, lineage, chosen, meta)
     values (current.base_id, its_batch, 0, (sent ->> 'user_id')::bigint, current.sender, current.chat_id, current.message_id,
       current.source_type, current.source_identifier, current.name_key, current.source_title, current.given_title,
-      current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type, current.lane,
-      current.lineage, true, case when current.meta ? 'edition' then jsonb_build_object(
+      current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type,
+      current.lane, current.lineage, true, case when current.meta ? 'edition' then jsonb_build_object(
         'edition', current.meta -> 'edition' || jsonb_build_object('content_hash', current.content_hash)) else '{}' end)
     returning d.id into its_id;
   end if;

@@ -1,7 +1,7 @@
 -- What can be found, and the search by vector. In: a base and a query vector. Out: the nearest passages.
 -- The leg of words is in 000410, both together in 000420. Only visible documents are seen.
 -- A base of up to `exact_scan_limit` passages is read whole. Of a larger one the worker makes a shelf (000405): a sketch of
--- each vector, 128 bytes of bits. All sketches are compared, the nearest hundreds then by their vectors; what came since is
+-- each vector, some thousand bits. All sketches are compared, the nearest hundreds then by their vectors; what came since is
 -- read whole beside it. So no index is met by whoever writes, and nothing depends on how a graph was walked.
 
 set search_path = public, extensions;

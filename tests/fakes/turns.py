@@ -60,7 +60,7 @@ class Turn:
             language="ru", general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=12000
         )
         prompts, intents = load_prompts(), load_intents()
-        tools = (SearchBase(_retrieval(self.search), Catalogue()),)
+        tools = (SearchBase(by_words_alone(self.search), Catalogue()),)
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=entities,
@@ -92,7 +92,8 @@ def _today() -> date:
     return date(2026, 5, 12)
 
 
-def _retrieval(search: FoundPassages) -> Retrieval:
+def by_words_alone(search: FoundPassages) -> Retrieval:
+    """A search that finds what `search` was told to, in the order of its BM25 scores."""
     return Retrieval(
         search,
         FixedEmbedder(),

@@ -19,7 +19,12 @@ from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.canaries.catalog import Catalog
 from tests.integration.canaries.hiding import CARELESS, Canary, Content, Rows, hide, some_bases
 
-UNSHRUNK = (Phase.explicit, Phase.generate)  # to look for a smaller example would take minutes
+# The examples share a database on purpose: each adds bases to those of the others.
+SLOW = settings(
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),  # to look for a smaller example would take minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 COUNTS_ONLY = {
     "count_base",
     "lock_base",
@@ -77,13 +82,7 @@ async def crossing(stores: DatabaseStores, catalog: Catalog, bases: list[Content
     ]
 
 
-# The examples share a database on purpose: each adds bases to those of the others.
-@settings(
-    max_examples=4,
-    deadline=None,
-    phases=UNSHRUNK,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(SLOW, max_examples=4)
 @given(bases=some_bases, filtered=st.booleans())
 async def test_no_function_crosses_from_base_to_base(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
@@ -92,12 +91,7 @@ async def test_no_function_crosses_from_base_to_base(
 
 
 @pytest.mark.usefixtures("every_base_is_large")
-@settings(
-    max_examples=2,
-    deadline=None,
-    phases=UNSHRUNK,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(SLOW, max_examples=2)
 @given(bases=some_bases, filtered=st.booleans())
 async def test_no_function_crosses_between_bases_with_shelves(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool

@@ -5,28 +5,20 @@ In: the makers of `hostile_packages` and `hostile_pages`. Out: assertions about 
 """
 
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 import structlog
 
 from ingestion.reading.reader import FileReader
 from tests.integration.ingestion import hostile_packages, hostile_pages
 from tests.integration.ingestion.hostile_packages import MARK
-from tests.integration.ingestion.hostile_reading import Reading, fetched, open_reader, read, written
+from tests.integration.ingestion.hostile_reading import Reading, fetched, read, written
 
 UNREADABLE = frozenset(
     {"many.zip", "itself.zip", "hidden.zip", "second.zip", "bomb.png", "bomb.tiff", "bomb.bmp", "frames.tiff"}
 )
 """Those of which nothing may be read; the others may end in either way."""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def reader() -> AsyncIterator[FileReader]:
-    async with open_reader() as opened:
-        yield opened
 
 
 async def _read_and_go_on(reader: FileReader, path: Path) -> Reading:

@@ -21,7 +21,7 @@ from PIL import Image
 from ingestion.reading.reader import FileReader
 from tests.integration.ingestion.hostile_packages import ENTITY_BOMB, MARK, QUADRATIC_BOMB, poison
 from tests.integration.ingestion.hostile_pages import stream, write_objects
-from tests.integration.ingestion.hostile_reading import fetched, open_reader, read, written
+from tests.integration.ingestion.hostile_reading import fetched, read, written
 from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
 from tests.unit.ingestion.parsers.packages import (
     PACKAGE,
@@ -92,12 +92,6 @@ async def _open_outside(folder: Path) -> AsyncIterator[Outside]:
     outside.port = server.sockets[0].getsockname()[1]
     async with server:
         yield outside
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def reader() -> AsyncIterator[FileReader]:
-    async with open_reader() as opened:
-        yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="module")

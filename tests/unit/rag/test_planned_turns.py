@@ -54,7 +54,7 @@ async def test_a_doubtful_follow_up_is_answered_without_the_dialogue() -> None:
     assert "раньше" not in str(model.asked[0])
 
 
-async def test_a_planner_that_is_away_costs_nothing_but_theplanner() -> None:
+async def test_a_planner_that_is_away_costs_nothing_but_the_plan() -> None:
     turn = Turn(ScriptedModel(RIGHT), planner=ScriptedModel("", error=away()))
     answer = await turn.answer()
 

@@ -41,6 +41,12 @@ def test_the_end_and_the_tokens_are_told_by_the_last_pieces() -> None:
     )
 
 
+@pytest.mark.parametrize("told", ["1e999", "NaN", "1" + "0" * 400, '"3"'])
+def test_a_number_that_cannot_be_added_up_counts_nothing(told: str) -> None:
+    usage = f'{{"prompt_tokens": {told}, "completion_tokens": {told}, "cost": {told}}}'
+    assert tokens_of(as_reply(f'{{"usage": {usage}}}')) == Tokens(prompt=0, answer=0, cost=0.0)
+
+
 @given(JSON)
 def test_no_shape_makes_it_fall_over(body: object) -> None:
     if isinstance(body, str):

@@ -48,6 +48,11 @@ def test_a_base_says_what_it_holds_and_how_it_answered() -> None:
     ]
 
 
+def test_nothing_is_said_to_take_no_time() -> None:
+    quick = replace(HELD, figures=replace(FIGURES, median_s=0.01, p95_s=0.02))
+    assert "Ответ обычно за 0,1 с, 95 из 100 не дольше 0,1 с" in base_lines(quick)
+
+
 def test_an_empty_base_says_so_in_three_lines() -> None:
     assert base_lines(BaseStatistics()) == [
         "📊 <b>Ваша база</b>",

@@ -6,6 +6,7 @@ In: nothing. Out: `Document`s. The texts are any Unicode that a parser may hand 
 from hypothesis import strategies as st
 
 from domain.locator import Locator
+from ingestion.chunking.pieces import Knife, Piece
 from ingestion.records import Block, BlockKind, Document
 
 WORDS = st.text(min_size=1, max_size=12)
@@ -68,3 +69,9 @@ BLOCKS = st.builds(
     locator=LOCATORS,
 )
 DOCUMENTS = st.builds(Document, title=st.just("t"), blocks=st.lists(st.one_of(BLOCKS, TABLES), max_size=12).map(tuple))
+
+
+def cut_document(document: Document, *, piece_tokens: int) -> list[Piece]:
+    """All pieces of a document, none above `piece_tokens`."""
+    knife = Knife(piece_tokens=piece_tokens)
+    return [piece for block in document.blocks for piece in knife.cut(block)]

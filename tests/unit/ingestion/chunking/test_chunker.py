@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document, cut_chunks
-from ingestion.chunking.pieces import cut_document, document_text
+from ingestion.chunking.pieces import document_text
 from ingestion.chunking.tables import find_header
 from ingestion.chunking.tokens import estimate_tokens
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of, heading, paragraph, table
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of, heading, paragraph, table
 
 SENTENCE = "Это предложение стоит примерно десять знаков токена. "  # about 16 tokens
 BUDGETS = st.tuples(st.integers(16, 80), st.integers(0, 15))

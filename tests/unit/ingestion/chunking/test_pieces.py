@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
-from ingestion.chunking.pieces import cut_document, document_text
+from ingestion.chunking.pieces import document_text
 from ingestion.chunking.tokens import HUNDREDTHS, weigh_text
 from ingestion.records import BlockKind, Document
-from tests.unit.ingestion.chunking.documents import DOCUMENTS, document_of
+from tests.unit.ingestion.chunking.documents import DOCUMENTS, cut_document, document_of
 
 LIMIT_TOKENS = 16
 

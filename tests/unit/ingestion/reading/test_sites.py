@@ -16,6 +16,7 @@ from tests.fakes.ingestion import FakeQueue, progress_of
 
 PAGE = "https://site.example/docs/"
 BROKEN = UnreadPart(name=f"{PAGE}broken", code=FailureCode.PAGE_STATUS)
+INSIDE = UnreadPart(name="inside.docx", code=FailureCode.FILE_ENCRYPTED)
 REASONS = {
     "bad": FailureCode.FILE_DAMAGED,
     "blank": FailureCode.FILE_WITHOUT_TEXT,
@@ -50,7 +51,8 @@ async def _read(file: FetchedFile, progress: Progress) -> Document:
             raise SourceError(code, name=file.name)
     heading = Block(kind=BlockKind.HEADING, text="Сроки", level=1, locator=Locator(page=2))
     text = Block(kind=BlockKind.PARAGRAPH, text="До мая.", locator=Locator(page=2, headings=("Сроки",)))
-    return Document(title="Microsoft Word - 1", blocks=(heading, text), language="ru", pages=7)
+    unread = (INSIDE,) if file.name.startswith("half") else ()
+    return Document(title="Microsoft Word - 1", blocks=(heading, text), language="ru", pages=7, unread=unread)
 
 
 async def _read_whole(file: FetchedFile, queue: FakeQueue | None = None) -> Document:
@@ -73,6 +75,11 @@ async def test_what_cannot_be_read_is_named_and_what_says_nothing_is_not() -> No
         UnreadPart(name=f"{PAGE}bad.pdf", code=FailureCode.FILE_DAMAGED),
         UnreadPart(name=f"{PAGE}scan.pdf", code=FailureCode.FILE_NEEDS_RECOGNITION),
     )
+
+
+async def test_what_could_not_be_read_inside_a_document_is_named() -> None:
+    document = await _read_whole(_section("half.zip"))
+    assert document.unread == (BROKEN, INSIDE)
 
 
 async def test_a_mere_list_of_documents_is_read() -> None:

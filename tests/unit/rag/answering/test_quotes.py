@@ -48,6 +48,12 @@ def test_sentences_about_something_else_are_left_out() -> None:
     assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф бывает. Он равен пятистам рублям."
 
 
+def test_a_list_that_follows_is_quoted_whole() -> None:
+    text = "Роль: автор.\n\nСтек\n\n- Python\n- RAG\n- Streamlit\n\nДостижения были разные."
+
+    assert quote_passages(rank(make_passage(text)), "какой стек?")[0] == "> Стек\n>\n> - Python\n> - RAG\n> - Streamlit"
+
+
 def test_the_same_words_are_quoted_once() -> None:
     twins = rank(make_passage("Штраф 500.", number=1), make_passage("Штраф 500.", number=2))
 

@@ -10,11 +10,11 @@ from domain.ids import DocumentId
 from rag.execution.search_tool import SearchBase
 from rag.execution.tools import ToolMisused
 from rag.records import SearchFilter
-from rag.retrieval.search import Retrieval
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
-from tests.fakes.rag import FixedEmbedder, FoundPassages, LowerWords, make_candidate
+from tests.fakes.rag import FoundPassages, make_candidate
+from tests.fakes.turns import by_words_alone
 
 RENT, ESTIMATE = DocumentId("rent"), DocumentId("estimate")
 CARDS = (ready(id=RENT, title="Договор аренды.pdf"), ready(id=ESTIMATE, title="Смета.xlsx"))
@@ -23,17 +23,7 @@ CARDS = (ready(id=RENT, title="Договор аренды.pdf"), ready(id=ESTIM
 async def narrowed(**args: JsonValue) -> SearchFilter | None:
     """The filter that reaches the database."""
     search = FoundPassages((make_candidate("срок оплаты", bm25=1.0),))
-    retrieval = Retrieval(
-        search,
-        FixedEmbedder(),
-        LowerWords(),
-        None,
-        candidates=30,
-        passages=10,
-        lexical_weight=1.0,
-        vector_weight=0.0,
-    )
-    tool = SearchBase(retrieval, Catalogue(CARDS))
+    tool = SearchBase(by_words_alone(search), Catalogue(CARDS))
     assert (await tool.run(tool.read({"query": "срок оплаты", **args}), begin())).facts
     return search.queries[0].only
 
