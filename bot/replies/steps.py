@@ -52,7 +52,7 @@ def work_done(answer: Answer, words: Words) -> list[str]:
     if answer.spent:
         lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
     failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]
-    if failed and not answer.spent:
+    if failed:
         lines.append(words.plain("answer-steps-failed", steps="; ".join(failed)))
     return lines
 

@@ -18,12 +18,15 @@ from rag.answering.numbers import numbers, spoken_numbers
 from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.iterative.allowance import Allowance
+from rag.iterative.request import size_of
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
 
 MAX_FINDINGS = 12
 MAX_QUERIES = 3
+REPLY_TOKENS = 2_000  # some findings and what is missing
 
 log = structlog.get_logger()
 
@@ -73,15 +76,20 @@ class Analyze(Tool[AnalyzeArguments]):
 
     async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
         """Raises StepFailed when the model is away."""
-        if not context.materials or context.run.spent:
+        if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
         messages = (
             ChatMessage(role="system", content=self._prompts.analyze),
             ChatMessage(role="user", content=self._prompts.analyze_task.fill(_task(arguments, context, block))),
         )
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        size = size_of(messages)
+        if not allowance.allows(size):
+            return FactsPayload()
         try:
-            analysis = await self._model.structured(messages, Analysis)
+            with allowance.calling(size):
+                analysis = await self._model.structured(messages, Analysis)
         except ModelError as error:
             raise StepFailed(f"the model failed: {type(error).__name__}") from error
         return _payload(analysis, block, task=messages[-1].content)

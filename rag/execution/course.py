@@ -51,12 +51,21 @@ class Course:
 
     def ready(self) -> list[Step]:
         """Steps that wait for nothing, in the plan's order."""
-        room = self.limit - self.begun
-        return [step for step in self._waiting() if self._may_begin(step)][: max(room, 0)]
+        return [step for step in self._waiting() if self._may_begin(step)][: self._left]
+
+    @property
+    def _left(self) -> int:
+        return max(self.limit - self.begun, 0)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a step could go on, and only its number keeps it from that."""
+        return not self._left and any(map(self._may_begin, self._waiting()))
 
     def upcoming(self) -> list[Step]:
         """Searches that will be made later, whatever is found before: they may as well begin now."""
-        return [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
+        later = [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
+        return later[: self._left]
 
     def begin(self, step: Step) -> None:
         """It runs from now on."""

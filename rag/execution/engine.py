@@ -124,7 +124,7 @@ class StepEngine:
         context.run.report = lambda progress: _hear(work, progress)
         try:
             await self._go_on(work)
-            spent = context.run.spent
+            spent = context.run.spent or (Spent.STEPS if course.is_cut_short else None)
             await self._hand_over(work)
         finally:
             await _end((*work.running, *work.fetching))

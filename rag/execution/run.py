@@ -29,6 +29,7 @@ class Spent(StrEnum):
     """Which limit a turn has come to."""
 
     STOPPED = "stopped"  # by the person
+    STEPS = "steps"
     MODEL_CALLS = "model_calls"
     TOKENS = "tokens"
     SECONDS = "seconds"
@@ -59,6 +60,8 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> what it has so far, if it is cut short
     summaries: int = 0  # of older steps that a model was asked for
+    calls_under_way: int = 0  # of all steps; the meter grows when a call has ended
+    tokens_under_way: int = 0  # that they may take, replies too
 
     @property
     def spent(self) -> Spent | None:

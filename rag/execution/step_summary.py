@@ -16,6 +16,8 @@ from rag.answering.numbers import numbers
 from rag.errors import ModelError
 from rag.execution.run import Run
 from rag.execution.step_context import WINDOW, Finished, Summary, summary
+from rag.iterative.allowance import Allowance
+from rag.iterative.request import size_of
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
@@ -56,23 +58,20 @@ class StepSummariser:
             return ""
         source = _source(older)
         messages = self._messages(source, question, words=tokens // TOKENS_A_WORD)
-        if not self._may_ask(messages, run):
+        allowance = Allowance(run=run, reply_tokens=REPLY_TOKENS, spared_calls=SPARED_CALLS)
+        size = size_of(messages)
+        if run.summaries >= MOST_CALLS or not allowance.allows(size):
             return ""
         run.summaries += 1
         try:
-            written = (await self._model.complete(messages)).strip()
+            with allowance.calling(size):
+                written = (await self._model.complete(messages)).strip()
         except ModelError as error:
             log.warning("steps.not_summed_up", reason=type(error).__name__)
             return ""
         is_sound = numbers(written) <= numbers(f"{source.text}\n{question}") and estimate_tokens(written) <= tokens
         log.info("steps.summed_up", steps=len(older), used=is_sound)
         return written if is_sound else ""
-
-    def _may_ask(self, messages: Sequence[ChatMessage], run: Run) -> bool:
-        wanted = sum(estimate_tokens(message.content) for message in messages) + REPLY_TOKENS
-        calls_left = run.limits.model_calls - run.usage.calls - SPARED_CALLS
-        fits = run.usage.tokens + wanted <= run.limits.tokens
-        return run.spent is None and run.summaries < MOST_CALLS and calls_left > 0 and fits
 
     def _messages(self, source: Summary, question: str, *, words: int) -> tuple[ChatMessage, ...]:
         digest = hashlib.sha256(f"{question}\0{source.text}".encode(errors="replace")).hexdigest()

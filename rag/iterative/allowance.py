@@ -1,7 +1,8 @@
 """Keeps work that runs side by side within the turn's limits.
 
 In: the turn's `Run`, and what each call is going to take. Out: whether it may be made. The meter grows when a call has
-ended; this counts those that are on their way too, so that four at once do not overshoot. It makes no call.
+ended; the `Run` counts those that are on their way too, of all its steps, so that many at once do not overshoot. It
+makes no call.
 """
 
 from collections.abc import Iterator
@@ -18,8 +19,6 @@ class Allowance:
     run: Run
     reply_tokens: int
     spared_calls: int = 0  # left for what comes after
-    _calls: int = 0  # on their way
-    _tokens: int = 0
 
     @property
     def spent(self) -> Spent | None:
@@ -27,21 +26,28 @@ class Allowance:
         usage, limits = self.run.usage, self.run.limits
         if spent := self.run.spent:
             return spent
-        return Spent.MODEL_CALLS if usage.calls + self._calls + self.spared_calls >= limits.model_calls else None
+        return (
+            Spent.MODEL_CALLS
+            if usage.calls + self.run.calls_under_way + self.spared_calls >= limits.model_calls
+            else None
+        )
 
     def allows(self, tokens: int) -> bool:
-        """Whether a prompt of that size, and its reply, fit into what is left."""
-        usage = self.run.usage
-        used = usage.prompt_tokens + usage.answer_tokens + self._tokens
-        return self.spent is None and used + tokens + self.reply_tokens <= self.run.limits.tokens
+        """Whether a prompt of that size, and its reply, fit into what is left; money by a token's price so far."""
+        usage, limits = self.run.usage, self.run.limits
+        asked = self.run.tokens_under_way + tokens + self.reply_tokens
+        price = usage.cost / usage.tokens if usage.tokens else 0.0
+        fits = usage.tokens + asked <= limits.tokens and usage.cost + price * asked <= limits.cost
+        return self.spent is None and fits
 
     @contextmanager
     def calling(self, tokens: int) -> Iterator[None]:
         """A call is on its way while this is open."""
-        self._calls += 1
-        self._tokens += tokens + self.reply_tokens
+        run, taken = self.run, tokens + self.reply_tokens
+        run.calls_under_way += 1
+        run.tokens_under_way += taken
         try:
             yield
         finally:
-            self._calls -= 1
-            self._tokens -= tokens + self.reply_tokens
+            run.calls_under_way -= 1
+            run.tokens_under_way -= taken

@@ -72,6 +72,7 @@ answer-rows-missing =
     }
 answer-steps-failed = This did not work: { $steps }. The answer is incomplete without it.
 answer-spent-stopped = Stopped as you asked: this is what was known by then.
+answer-spent-steps = The question takes more steps than one go may have: this is what was known by then. Ask about a part.
 answer-spent-seconds = The time for one question is over: this is what was known by then. Ask about a part to learn more.
 answer-spent-model-calls = The question is too large for one go: this is what was known by then. Ask about a part.
 answer-spent-tokens = The question is too large for one go: this is what was known by then. Ask about a part.

@@ -67,6 +67,11 @@ def test_every_end_before_time_has_its_sentence(spent: Spent, words: object) -> 
     assert not line.startswith("answer-spent")
 
 
+def test_a_step_that_failed_is_named_when_the_work_was_stopped_too() -> None:
+    answer = plain_answer("x", spent="stopped", steps=(shown("analyze", StepState.FAILED),))
+    assert ["Остановлено" in line or "Не получилось" in line for line in work_done(answer, RU)] == [True, True]
+
+
 def test_a_step_that_failed_is_named_in_the_answer() -> None:
     answer = plain_answer("14 дней.", kind=AnswerKind.FROM_BASE, steps=(shown("analyze", StepState.FAILED),))
     assert "Не получилось: Обдумываю найденное. Ответ без этого неполный." in finished_answer(answer, RU).text

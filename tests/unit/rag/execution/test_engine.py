@@ -126,6 +126,14 @@ async def test_a_turn_that_has_spent_its_due_begins_nothing(usage: Usage, spent:
     assert (done.spent, tools.asked, states(done)) == (spent, [], {"a": StepState.SKIPPED})
 
 
+async def test_more_steps_than_a_turn_may_have_are_told_of() -> None:
+    tools = ScriptedTools()
+    done = await run(tools, step("a"), step("b", "a"), step("c", "b"), turn=context(limits=RunLimits(steps=2)))
+    assert (tools.asked, done.spent) == (["a", "b"], Spent.STEPS)
+    enough = await run(ScriptedTools(), step("a"), step("b", "a"), turn=context(limits=RunLimits(steps=2)))
+    assert enough.spent is None
+
+
 async def test_what_two_steps_do_alike_is_done_once_and_serves_whoever_waits_for_either() -> None:
     tools = ScriptedTools({"срок": found("срок 14 дней")})
     think = step("think", "b", action="analyze")
