@@ -153,6 +153,13 @@ class Person:
         chat = next(chat for chat in view["chats"] if chat["id"] == self.chat_id)
         return {item["command"]: item["description"] for item in chat["commands"]}
 
+    async def download(self, message: Seen) -> bytes:
+        """The file of a message."""
+        file = f"{self._origin}/files/{message.raw['document']['file_id']}"
+        async with self._open().get(file) as answer:
+            answer.raise_for_status()
+            return await answer.read()
+
     async def messages(self, limit: int = 200) -> list[Seen]:
         """What is in the chat now, oldest first."""
         return [_seen(raw) for raw in (await self._get(f"{self._chat}?limit={limit}"))["messages"]]
