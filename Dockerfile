@@ -1,5 +1,5 @@
 # Two stages: packages are installed in the first, the second holds only what runs, as a user without rights.
-FROM python:3.12-slim-bookworm AS build
+FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
 RUN python -m venv /opt/baza
 COPY requirements.lock ./
@@ -7,7 +7,7 @@ RUN /opt/baza/bin/pip install --no-cache-dir --no-deps -r requirements.lock
 COPY . .
 RUN /opt/baza/bin/pip install --no-cache-dir --no-deps .
 
-FROM python:3.12-slim-bookworm
+FROM python:3.11-slim-bookworm
 # tesseract reads photos and scanned pages.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends tesseract-ocr tesseract-ocr-rus \

@@ -2,9 +2,11 @@
 
 Out: fixtures; a test folder's conftest imports them. `transport` runs a test twice: over psycopg, and over PostgREST's
 stand-in @supabase/lite. Roles and default rights are Supabase's, and migrations run as an owner who is no superuser.
+With TEST_SERVER set (`postgresql://superuser:password@127.0.0.1:5432/`, pgvector on offer) they run on that server.
 """
 
 import asyncio
+import os
 import shutil
 import tempfile
 import uuid
@@ -43,8 +45,12 @@ OWNER = "baza_owner"
 TIMEOUT_S = 60.0
 
 _ROLES = f"""
-create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;
-create role {OWNER} login password '{OWNER}';
+do $$ begin
+  if not exists (select from pg_roles where rolname = '{OWNER}') then -- on a server of one's own, by the last run
+    create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;
+    create role {OWNER} login password '{OWNER}';
+  end if;
+end $$
 """
 # What a new Supabase project has: pgvector on offer, and everything in public granted to everybody by default.
 _LIKE_SUPABASE = f"""
@@ -106,6 +112,15 @@ def running_server(home: Path) -> Iterator[Server]:
             thread.submit(runner.close).result()
 
 
+@contextmanager
+def given_server(address: str) -> Iterator[Server]:
+    """Somebody's own server: of another version, or with another pgvector, such as a Supabase project's."""
+    server = Server(address=address)
+    server.drop("baza_template")
+    yield server
+    server.drop("baza_template")
+
+
 @pytest.fixture(scope="session")
 def server_home() -> Iterator[Path]:
     """Not pytest's own temporary folder: root's server account cannot enter that one."""
@@ -118,7 +133,8 @@ def server_home() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def database_server(server_home: Path) -> Iterator[Server]:
     """One server for all tests; it may lose what it holds when the machine stops, which makes it fast."""
-    with running_server(server_home) as server:
+    address = os.environ.get("TEST_SERVER")
+    with given_server(address) if address else running_server(server_home) as server:
         for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
             server.execute("postgres", f"alter system set {setting}")
         server.execute("postgres", "select pg_reload_conf()")
