@@ -1,0 +1,191 @@
+"""Which of the days at the top of a document is its own.
+
+In: its name and first blocks. Out: the day, or none: a wrong one is worse, for of two documents that disagree the newer
+is told first. A day counts where documents have theirs: after «дата:», in a title («Договор № 5 от …»), on a line of
+its own with a place or a number, and before all of these as the day of an edition. A text that mentions days has none;
+nor have several that differ. Pure.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from enum import IntEnum
+from itertools import islice
+from pathlib import PurePath
+
+from domain.documents import Medium, SourceType
+from ingestion.dating.written_days import WrittenDay, named_days, written_days
+from ingestion.records import Block, BlockKind, Document, Source
+
+_DATED = frozenset({SourceType.FILE, SourceType.PATH, SourceType.NOTE})
+_WRITTEN = frozenset({Medium.TEXT, Medium.IMAGE})
+
+EARLIEST = date(1990, 1, 1)  # before it there were next to no files: what bears such a day quotes it
+TOP_LINES = 15
+TOP_CHARACTERS = 1_500  # about half a page
+LINE_CHARACTERS = 300  # of a line; what makes a day the document's stands close to it
+TITLE_LINES = 5  # a title stands above the text
+TITLE_CHARACTERS = 90  # between the kind of document and its day: a number, a party, a place
+
+_SIGNS = re.compile(r"[*_#>|\t ]+")  # of Markdown that was kept, and fillers: «__» марта
+_NUMBER = r"(?:№|No\.?|N(?=\s?\d)|#)\s*[\w/.-]*\w"
+_TOWN = r"(?:г|гор|город|пос|с)\.?\s+[А-ЯЁ][\w-]+(?:\s[А-ЯЁ][\w-]+)?"
+_PLACE = rf"(?:{_TOWN}\s*,?|[A-ZА-ЯЁ][\w-]+(?:[ -][A-ZА-ЯЁ][\w-]+){{0,2}}\s*,)"
+_KINDS = (
+    r"(?:договор(?:-\w+)?|контракт|(?:доп\.\s*)?соглашение|приказ|распоряжение|постановление|протокол|акт|письмо"
+    r"|отч[её]т|справка|сч[её]т(?:-\w+)?|накладная|заявление|заявка|(?:служебная |докладная )?записка|докладная|решение"
+    r"|положение|регламент|инструкция|устав|план|смета|спецификация|доверенность|уведомление|претензия|меморандум|пресс-релиз"
+    r"|выписка|извещение|памятка|политика|правила|коммерческое предложение|заметка|agreement|contract|order|minutes"
+    r"|memo(?:randum)?|letter|report|invoice|act|statement|policy|protocol|notice|receipt|amendment|press release|lease"
+    r"|quote|offer)"
+)
+_PRICES = r"(?:прайс(?:-лист)?|цены|тарифы|расценки|price\s?list|prices|rates|tariffs)"
+_ADJECTIVES = r"(?:[А-Яа-яЁё-]+(?:ый|ий|ой|ая|яя|ое|ее|ые|ие)\s+){0,2}"
+_TITLE = re.compile(rf"(?:{_ADJECTIVES}|(?:[A-Z][\w'-]*\s+){{0,3}}){_KINDS}(?!\w)(?P<between>.*)", re.IGNORECASE)
+_PRICE_TITLE = re.compile(rf"(?:{_ADJECTIVES}|(?:[A-Z][\w'-]*\s+){{0,3}}){_PRICES}(?!\w)(?P<between>.*)", re.IGNORECASE)
+_FOREIGN = re.compile(
+    r"\b(?:к|ко|по|согласно|из|со?|до|после|основании|соответствии|взамен|период|срок|действует|приложение|to|under|by"
+    r"|until|since|after|before|due|between|pursuant|договора|договору|контракта|соглашения|приказа|приказу|закона"
+    r"|постановления|сч[её]та|письма|протокола)\b",
+    re.IGNORECASE,
+)
+"""Between a kind of document and a day: the day is another document's, or an end."""
+
+_FOREIGN_TO_PRICES = re.compile(
+    r"\b(?:к|ко|по|до|после|договора|договору|until|to|under|before|after)\b", re.IGNORECASE
+)
+_GOES_ON = re.compile(
+    r"$|[.,;:)\]»\"”—–(-]|(?:№|об?|обо|на|между|к|по|г\.|года|и|on|between|for|with|no)\b|[«\"“A-ZА-ЯЁ№]"
+)
+"""After a title's day; a verb in small letters makes a sentence of it."""
+
+_EDITION = re.compile(
+    r"(?P<lead>.*?)\(?\s*\b(?:в\s+ред(?:акции|\.)|редакция|ред\.|по состоянию на|(?:последн\w+ )?обновлен\w*"
+    r"|актуал\w+ на|(?:last\s+)?(?:updated|modified|revised)|(?:as\s+)?amended|revision|версия|version)"
+    r"\s*(?:№?\s*[\d.]+\s*)?(?:от|on|of|as of|dated)?\s*:?\s*",
+    re.IGNORECASE,
+)
+_EDITIONS = re.compile(r"\(?\s*(?:в\s+)?ред(?:акции|\.)\s", re.IGNORECASE)  # «(в ред. приказов от … № 3, от … № 8)»
+_LABEL = re.compile(
+    r"(?:дата(?:\s+(?:составления|документа|публикации|создания|подписания|выдачи|договора|письма|приказа|заключения"
+    r"|акта|сч[её]та|протокола|отч[её]та|заявления))?|date(?:d)?|(?:issue|invoice|publication) date|date of issue|"
+    r"published(?:\s+on)?|posted(?:\s+on)?|issued(?:\s+on)?|опубликован\w*|составлен\w*|подписан\w*)\s*:?\s*",
+    re.IGNORECASE,
+)
+_BEFORE_LINE = re.compile(rf"(?:{_PLACE})?\s*(?:[Ии]сх\w*\.?)?\s*(?:{_NUMBER})?\s*(?:[Оо]т|[Dd]ated)?\s*")
+_AFTER_LINE = re.compile(rf"[.,;\s]*(?:{_NUMBER})?\s*(?:[Нн]а №.*)?(?:{_TOWN})?[.,;\s]*")
+"""«На № 3 от …» names the letter that is answered."""
+
+
+class _Rank(IntEnum):
+    """How a day is said to be the document's; the greatest is believed."""
+
+    LINE = 1
+    TITLE = 2
+    LABEL = 3
+    EDITION = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Claimed:
+    """A day that a line gives the document."""
+
+    day: date
+    rank: _Rank
+
+
+def own_moment(parsed: Document, source: Source) -> datetime | None:
+    """Midnight UTC of its day, as parsers give days. Pages are dated by their markup alone (`parsers.page_facts`): what
+    stands at their top may be today's date or another article's. What was said or filmed has no top, and an archive has
+    several. A note's name is its first line."""
+    if source.type not in _DATED or parsed.medium not in _WRITTEN or parsed.parts:
+        return None
+    name = "" if source.type is SourceType.NOTE else PurePath(source.identifier).name
+    day = own_day(name, parsed.blocks, today=datetime.now(UTC).date())
+    return datetime.combine(day, time.min, tzinfo=UTC) if day else None
+
+
+def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
+    """`name`: a file's, with its ending, or a title. One that knows the month alone gives none: «Прайс 2024-03» would
+    be shown with a day that nobody wrote."""
+    claimed = [each for each in _claimed(_top_lines(blocks)) if _is_possible(each.day, today)]
+    if (day := _chosen(claimed)) is not None:
+        return day
+    days = {written.day for written in named_days(name) if _is_possible(written.day, today)}
+    return days.pop() if len(days) == 1 else None
+
+
+def _is_possible(day: date, today: date) -> bool:
+    return EARLIEST <= day <= today
+
+
+def _chosen(claimed: Sequence[_Claimed]) -> date | None:
+    """Of editions the newest; else what the surest lines agree on."""
+    if not claimed:
+        return None
+    rank = max(each.rank for each in claimed)
+    days = {each.day for each in claimed if each.rank is rank}
+    return max(days) if rank is _Rank.EDITION or len(days) == 1 else None
+
+
+def _top_lines(blocks: Iterable[Block]) -> list[str]:
+    lines: list[str] = []
+    left = TOP_CHARACTERS
+    for block in islice(blocks, TOP_LINES):
+        for line in _lines(block):
+            lines.append(line[:LINE_CHARACTERS])
+            left -= len(line) + 1
+        if left <= 0 or len(lines) >= TOP_LINES:
+            break
+    return lines[:TOP_LINES]
+
+
+def _lines(block: Block) -> Iterator[str]:
+    """A letterhead is often a table without a head: its first row may be the day and the number."""
+    if block.kind is BlockKind.CODE:
+        return
+    text = block.text[:TOP_CHARACTERS]
+    pieces = text.partition("\n")[0].split("|") if block.kind is BlockKind.TABLE else text.splitlines()
+    yield from filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
+
+
+def _claimed(lines: Sequence[str]) -> Iterator[_Claimed]:
+    for place, line in enumerate(lines):
+        for written in written_days(line):
+            rank = _rank(line, written, is_title=place < TITLE_LINES)
+            if rank is not None:
+                yield _Claimed(day=written.day, rank=rank)
+
+
+def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
+    before, after = line[: written.start].rstrip(), line[written.end :].strip()
+    if _is_edition(line, before):
+        return _Rank.EDITION
+    if _LABEL.fullmatch(before) and (not after or before.endswith(":")):
+        return _Rank.LABEL
+    if is_title and _is_titled(before, after):
+        return _Rank.TITLE
+    is_alone = _BEFORE_LINE.fullmatch(before) and _AFTER_LINE.fullmatch(after)
+    return _Rank.LINE if is_alone else None
+
+
+def _is_edition(line: str, before: str) -> bool:
+    """Of this document, not of a law that it names: at the beginning of a line, or of a title."""
+    if _EDITIONS.match(line):
+        return True
+    found = _EDITION.fullmatch(before)
+    lead = found["lead"].strip(" (,;") if found else ""
+    return found is not None and (not lead or _is_title(lead))
+
+
+def _is_titled(before: str, after: str) -> bool:
+    return _is_title(before) and _GOES_ON.match(after) is not None
+
+
+def _is_title(text: str) -> bool:
+    for title, foreign in ((_TITLE, _FOREIGN), (_PRICE_TITLE, _FOREIGN_TO_PRICES)):
+        found = title.fullmatch(text)
+        if found and len(found["between"]) <= TITLE_CHARACTERS:
+            return foreign.search(found["between"]) is None
+    return False

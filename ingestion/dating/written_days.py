@@ -1,0 +1,146 @@
+"""Days as people write them, Russian and English.
+
+In: a line of text, or a file's name. Out: the days in it with their places, in order. A day that may be read in two
+ways (03/04/2024) is none; whose day it is, is not asked here. Pure.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+_CENTURY = 2000  # of years of two digits: documents of the last century are written out, if they are files at all
+_YEAR_DIGITS = 4
+
+_YEAR = re.compile(r"\d{4}|\.\d\d")
+
+_RUSSIAN = ("янв", "фев", "мар", "апр", "ма", "июн", "июл", "авг", "сен", "окт", "ноя", "дек")
+_ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_RUSSIAN_OF = (
+    r"(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
+    r"|(?:янв|февр?|мар|апр|июн|июл|авг|сент?|окт|нояб?|дек)\.?)"
+)
+_ENGLISH_NAME = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenDay:
+    """A day and the characters [start, end) that say it, «г.» included."""
+
+    day: date
+    start: int
+    end: int
+
+
+def written_days(line: str) -> tuple[WrittenDay, ...]:
+    """Real days only: 31.02.2024 is none."""
+    if not _YEAR.search(line):  # most lines; seven searches take longer than one
+        return ()
+    return tuple(sorted(_all_days(line, _DAYS), key=lambda written: written.start))
+
+
+def named_days(name: str) -> tuple[WrittenDay, ...]:
+    """The same for a file's name, where 20240312 is a day too."""
+    return tuple(sorted(_all_days(name, (*_DAYS, _RUN)), key=lambda written: written.start))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Form:
+    """A way of writing: what it looks like, and which groups are year, month and day."""
+
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str]], tuple[int, int, int] | None]
+
+
+def _all_days(text: str, forms: Sequence[_Form]) -> Iterator[WrittenDay]:
+    for form in forms:
+        for found in form.pattern.finditer(text):
+            day = _real(form.read(found))
+            if day is not None:
+                yield WrittenDay(day=day, start=found.start(), end=found.end())
+
+
+def _real(parts: tuple[int, int, int] | None) -> date | None:
+    try:
+        return date(*parts) if parts else None
+    except ValueError:
+        return None
+
+
+def _month(name: str) -> int:
+    """1 to 12, by the letters that tell months apart; «мая» after «мар»."""
+    beginning = name.casefold()[:3]
+    for months in (_RUSSIAN, _ENGLISH):
+        for number, stem in enumerate(months, start=1):
+            if beginning.startswith(stem) and (stem != "ма" or beginning in ("мая", "май")):
+                return number
+    return 0  # no such month: `_real` refuses it
+
+
+def _full_year(digits: str) -> int:
+    return int(digits) + (0 if len(digits) == _YEAR_DIGITS else _CENTURY)
+
+
+def _slashed(found: re.Match[str]) -> tuple[int, int, int] | None:
+    """Day first or month first: known only where one of the two can be no month."""
+    first, second, year = int(found[1]), int(found[3]), int(found[4])
+    months = 12
+    if first > months or first == second:
+        return year, second, first
+    return (year, first, second) if second > months else None
+
+
+def _numbers(order: Mapping[str, int]) -> Callable[[re.Match[str]], tuple[int, int, int]]:
+    def read(found: re.Match[str]) -> tuple[int, int, int]:
+        return _full_year(found[order["year"]]), int(found[order["month"]]), int(found[order["day"]])
+
+    return read
+
+
+def _words(found: re.Match[str]) -> tuple[int, int, int]:
+    return int(found["year"]), _month(found["month"]), int(found["day"])
+
+
+_OF_YEAR = r"(?:\s*(?:г\b\.?|года?\b))?"
+_DAYS = (
+    _Form(
+        pattern=re.compile(
+            rf"(?<!\d)[«\"“„]?\s?(?P<day>\d{{1,2}})\s?[»\"”“]?\s+(?P<month>{_RUSSIAN_OF})\s+(?P<year>\d{{4}})(?!\d){_OF_YEAR}",
+            re.IGNORECASE,
+        ),
+        read=_words,
+    ),
+    _Form(
+        pattern=re.compile(
+            rf"\b(?P<month>{_ENGLISH_NAME})\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})(?!\d)",
+            re.IGNORECASE,
+        ),
+        read=_words,
+    ),
+    _Form(
+        pattern=re.compile(
+            rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?(?P<month>{_ENGLISH_NAME}),?[\s-]+(?P<year>\d{{4}})(?!\d)",
+            re.IGNORECASE,
+        ),
+        read=_words,
+    ),
+    _Form(
+        pattern=re.compile(rf"(?<![\d.])(\d{{1,2}})\.(\d{{2}})\.(\d{{4}})(?!\d|\.\d){_OF_YEAR}"),
+        read=_numbers({"day": 1, "month": 2, "year": 3}),
+    ),
+    _Form(
+        pattern=re.compile(rf"(?<![\d.])(\d{{2}})\.(\d{{2}})\.(\d{{2}})(?!\d|\.\d){_OF_YEAR}"),
+        read=_numbers({"day": 1, "month": 2, "year": 3}),
+    ),
+    _Form(
+        pattern=re.compile(r"(?<!\d)(\d{4})([-./_])(\d{2})\2(\d{2})(?!\d)"),
+        read=_numbers({"year": 1, "month": 3, "day": 4}),
+    ),
+    _Form(pattern=re.compile(r"(?<![\d/])(\d{1,2})([/_-])(\d{1,2})\2(\d{4})(?![\d/])"), read=_slashed),
+)
+_RUN = _Form(
+    pattern=re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)"), read=_numbers({"year": 1, "month": 2, "day": 3})
+)
