@@ -8,6 +8,7 @@ and the same model, is left alone. It publishes nothing.
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TypeVar
@@ -15,7 +16,7 @@ from typing import TypeVar
 from domain.documents import DocumentStatus, SourceType, known_as
 from ingestion.chunking.passages import Passages
 from ingestion.chunking.windows import split_window
-from ingestion.computing import compute
+from ingestion.computing import compute, one_ahead
 from ingestion.errors import WindowTooLarge
 from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
@@ -65,10 +66,11 @@ class Indexer:
         kept = await self._keep(document, chunks) if stored else ()
         missing = [place for place in passages.windows if not all(own in kept for own in range(place.own, place.end))]
         done = len(chunks) - sum(place.end - place.own for place in missing)
-        for group in in_groups(missing):
-            windows = [place.window(chunks) for place in group]
-            done += await self._store(document, await self._index(windows, names))
-            await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
+        made = (self._index([place.window(chunks) for place in group], names) for group in in_groups(missing))
+        async with aclosing(one_ahead(made)) as groups:
+            async for indexed in groups:
+                done += await self._store(document, indexed)
+                await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
         """Ordinals of chunks that need not be embedded again."""

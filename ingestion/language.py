@@ -65,7 +65,7 @@ SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
 
 def detect_language(text: str) -> str | None:
     """ISO 639-1 code of most of `text`; None when there are too few letters or nothing is recognised."""
-    words = [word.lower() for word in WORD.findall(_sample(text))]
+    words = list(map(str.lower, WORD.findall(_sample(text))))
     letters = Counter("".join(words))
     scripts: Counter[str] = Counter()
     for letter, times in letters.items():  # each letter once: a text has 33 or 26 of them

@@ -15,6 +15,7 @@ from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
 from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.passages import Passages, gather_passages
 from ingestion.computing import SHORT_CHARS, compute
+from ingestion.dating.own_day import own_moment
 from ingestion.errors import FailureCode, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
@@ -233,7 +234,8 @@ def _with_about(parsed: Document, file: FetchedFile) -> Document:
 
 
 def _with_source(parsed: Document, source: Source) -> Document:
-    """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption."""
+    """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption.
+    A document's own day goes before that of the message which was forwarded."""
     title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
     caption = source.text if source.type is SourceType.FILE else None
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
@@ -241,6 +243,6 @@ def _with_source(parsed: Document, source: Source) -> Document:
         parsed,
         title=title or parsed.title,
         author=parsed.author or source.author,
-        published_at=parsed.published_at or source.published_at,
+        published_at=parsed.published_at or own_moment(parsed, source) or source.published_at,
         blocks=joined(opening, parsed.blocks),
     )

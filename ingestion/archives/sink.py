@@ -59,11 +59,11 @@ class Sink:
         with path.open("wb") as target:
             for piece in pieces:
                 size += len(piece)
+                self.total_bytes = max(0, self.total_bytes - len(piece))  # what turns out to be damaged counts, too
                 if size > limit:  # the size that its archive states was a lie
                     break
                 digest.update(piece)
                 target.write(piece)
-        self.total_bytes -= min(size, limit)
         member = Member(name=name, number=number, size_bytes=size, sha256=digest.hexdigest())
         if size > limit:
             self.refused.append(name)

@@ -7,11 +7,13 @@ inflated beyond what the sink takes.
 import bz2
 import gzip
 import lzma
+import math
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import IO, cast
 
@@ -20,6 +22,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.containers import ENCRYPTED_FLAG
 
 UTF8_FLAG = 0x800
+LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)
 UNIX_MODE_SHIFT = 16  # of a ZIP member's external attributes
 PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\xfd7zXZ\0", lzma.LZMAFile))
 PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
@@ -40,16 +43,28 @@ UNPACKING_DAMAGE = (
 
 
 def unpack_zip(path: Path, sink: Sink) -> None:
-    """A member that is damaged or packed in a way nobody knows is named as refused; the others are read."""
+    """A member that is damaged or packed in a way nobody knows is named as refused; the others are read.
+
+    One that reaches into the next is refused, too: only bombs are made so (CVE-2024-0450).
+    """
     with zipfile.ZipFile(path) as archive:
+        followed_at = dict(pairwise(sorted({member.header_offset for member in archive.infolist()})))
         for member in archive.infolist():
             name = _zip_name(member)
             if member.is_dir() or stat.S_ISLNK(member.external_attr >> UNIX_MODE_SHIFT):
+                continue
+            if _least_end(member) > followed_at.get(member.header_offset, math.inf):
+                _name_refused(sink, name)
                 continue
             if member.flag_bits & ENCRYPTED_FLAG:
                 _name_encrypted(sink, name)
                 continue
             _take_member(sink, archive, member, name)
+
+
+def _least_end(member: zipfile.ZipInfo) -> int:
+    """Where the member ends in the archive, if its local header is as short as can be."""
+    return member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
 
 
 def _take_member(sink: Sink, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
@@ -62,10 +77,15 @@ def _take_member(sink: Sink, archive: zipfile.ZipFile, member: zipfile.ZipInfo, 
     try:
         sink.take(name, stated_bytes=member.file_size, stream=stream)
     except UNPACKING_DAMAGE:
-        sink.refused.append(tidy_name(name))
+        _name_refused(sink, name)
     finally:
         for source in opened:
             source.close()
+
+
+def _name_refused(sink: Sink, name: str) -> None:
+    if not is_unmentioned(tidy_name(name)):
+        sink.refused.append(tidy_name(name))
 
 
 def _name_encrypted(sink: Sink, name: str) -> None:

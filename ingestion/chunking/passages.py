@@ -6,11 +6,12 @@ window is read when its turn comes. It cuts nothing and embeds nothing.
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.locator import Locator
+from domain.portions import in_portions
 from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Chunk, Span
 from ingestion.spool import Spool, Writing
@@ -30,21 +31,10 @@ def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path
     """`folder` is where many of them go. Raises OSError."""
     spool = Spool(folder, WRITING)
     costs = array("l")
-    for batch in _batches(chunks):
+    for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):
         costs.extend(map(cost_of, batch))
         spool.add(batch, size=sum(len(chunk.text) for chunk in batch))
     return Passages(chunks=spool.finish(), windows=tuple(plan_windows(costs, window_tokens=window_tokens)))
-
-
-def _batches(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    batch: list[Chunk] = []
-    for chunk in chunks:
-        batch.append(chunk)
-        if len(batch) == BATCH_CHUNKS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _write(chunks: Sequence[Chunk]) -> bytes:

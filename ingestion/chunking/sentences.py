@@ -7,7 +7,7 @@ are razdel's; this module only mends what it is known to miss and keeps its cost
 import re
 from collections.abc import Iterable, Iterator
 
-from razdel import sentenize
+from razdel.segmenters.sentenize import DELIMITER, SentSegmenter, SentSplitter
 
 Offsets = tuple[int, int]
 """Characters [start, end) of the text that was given."""
@@ -15,6 +15,13 @@ Offsets = tuple[int, int]
 STRETCH_CHARS = 4_000
 """razdel copies the sentence so far at each possible end: a text without real ends would take
 quadratic time. Some 1,200 tokens: a sentence that is longer does not fit a passage anyway."""
+
+BEFORE_SPACE = r"(?=\s)(?!\s(?:[а-яёa-z]{1,8}[\s,]|[а-яёa-z]{9}))"
+"""What must follow a sign for razdel to think about it: it ends no sentence before anything else than a space, nor
+before a small letter. Its other rules, most of the time that it takes, are then asked half as often."""
+
+sentenize = SentSegmenter(split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE))
+MAY_END = re.compile(DELIMITER + BEFORE_SPACE)
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 
@@ -56,8 +63,17 @@ JOINTS = (
 
 def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end one."""
+    if len(text) <= STRETCH_CHARS and MAY_END.search(text) is None:
+        return _whole(text)
     parted = (span for sentence in _raw_sentences(text) for span in _part(text, sentence))
     return list(_join(text, parted))
+
+
+def _whole(text: str) -> list[Offsets]:
+    """A text in which no sentence can end before its last."""
+    words = text.strip()
+    begin = text.find(words)
+    return [(begin, begin + len(words))] if words else []
 
 
 def _raw_sentences(text: str) -> Iterator[Offsets]:

@@ -20,6 +20,8 @@ IDEOGRAPH_WEIGHT = 100
 MARK_WEIGHT = 100  # punctuation, symbols, combining marks
 RARE_WEIGHT = 300  # beyond the basic plane: byte-level vocabularies need up to three or four tokens for an emoji
 
+COMMON_CHARACTERS = "cp1251"  # Russian and English with their punctuation: bytes are weighed in half the time
+
 _IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF))
 _WELL_COVERED_END = 0x0530  # Latin, Greek and Cyrillic lie below
 
@@ -31,7 +33,10 @@ def estimate_tokens(text: str) -> int:
 
 def weigh_text(text: str) -> int:
     """The same in hundredths of a token: exactly additive over characters."""
-    return sum(map(_WEIGHTS.__getitem__, text))
+    try:
+        return sum(text.encode(COMMON_CHARACTERS).translate(_COMMON_WEIGHTS))
+    except UnicodeEncodeError:
+        return sum(map(_WEIGHTS.__getitem__, text))
 
 
 class _WeightTable(dict[str, int]):
@@ -60,3 +65,7 @@ def _weigh_character(character: str) -> int:
 
 
 _WEIGHTS = _WeightTable()
+
+_COMMON_WEIGHTS = bytes(
+    _weigh_character(bytes([code]).decode(COMMON_CHARACTERS, errors="replace")) for code in range(256)
+)

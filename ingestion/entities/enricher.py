@@ -7,12 +7,14 @@ nobody up, and may be killed at any moment: what it held is claimed anew when it
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from time import monotonic
 
 import structlog
 
 from domain.errors import DatabaseAway
 from domain.ids import BaseId
+from domain.portions import in_portions
 from ingestion.computing import compute
 from ingestion.entities.merging import gather, merge
 from ingestion.entities.ports import EnrichmentQueue, EntityRegistry, FactReader, NameFinder, NameReader
@@ -163,7 +165,8 @@ class Enricher:
 
     async def _ask_model(self, facts: FactReader, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
         extracts: list[Extract] = []
-        for part in _parts(blocks)[:MOST_PARTS]:
+        parts = in_portions(placed(blocks), lambda each: len(each[0].text), limit=PART_CHARS)
+        for part in islice(parts, MOST_PARTS):
             await self._queue.renew(claimed, lease_s=LEASE_S)
             known = dict.fromkeys(mention.of.name for extract in extracts for mention in extract.mentions)
             extracts.append(await facts.read(part, title=claimed.title, known=tuple(known)[-MOST_KNOWN:]))
@@ -176,19 +179,6 @@ class Enricher:
             await self._queue.postpone(claimed, delay_s=delay_s, problem=problem)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))
-
-
-def _parts(blocks: Sequence[Block]) -> list[list[tuple[Block, int]]]:
-    """Blocks in runs of about PART_CHARS, each with where it begins in the document."""
-    parts: list[list[tuple[Block, int]]] = []
-    size = PART_CHARS
-    for block, at in placed(blocks):
-        if size + len(block.text) > PART_CHARS:
-            parts.append([])
-            size = 0
-        parts[-1].append((block, at))
-        size += len(block.text)
-    return parts
 
 
 def _characters(blocks: Sequence[Block]) -> int:

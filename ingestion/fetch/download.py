@@ -24,14 +24,13 @@ from ingestion.fetch.decoding import ACCEPTED, UndecodableBody, decode_body
 from ingestion.fetch.files import HashedFile, Oversize, megabytes
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.media import Content, is_wanted
-from ingestion.fetch.robot_tags import RobotTags, read_headers
+from ingestion.fetch.robot_tags import ROBOT, RobotTags, read_headers
 from ingestion.records import Edition
 
 REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 15.0  # between two pieces; the deadline holds for the whole
 LONGEST_EDITION = 500  # characters of an entity tag
-ROBOT = "Baza"  # as robots.txt may name it
 HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
     "Accept": "text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5",

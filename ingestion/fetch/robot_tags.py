@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-ROBOT_NAMES = frozenset({"robots", "baza"})  # in meta elements: everybody, and us
+ROBOT = "Baza"  # as robots.txt, headers and pages may name us
+ROBOT_NAMES = frozenset({"robots", ROBOT.lower()})  # in meta elements: everybody, and us
 
 _NO_FOLLOW = frozenset({"nofollow", "none"})
 _NO_INDEX = frozenset({"noindex", "none"})

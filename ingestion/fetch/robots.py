@@ -13,7 +13,8 @@ from protego import Protego
 
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.body import DownloadLimits
-from ingestion.fetch.download import ROBOT, Downloader
+from ingestion.fetch.download import Downloader
+from ingestion.fetch.robot_tags import ROBOT
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
 LONGEST_DELAY_S = 10.0  # of Crawl-delay; some ask for minutes to keep everybody off

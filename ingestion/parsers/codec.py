@@ -6,13 +6,14 @@ ever loaded (no pickle).
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
+from domain.portions import in_portions
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool, Writing
@@ -48,7 +49,7 @@ def encode_pages(done: int, total: int) -> bytes:
 
 def encode_document(document: Document) -> Iterator[bytes]:
     """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot carry, become question marks."""
-    for blocks in _batches(document.blocks):
+    for blocks in in_portions(document.blocks, lambda block: len(block.text), limit=LINE_CHARS):
         yield encode_blocks(blocks)
     content: dict[str, JsonValue] = {
         "title": document.title,
@@ -85,7 +86,7 @@ class DocumentLines:
     """Puts a document together again, line by line; a long one's blocks lie in a file."""
 
     def __init__(self, folder: Path) -> None:
-        self._blocks = Spool(folder, Writing(write=encode_blocks, read=_decode_blocks))
+        self._blocks = Spool(folder, BLOCKS)
 
     def add(self, line: bytes) -> PagesRead | Document | None:
         """The document with its last line. Raises the SourceError that a line carries, ValueError when it is no line
@@ -122,17 +123,6 @@ def _decode(line: bytes) -> JsonObject:
     return message
 
 
-def _batches(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
-    begin = chars = 0
-    for index, block in enumerate(blocks):
-        chars += len(block.text)
-        if chars >= LINE_CHARS:
-            yield blocks[begin : index + 1]
-            begin, chars = index + 1, 0
-    if begin < len(blocks):
-        yield blocks[begin:]
-
-
 def _encode(message: JsonObject) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
 
@@ -160,6 +150,15 @@ def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Documen
 
 def _decode_blocks(line: bytes) -> list[Block]:
     return _blocks_from_json(_decode(line)["blocks"])
+
+
+BLOCKS = Writing(write=encode_blocks, read=_decode_blocks)
+
+
+def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
+    """Add them as they come, so that only some pages of them are held. Raises OSError."""
+    for portion in in_portions(blocks, lambda block: len(block.text), limit=LINE_CHARS):
+        spool.add(portion, size=sum(len(block.text) for block in portion))
 
 
 def _blocks_from_json(blocks: JsonValue) -> list[Block]:

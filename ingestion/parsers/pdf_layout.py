@@ -22,6 +22,7 @@ SAME_SIZE = 0.06  # share by which fonts of one paragraph may differ: readers ro
 
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣∙·*–—-]|\(?\d{1,3}[.)]|\(?[a-zа-я][.)])\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.!?:;…][»”\"')\]]*$")
+HYPHENS = ("-", "\u2010")
 LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 FIRST_HALF = re.compile(r"[^\W\d_]+(?=[-\u2010]$)")
 LONGEST_WORD_CHARS = 60
@@ -67,9 +68,10 @@ def build_paragraphs(pages: Sequence[Sequence[PageLine]]) -> list[Paragraph]:
 
 def _all_words(pages: Sequence[Sequence[PageLine]]) -> frozenset[str]:
     """What a divided word is looked up in; nobody asks where no line ends with a hyphen."""
-    if not any(LINE_END_HYPHEN.search(line.text) for lines in pages for line in lines):
+    if not any(line.text.endswith(HYPHENS) for lines in pages for line in lines):
         return frozenset()
-    return frozenset(word.lower() for lines in pages for line in lines for word in WORD.findall(line.text))
+    texts = ("\n".join(line.text for line in lines) for lines in pages)
+    return frozenset(word.lower() for text in texts for word in WORD.findall(text))
 
 
 def _bridge_pages(before: Paragraph, after: Paragraph, words: frozenset[str]) -> Iterator[Paragraph]:
@@ -149,7 +151,7 @@ def _goes_on(before: Paragraph, after: Paragraph) -> bool:
 
 
 def _join(text: str, line: str, space: str, words: frozenset[str]) -> str:
-    if LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
+    if not text.endswith(HYPHENS) or LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
         return text + space + line
     if not line[:1].islower():
         return text + line  # "Lucene-BM25": words are not divided before a capital or a digit

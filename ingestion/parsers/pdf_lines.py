@@ -27,7 +27,9 @@ SUBSTITUTES = {
     **dict.fromkeys(range(0xD800, 0xE000)),  # halves of characters, from broken fonts: not text, and no UTF-8
 }
 
-LEADERS = re.compile(r"\s*(?:[.·]\s?){5,}\s*")  # between a title and its page in a table of contents
+SUBSTITUTED = re.compile(f"[{re.escape(''.join(map(chr, SUBSTITUTES)))}]")
+FEWEST_LEADERS = 5
+LEADERS = re.compile(rf"\s*(?:[.·]\s?){{{FEWEST_LEADERS},}}\s*")  # between a title and its page in a table of contents
 
 RunningKey = str | int
 
@@ -60,7 +62,12 @@ def clean_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
 
 
 def _clean(line: PageLine) -> PageLine:
-    text = LEADERS.sub(" … ", line.text.translate(SUBSTITUTES)).strip()
+    text = line.text
+    if SUBSTITUTED.search(text):  # hardly a line has any, and to look is cheaper than to translate
+        text = text.translate(SUBSTITUTES)
+    if text.count(".") + text.count("·") >= FEWEST_LEADERS:
+        text = LEADERS.sub(" … ", text)
+    text = text.strip()
     return line if text == line.text else replace(line, text=text)
 
 
@@ -96,8 +103,8 @@ def _without_running(
     filled = [index for index, line in enumerate(lines) if line.text]
     edge = {*filled[:EDGE_LINES], *filled[-EDGE_LINES:]}
     for index, line in enumerate(lines):
-        key = _running_key(line.text, page)
-        if index not in edge or key not in running:
+        key = _running_key(line.text, page) if index in edge else None
+        if key not in running:
             yield line
         elif isinstance(key, str) and key not in met:
             met.add(key)

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -33,6 +34,9 @@ PAGES_AN_OPENING = 250
 many pages the file is opened anew, which costs no time that could be measured."""
 
 MOST_OPENINGS = 20  # of a long file: each takes time in proportion to all of its pages
+_TextPage = Any
+"""PDFium's own handle of a page's text; ctypes has no type for it that mypy knows."""
+
 DIVIDED = re.compile("[\ufffe\x02]")
 """What PDFium writes where a word is divided at the end of a line; it has joined the lines already."""
 
@@ -126,6 +130,7 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
     count = text.count_chars()
     content = text.get_text_range() if count else ""
     aligned = len(content) == count  # else characters beyond the basic plane, or left out: places cannot be asked for
+    handle: _TextPage = text.raw  # pypdfium2 looks it up anew at each call
     start = 0
     for line in content.split("\r\n"):
         begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
@@ -134,7 +139,7 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
             continue
         middle = begin + _middle_letter(line.strip())
         *divided, words = DIVIDED.split(line.strip())
-        piece = _piece(text, begin, middle, end, words) if aligned else PageLine(text=words)
+        piece = _piece(handle, begin, middle, end, words) if aligned else PageLine(text=words)
         yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
         yield piece
 
@@ -147,7 +152,7 @@ def _middle_letter(line: str) -> int:
     return next((index for index in range(half, len(line)) if not line[index].isspace()), half)
 
 
-def _piece(text: pdfium.PdfTextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
+def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
     """`words`, as the characters from `begin` to `end` look; without places when the line does not run to the right."""
     left, baseline = _origin(text, begin)
     right, last_baseline = _origin(text, end)
@@ -159,13 +164,13 @@ def _piece(text: pdfium.PdfTextPage, begin: int, middle: int, end: int, words: s
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
 
 
-def _origin(text: pdfium.PdfTextPage, index: int) -> tuple[float, float]:
+def _origin(text: _TextPage, index: int) -> tuple[float, float]:
     x, y = ctypes.c_double(), ctypes.c_double()
     raw.FPDFText_GetCharOrigin(text, index, x, y)
     return x.value, y.value
 
 
-def _size(text: pdfium.PdfTextPage, index: int) -> float:
+def _size(text: _TextPage, index: int) -> float:
     """The font's size as it is shown: programs write 1-point fonts and enlarge them by the text matrix."""
     matrix = raw.FS_MATRIX()
     size = float(raw.FPDFText_GetFontSize(text, index))
@@ -174,13 +179,18 @@ def _size(text: pdfium.PdfTextPage, index: int) -> float:
     return size * float((matrix.c**2 + matrix.d**2) ** 0.5)
 
 
-def _is_bold(text: pdfium.PdfTextPage, index: int) -> bool:
+def _is_bold(text: _TextPage, index: int) -> bool:
     flags = ctypes.c_int()
     name = ctypes.create_string_buffer(LONGEST_FONT_NAME)
     raw.FPDFText_GetFontInfo(text, index, name, LONGEST_FONT_NAME, flags)
     if flags.value & FORCED_BOLD or raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT:
         return True
-    return BOLD_NAME.search(name.value.decode("latin-1")) is not None
+    return _is_bold_name(name.value)
+
+
+@lru_cache(maxsize=256)  # a document has some ten fonts
+def _is_bold_name(name: bytes) -> bool:
+    return BOLD_NAME.search(name.decode("latin-1")) is not None
 
 
 def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:

@@ -28,7 +28,11 @@ def is_readable(text: str) -> bool:
     total = sum(map(len, words))
     if total < FEWEST_CHARS:
         return True
-    return sum(len(word) for word in words if _is_plausible(word)) >= total * PLAUSIBLE_SHARE
+    others = [word for word in words if not word.islower()]  # on most pages the small ones are enough
+    plausible = total - sum(map(len, others))
+    if plausible < total * PLAUSIBLE_SHARE:
+        plausible += sum(len(word) for word in others if _is_plausible(word))
+    return plausible >= total * PLAUSIBLE_SHARE
 
 
 def mend_encoding(text: str) -> str:

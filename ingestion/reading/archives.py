@@ -23,8 +23,10 @@ from ingestion.archives.records import (
     Member,
 )
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
+from ingestion.spool import Spool, joined
 
 T = TypeVar("T")
 
@@ -82,8 +84,8 @@ class ArchiveReader:
         if not allowance.depth:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
         contents = await self._read_contents(file, progress, allowance, read)
-        if contents.is_single:
-            return contents.single()
+        if contents.single is not None:
+            return contents.single
         if not contents.documents:
             code = FailureCode.FILE_ENCRYPTED if contents.all_encrypted else FailureCode.FILE_ARCHIVE_EMPTY
             raise SourceError(code, name=file.name, detail=f"{len(contents.unread)} files unread")
@@ -100,7 +102,7 @@ class ArchiveReader:
         attached = _joined(letter.title, contents)
         return replace(
             letter,
-            blocks=(*letter.blocks, *attached.blocks),
+            blocks=joined(letter.blocks, attached.blocks),
             parts=attached.parts,
             unread=(*letter.unread, *attached.unread),
         )
@@ -113,7 +115,7 @@ class ArchiveReader:
                 file, Path(folder), members=allowance.members, total_bytes=allowance.total_bytes
             )
             allowance.take(listing.members)
-            contents = _Contents(listing)
+            contents = _Contents(listing, file.path.parent)
             for done, member in enumerate(listing.members):
                 await progress.report(DocumentStatus.PARSING, done=done, total=len(listing.members))
                 await _read_member(member, Path(folder), contents, allowance, read, progress)
@@ -134,7 +136,7 @@ async def _read_member(
         return
     finally:
         allowance.members, allowance.total_bytes = inside.members, inside.total_bytes
-    contents.documents.append((member.name, document))
+    contents.add(member.name, document)
 
 
 def _as_file(member: Member, folder: Path) -> FetchedFile:
@@ -148,21 +150,24 @@ def _as_file(member: Member, folder: Path) -> FetchedFile:
 
 
 class _Contents:
-    """What was read of an archive, and what was not."""
+    """What was read of an archive, and what was not. Of the blocks of many files only some are held at a time."""
 
-    def __init__(self, listing: Listing) -> None:
-        self.documents: list[tuple[str, Document]] = []
+    def __init__(self, listing: Listing, folder: Path) -> None:
+        """`folder` is where many blocks go."""
+        self.documents: list[tuple[str, Document]] = []  # without their blocks
+        self.blocks: Spool[Block] = Spool(folder, BLOCKS)
         self.unread = [
             *(UnreadPart(name=name, code=FailureCode.FILE_TOO_HEAVY) for name in listing.refused),
             *(UnreadPart(name=name, code=FailureCode.FILE_ENCRYPTED) for name in listing.encrypted),
         ]
         self._all = len(listing.members) + len(self.unread)
         self._encrypted = len(listing.encrypted)
+        self._first: Document | None = None
 
     @property
-    def is_single(self) -> bool:
-        """One file in all, and it was read."""
-        return self._all == 1 and len(self.documents) == 1
+    def single(self) -> Document | None:
+        """The one file of the archive, if it was read."""
+        return self._first if self._all == 1 else None
 
     @property
     def all_encrypted(self) -> bool:
@@ -177,20 +182,21 @@ class _Contents:
         self._encrypted += code is FailureCode.FILE_ENCRYPTED
         self.unread.append(UnreadPart(name=name, code=code))
 
-    def single(self) -> Document:
-        """The one document."""
-        return self.documents[0][1]
+    def add(self, name: str, document: Document) -> None:
+        """Take what a file says. Raises OSError."""
+        gather_blocks(_blocks(name, document), self.blocks)
+        self._first = None if self.documents else document
+        self.documents.append((name, replace(document, blocks=())))
 
 
 def _joined(title: str, contents: _Contents) -> Document:
     documents = [document for _, document in contents.documents]
-    blocks = tuple(block for name, document in contents.documents for block in _blocks(name, document))
     inner_unread = [
         replace(part, name=f"{name}/{part.name}") for name, document in contents.documents for part in document.unread
     ]
     return Document(
         title=title,
-        blocks=blocks,
+        blocks=contents.blocks.finish(),
         language=_most(document.language for document in documents),
         medium=_most(document.medium for document in documents) or Medium.TEXT,
         parts=sum(document.parts or 1 for document in documents),

@@ -11,9 +11,11 @@ from time import monotonic
 
 from domain.documents import DocumentStatus, UnreadPart
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers.codec import BLOCKS, gather_blocks
 from ingestion.parsers.crawled import chapter
 from ingestion.progress import Progress
-from ingestion.records import Document, FetchedFile
+from ingestion.records import Block, Document, FetchedFile
+from ingestion.spool import Spool, joined
 
 ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
@@ -29,20 +31,22 @@ async def read_section(file: FetchedFile, progress: Progress, *, read_pages: Rea
     section = await _pages(file, progress, read_pages)
     unread = list(section.unread)
     until = monotonic() + READING_S
-    chapters: list[Document] = []
+    chapters: list[Document] = []  # without their blocks
+    gathered: Spool[Block] = Spool(file.path.parent, BLOCKS)
     for done, attached in enumerate(file.attached):
         await progress.report(DocumentStatus.PARSING, done=done, total=len(file.attached))
         if monotonic() > until:
             unread.append(UnreadPart(name=attached.url or attached.name, code=FailureCode.FILE_TOO_SLOW))
         elif (document := await _read_one(attached, progress, read, unread)) is not None:
-            chapters.append(document)
+            gather_blocks(chapter(document, url=attached.url or ""), gathered)
+            chapters.append(replace(document, blocks=()))
     if not section.blocks and not chapters:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=file.name, detail=f"{len(unread)} parts unread")
     is_one_document = not section.blocks and len(chapters) == 1
     return replace(
         section,
         title=chapters[0].title if is_one_document else section.title,
-        blocks=tuple(block for document in (section, *chapters) for block in document.blocks),
+        blocks=joined(section.blocks, gathered.finish()),
         language=section.language or next((document.language for document in chapters), None),
         parts=(section.parts or 0) + len(chapters),
         unread=tuple(unread),
@@ -60,7 +64,7 @@ async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) ->
 
 
 async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unread: list[UnreadPart]) -> Document | None:
-    """The document as a chapter of the section."""
+    """The document under the name of its file."""
     try:
         document = replace(await read(file, progress.muted()), title=file.name)
     except SourceError as error:
@@ -68,4 +72,4 @@ async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unrea
             unread.append(UnreadPart(name=file.url or file.name, code=error.code))
         return None
     unread.extend(document.unread)
-    return replace(document, blocks=tuple(chapter(document, url=file.url or "")))
+    return document

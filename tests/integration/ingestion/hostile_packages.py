@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.integration.ingestion.quine import write_zip_quine
 from tests.unit.ingestion.parsers.files import p, write_docx
 from tests.unit.ingestion.parsers.packages import (
     SHEET,
@@ -274,6 +275,7 @@ def _letters_in_letters(path: Path) -> None:
 FILES: dict[str, Maker] = {
     "many.zip": zip_of_many_bombs,
     "itself.zip": zip_in_itself,
+    "quine.zip": write_zip_quine,
     "often.zip": zip_of_one_member_named_often,
     "overlap.zip": zip_of_overlapping_members,
     "hidden.zip": zip_with_a_hidden_directory,

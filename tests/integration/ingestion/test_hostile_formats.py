@@ -5,6 +5,7 @@ In: the makers of `hostile_packages` and `hostile_pages`. Out: assertions about 
 """
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ from tests.integration.ingestion.hostile_packages import MARK
 from tests.integration.ingestion.hostile_reading import Reading, fetched, read, written
 
 UNREADABLE = frozenset(
-    {"many.zip", "itself.zip", "hidden.zip", "second.zip", "bomb.png", "bomb.tiff", "bomb.bmp", "frames.tiff"}
+    {
+        *("many.zip", "itself.zip", "quine.zip", "overlap.zip", "hidden.zip", "second.zip"),
+        *("bomb.png", "bomb.tiff", "bomb.bmp", "frames.tiff"),
+    }
 )
 """Those of which nothing may be read; the others may end in either way."""
 
@@ -34,6 +38,15 @@ async def _read_and_go_on(reader: FileReader, path: Path) -> Reading:
     after = await read(reader, written(path.with_name("good.txt"), MARK.encode()))
     assert after.words == MARK
     return reading
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_archive_that_holds_itself_is_opened_a_few_times_only(reader: FileReader, tmp_path: Path) -> None:
+    path = tmp_path / "quine.zip"
+    hostile_packages.FILES["quine.zip"](path)
+    with zipfile.ZipFile(path) as archive:
+        assert [archive.read(name) for name in archive.namelist()] == [path.read_bytes()]
+    assert (await read(reader, fetched(path))).outcome == "file-archive-empty"
 
 
 @pytest.mark.parametrize("name", [*hostile_packages.FILES, *hostile_pages.FILES])

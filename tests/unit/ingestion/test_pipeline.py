@@ -207,6 +207,13 @@ async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path
     assert queue.parsed.published_at == about.published_at
 
 
+async def test_a_file_bears_the_day_that_its_text_gives_it(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    await _pipeline(queue, tmp_path).run(claimed(_file("Приказ № 5 от 12.03.2024")))
+    assert queue.parsed is not None
+    assert queue.parsed.published_at == datetime(2024, 3, 12, tzinfo=UTC)
+
+
 async def test_a_small_document_is_stored_together_with_its_publication(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(note()))

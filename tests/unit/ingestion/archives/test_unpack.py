@@ -7,12 +7,13 @@ import lzma
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ingestion.archives.sink import Sink, tidy_name
+from ingestion.archives.sink import PIECE_BYTES, Sink, tidy_name
 from ingestion.archives.unpack import unpack_packed, unpack_zip
 from ingestion.errors import FailureCode, SourceError
 from tests.unit.ingestion.parsers.packages import write_archive
@@ -123,6 +124,24 @@ def test_one_damaged_file_costs_that_file(tmp_path: Path, sink: Sink) -> None:
     path = write_archive(tmp_path / "a.zip", {"a": "x" * 1000, "b": "y"})
     content = bytearray(path.read_bytes())
     content[33] ^= 0xFF
+    path.write_bytes(content)
+    unpack_zip(path, sink)
+    assert (_names(sink), sink.refused) == (["b"], ["a"])
+
+
+def test_what_damaged_files_have_inflated_to_counts(tmp_path: Path, sink: Sink) -> None:
+    damaged = "x" * 2 * PIECE_BYTES
+    path = write_archive(tmp_path / "a.zip", {"a": damaged, "b": "y", "c": "z" * (sink.total_bytes - PIECE_BYTES)})
+    path.write_bytes(path.read_bytes().replace(zlib.crc32(damaged.encode()).to_bytes(4, "little"), bytes(4)))
+    unpack_zip(path, sink)
+    assert (_names(sink), sink.refused) == (["b"], ["a", "c"])
+
+
+def test_a_file_that_reaches_into_the_next_is_refused(tmp_path: Path, sink: Sink) -> None:
+    path = write_archive(tmp_path / "a.zip", {"a": "x", "b": "y"})
+    content = bytearray(path.read_bytes())
+    packed = content.index(b"PK\x01\x02") + 20
+    content[packed] += 2
     path.write_bytes(content)
     unpack_zip(path, sink)
     assert (_names(sink), sink.refused) == (["b"], ["a"])
