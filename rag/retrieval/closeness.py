@@ -6,7 +6,7 @@ best sentence. The index counts words wherever they stand; an answer says them t
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rag.records import RankedPassage
 from rag.retrieval.fusion import best_first
@@ -17,16 +17,29 @@ LOOKED_INTO = 50  # passages; those behind them would not be raised into the bes
 STEM_LETTERS = 5  # words that begin alike count as one, as in the index (000410_terms.sql)
 
 _SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)`, in two thirds of its time
-_NO_WORD = re.compile(r"\W+")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Sought:
-    """A word of the question, as it is looked for in a sentence."""
+    """A term of the question, as it is looked for in a text."""
 
-    hint: str  # a piece without blanks and signs: a sentence that lacks it needs no closer look
-    beginning: str  # what a word of the sentence begins with, or is
+    sign: int  # a bit of its own: what a sentence says together is a sum of signs
+    words: tuple[str, ...]  # that follow each other, whatever signs stand between them
+    is_stem: bool  # a word of the text need only begin so
     worth: float
+
+
+class _Worths(dict[int, float]):
+    """What the terms of a sum of signs are worth together, added up as it is first met."""
+
+    def __init__(self, sought: Sequence[_Sought]) -> None:
+        super().__init__()
+        self._sought = sought
+
+    def __missing__(self, signs: int) -> float:
+        worth = self[signs] = sum(each.worth for each in self._sought if each.sign & signs)
+        return worth
 
 
 def raise_close(
@@ -37,40 +50,76 @@ def raise_close(
     whole = sum(each.worth for each in sought)
     if not whole:
         return list(ranked)
+    worths = _Worths(sought)
     raised = [
-        replace(each, score=each.score + weight * _best_sentence(each.passage.text, sought) / whole)
+        RankedPassage(
+            passage=each.passage,
+            score=each.score + weight * _best_sentence(each.passage.text, sought, worths) / whole,
+        )
         for each in ranked[:LOOKED_INTO]
     ]
     return [*sorted(raised, key=best_first), *ranked[LOOKED_INTO:]]
 
 
 def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
-    worth: dict[str, float] = {}
-    for term, rarity in rarities.items():
-        beginning = _beginning(term)
-        worth[beginning] = max(rarity, worth.get(beginning, 0.0))
-    return [
-        _Sought(hint=max(beginning.split(), key=len, default=""), beginning=beginning, worth=value)
-        for beginning, value in worth.items()
-    ]
-
-
-def _beginning(term: str) -> str:
-    """What a word of a sentence must begin with, its blank included; a shorter word has to end there, too.
+    """Terms that are looked for alike are one, worth as much as the dearest.
 
     Looking for pieces of text takes a tenth of the time of analysing each word; forms of another stem («шёл» of
     «идти») are missed.
     """
-    plain = _NO_WORD.sub(" ", term)
-    return f" {plain[:STEM_LETTERS]}" if plain.isalpha() and len(plain) >= STEM_LETTERS else f" {plain} "
+    worth: dict[tuple[tuple[str, ...], bool], float] = {}
+    for term, rarity in rarities.items():
+        words = tuple(_WORD.findall(term))
+        is_stem = len(words) == 1 and words[0].isalpha() and len(words[0]) >= STEM_LETTERS
+        kept = (words[0][:STEM_LETTERS],) if is_stem else words
+        worth[kept, is_stem] = max(rarity, worth.get((kept, is_stem), 0.0))
+    return [
+        _Sought(sign=1 << number, words=words, is_stem=is_stem, worth=value)
+        for number, ((words, is_stem), value) in enumerate(worth.items())
+        if words
+    ]
 
 
-def _best_sentence(text: str, sought: Sequence[_Sought]) -> float:
-    best, lowered = 0.0, text.lower().replace("ё", "е")
-    possible = [each for each in sought if each.hint in lowered]
-    for sentence in _SENTENCE_END.split(lowered):
-        hinted = [each for each in possible if each.hint in sentence]
-        if hinted and sum(each.worth for each in hinted) > best:
-            plain = f" {_NO_WORD.sub(' ', sentence)} "
-            best = max(best, sum(each.worth for each in hinted if each.beginning in plain))
-    return best
+def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, float]) -> float:
+    """Goes from one found word to the next: most sentences hold none, and are never looked at."""
+    lowered = text.lower().replace("ё", "е")
+    best, sentence_end, said = 0.0, -1, 0
+    for begin, end, sign in sorted(place for each in sought for place in _places(lowered, each)):
+        if begin >= sentence_end:
+            best, said = max(best, worths[said]), 0
+            following = _SENTENCE_END.search(lowered, begin)
+            sentence_end = following.start() if following else len(lowered)
+        if end <= sentence_end:
+            said |= sign
+    return max(best, worths[said])
+
+
+def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
+    """Where it stands: its first sign, behind its last, and the sign of the term."""
+    first, places = sought.words[0], []
+    at = text.find(first)
+    while at >= 0:
+        if not (at and _is_of_word(text[at - 1])):
+            end = at + len(first) if sought.is_stem else _end_of(sought.words, text, at)
+            if end:
+                places.append((at, end, sought.sign))
+        at = text.find(first, at + 1)
+    return places
+
+
+def _end_of(words: Sequence[str], text: str, at: int) -> int:
+    """Behind the words that begin at `at`; 0 where others stand there."""
+    for number, word in enumerate(words):
+        if number:
+            following = _WORD.search(text, at)
+            at = following.start() if following else len(text)
+        if not text.startswith(word, at):
+            return 0
+        at += len(word)
+        if at < len(text) and _is_of_word(text[at]):
+            return 0
+    return at
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"  # as `\w` has it

@@ -19,13 +19,17 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """
     kept: list[RankedPassage] = []
     seen: list[tuple[frozenset[str], list[str]]] = []
+    texts: set[str] = set()
     for candidate in ranked:
+        if candidate.passage.text in texts:  # as most repetitions are: letter for letter
+            continue
         words = candidate.passage.text.casefold().split()  # with their commas: repetitions repeat those too
         vocabulary = frozenset(words)
         # Hardly any passage holds all words of another; triples are made of those alone.
         if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):
             continue
         kept.append(candidate)
+        texts.add(candidate.passage.text)
         seen.append((vocabulary, words))
     return kept
 

@@ -8,6 +8,7 @@ stands. It does not read the question's words into the log.
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -85,6 +86,13 @@ class Retrieval:
         else:
             best = merge_neighbours(await self._best(text, fused))
         return self._judged(best, found, query)
+
+    def without_reranker(self) -> "Retrieval":
+        """The same search in the order of its own scores: for many searches at once, none of which is worth a call of
+        a model."""
+        plain = copy(self)
+        plain._reranker = None
+        return plain
 
     async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
         """Passages in the same order, each by itself, and for whom it does not matter which of them are `certain`."""

@@ -41,7 +41,7 @@ begin
 
   with chunk as materialized (
     select * from jsonb_to_recordset(p_chunks) as c (ordinal int, text text, span_start int, span_end int, locator jsonb,
-      length int, model text, embedding text, terms jsonb)
+      length int, model text, embedding text, terms text[], frequencies int[], titled int[])
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
@@ -49,13 +49,22 @@ begin
       c.embedding::halfvec(1024)
     from chunk c
     returning s.id, s.ordinal
+  ), posting as (
+    select s.id, t.term collate "C" as term, least(t.frequency, 32767) as frequency, least(t.titled, 127) as titled,
+      least(c.length, 32767) as length
+    from stored s join chunk c on c.ordinal = s.ordinal
+    cross join lateral unnest(c.terms, c.frequencies, c.titled) t (term, frequency, titled)
+    where octet_length(t.term) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
   )
-  insert into chunk_terms (base_id, term, chunk_id, frequency, titled, length)
-  select p_held.base_id, t.key, s.id, least((t.value ->> 0)::int, 32767), least((t.value ->> 1)::int, 32767),
-    least(c.length, 32767)
-  from stored s join chunk c on c.ordinal = s.ordinal cross join lateral jsonb_each(c.terms) t
-  where octet_length(t.key) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
-  order by t.key, s.id; -- in the order of the index: neighbours land on one page
+  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
+  select p_held.base_id, p.term, p.id, p.frequency,
+    case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 32767) else 0 end, p.length,
+    p.titled::"char",
+    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char"
+  from posting p
+  window alike as (partition by p.id, left(p.term, 5) order by p.term
+    rows between unbounded preceding and unbounded following)
+  order by p.term, p.id; -- in the order of the index: neighbours land on one page
 
   p_held.chunks := p_held.chunks - gone.chunks + jsonb_array_length(p_chunks);
   p_held.terms := p_held.terms - gone.terms

@@ -8,7 +8,6 @@ as $$
 declare
   new_names constant jsonb := jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms));
 begin
-  insert into chunk_terms as t (base_id, term, chunk_id, frequency, titled, length)
   with line as materialized (
     select -1 as sign, x.text, x.terms from jsonb_to_recordset(p_held.names) as x (text text, terms jsonb)
     union all
@@ -19,20 +18,38 @@ begin
     from documents_chunks c cross join line
     where c.document_id = p_held.id and strpos(c.text, line.text) = 0
       and not coalesce(c.locator -> 'headings' ? line.text, false)
+  ), changed as (
+    select u.id as chunk_id, said.key collate "C" as term, least(u.length, 32767) as length,
+      sum(u.sign * said.value::int) as titled
+    from unsaid u cross join lateral jsonb_each_text(u.terms) said
+    where octet_length(said.key) <= 1000
+    group by 1, 2, 3 having sum(u.sign * said.value::int) <> 0
+  ), held as materialized ( -- with all that begin alike
+    select t.chunk_id, t.term, t.length, t.frequency, t.titled::int as titled from chunk_terms t
+    where t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
+      and left(t.term, 5) in (select left(c.term, 5) from changed c)
+  ), posting as materialized (
+    select chunk_id, term, coalesce(h.length, c.length) as length, coalesce(h.frequency, 0) as frequency,
+      least(greatest(coalesce(h.titled, 0) + coalesce(c.titled, 0), 0), 127) as titled
+    from held h full join changed c using (chunk_id, term)
+  ), unnamed as (
+    delete from chunk_terms t using posting p
+    where t.base_id = p_held.base_id and t.term = p.term and t.chunk_id = p.chunk_id
+      and p.frequency = 0 and p.titled = 0
   )
-  select p_held.base_id, term.key, u.id, 0, least(sum(u.sign * term.value::int), 32767), least(u.length, 32767)
-  from unsaid u cross join lateral jsonb_each_text(u.terms) term
-  where octet_length(term.key) <= 1000
-  group by term.key, u.id, u.length
-  having sum(u.sign * term.value::int) <> 0
-  order by term.key, u.id
-  on conflict (base_id, term, chunk_id) do update set titled = greatest(t.titled + excluded.titled, 0);
-
-  delete from chunk_terms t
-  where t.base_id = p_held.base_id and t.frequency = 0 and t.titled <= 0
-    and t.term in (
-      select jsonb_object_keys(x.terms) from jsonb_to_recordset(p_held.names) as x (terms jsonb))
-    and t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id));
+  insert into chunk_terms as t (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
+  select p_held.base_id, p.term, p.chunk_id, p.frequency,
+    case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 32767) else 0 end, p.length,
+    p.titled::int::"char",
+    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char"
+  from posting p where p.frequency > 0 or p.titled > 0
+  window alike as (partition by p.chunk_id, left(p.term, 5) order by p.term
+    rows between unbounded preceding and unbounded following)
+  order by p.term, p.chunk_id
+  on conflict (base_id, term, chunk_id) do update
+  set titled = excluded.titled, around = excluded.around, around_titled = excluded.around_titled
+  where (t.titled, t.around, t.around_titled)
+    is distinct from (excluded.titled, excluded.around, excluded.around_titled);
   update documents d set names = new_names where d.id = p_held.id;
 end $$;
 comment on function retitle is

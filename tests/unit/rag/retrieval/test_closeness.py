@@ -1,5 +1,7 @@
 """Words of the question that stand together in one sentence."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +68,22 @@ def test_nothing_is_lost_and_what_is_far_behind_stays_there(texts: list[str]) ->
 
     assert sorted(each.passage.chunk_id for each in raised) == list(range(len(texts)))
     assert raised[LOOKED_INTO:] == ranked[LOOKED_INTO:]
+
+
+def _taken_apart(text: str) -> float:
+    """The same by taking every sentence apart."""
+    lowered = text.lower().replace("ё", "е")
+    patterns = {r"(?<!\w)штраф": 2.0, r"(?<!\w)проср": 3.0, r"(?<!\w)pg\W+15(?!\w)": 1.0}
+    sentences = re.split(r"\n|[.!?…](?=\s)", lowered)
+    return max(sum(worth for each, worth in patterns.items() if re.search(each, said)) for said in sentences)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["штраф", "Штрафы", "нештраф", "просрочка", "прос", "pg", "15", "PG-15", "150", "_"])
+        | st.sampled_from([" ", ". ", ".", "! ", "\n", "-", "«", "… "]),
+        max_size=15,
+    ).map("".join)
+)
+def test_going_from_word_to_word_finds_what_taking_sentences_apart_would(text: str) -> None:
+    assert share(text) == pytest.approx(_taken_apart(text) / 6)

@@ -71,7 +71,13 @@ def test_any_single_slip_behind_the_first_letter_is_understood(word: str, data: 
         return
     at = data.draw(st.integers(1, len(word) - 1))
     letter = data.draw(st.sampled_from("абвгд"))
-    for slip in (word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :]):
+    swapped = word[:at] + word[at + 1 : at + 2] + word[at] + word[at + 2 :]
+    for slip in (
+        word[:at] + word[at + 1 :],
+        word[:at] + letter + word[at:],
+        word[:at] + letter + word[at + 1 :],
+        swapped,
+    ):
         assert is_meant(word, slip)
 
 
@@ -81,6 +87,9 @@ def test_every_pattern_is_sound(words: list[str]) -> None:
         assert spelling.term in words
         assert re.compile(spelling.pattern)
         assert list(spelling.beginnings) == sorted(set(spelling.beginnings))  # as the index is walked through
+        assert (
+            sum(spelling.beginnings[0].startswith(start) for start in spelling.beginnings) == 1
+        )  # no term comes twice
 
 
 @given(WORDS)
