@@ -10,6 +10,17 @@ from datetime import date
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepFigures:
+    """Of the turns that were planned in several steps."""
+
+    turns: int = 0
+    planned: int = 0
+    run: int = 0
+    adapted: int = 0  # steps added, changed or skipped on the way
+    median_s: float | None = None  # until the last word; None without such turns
+
+
+@dataclass(frozen=True, kw_only=True)
 class TurnFigures:
     """How the turns of some days went."""
 
@@ -19,6 +30,7 @@ class TurnFigures:
     thumbs_down: int = 0
     tokens: int = 0  # of prompts and answers, as far as servers tell
     cost: float = 0.0  # US dollars, as far as servers tell
+    steps: StepFigures = StepFigures()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +52,34 @@ class BaseStatistics:
     recorded_s: float = 0.0
     figures: TurnFigures = TurnFigures()
     days: tuple[TurnsOfDay, ...] = ()  # oldest first, without those that had no turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Day:
+    """What everybody did on a day."""
+
+    day: date
+    turns: int = 0
+    people: int = 0  # who asked; a group is one
+    tokens: int = 0
+    cost: float = 0.0  # US dollars
+    median_s: float | None = None  # until the last word of an answer; None without turns
+    p95_s: float | None = None
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    read: int = 0  # documents that came to be in a base
+    failed: int = 0  # documents that could not be read
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionFigures:
+    """Steps of everybody's plans that did the same."""
+
+    action: str
+    steps: int
+    failed: int = 0
+    median_s: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +106,13 @@ class OverallStatistics:
     slowest_s: float | None = None
     slowest_document_s: float | None = None  # to be read
     figures: TurnFigures = TurnFigures()
+    total_s: float = 0.0  # of all turns
+    searching_s: float = 0.0  # of these, waited for searches
+    models_s: float = 0.0  # and for models, at times for both
+    facts: int = 0  # found
+    facts_used: int = 0  # of them, by answers
+    actions: tuple[ActionFigures, ...] = ()  # the most frequent first
+    days: tuple[Day, ...] = ()  # oldest first, without those on which nothing was done
     documents: Mapping[str, int]  # status -> how many
     failures: Mapping[str, int]  # code -> how many of these days, the most frequent first
     queue: QueueState = QueueState()

@@ -1,20 +1,21 @@
 """Figures of the base one talks with; for admins, in private, those of everybody too.
 
 In: /stats. Out: a photo of questions a day with the figures as its caption (words alone when nothing was asked yet),
-and a second message for ADMIN_USERS. No text and no name of anybody.
+and for ADMIN_USERS figures of everybody and their picture. No text and no name of anybody.
 """
 
 import asyncio
-from datetime import datetime
+from datetime import date, datetime
 
 from aiogram import Bot, Router
 from aiogram.enums import ParseMode
 from aiogram.filters import Command
 from aiogram.types import BufferedInputFile, Message, ReplyParameters
 
-from bot.charts import questions_chart
+from bot.charts.everybody import everybody_chart, rows_of
+from bot.charts.questions import questions_chart
 from bot.replies.sending import Place, send
-from bot.replies.stats import MONTH_DAYS, base_html, overall_html
+from bot.replies.stats import MONTH_DAYS, base_html, overall_html, rows_html
 from bot.services import Services
 from bot.talk import Talk
 
@@ -41,8 +42,16 @@ async def show_statistics(message: Message, bot: Bot, services: Services, talk: 
     else:
         await send(bot, talk.place, html)
     if talk.person in services.admin_users and talk.place.is_private:
-        everybody = await services.statistics.of_all(days=MONTH_DAYS)
-        await send(bot, talk.place, overall_html(everybody, talk.words))
+        await _show_everybody(bot, services, talk, today=now.date(), offset_minutes=minutes)
+
+
+async def _show_everybody(bot: Bot, services: Services, talk: Talk, *, today: date, offset_minutes: int) -> None:
+    """Words first: with what the picture's rows mean they would be too long for its caption."""
+    held = await services.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
+    await send(bot, talk.place, overall_html(held, talk.words))
+    if rows := rows_of(held.days):
+        picture = await asyncio.to_thread(everybody_chart, held.days, last_day=today, days=MONTH_DAYS)
+        await _send_photo(bot, talk.place, picture, rows_html(rows, talk.words))
 
 
 async def _send_photo(bot: Bot, place: Place, picture: bytes, caption: str) -> None:

@@ -20,6 +20,9 @@ class Measures:
     def turn_ended(self, turn: TurnMetrics) -> None:
         """A question was answered."""
 
+    def answer_rated(self, rating: int) -> None:
+        """A thumb was pressed under an answer: up is above 0."""
+
     def search_ended(self, seconds: float) -> None:
         """One search, with its embedding and reranking."""
 

@@ -1,22 +1,34 @@
 """Keeps what it is told, in a registry of its own, as Prometheus reads it.
 
 In: the calls of `Measures`. Out: `page()`. Labels have few values by construction: kinds, roles, stages, codes, names
-of methods and models. Names and units are those of prometheus.io/docs/practices/naming.
+of methods, models and actions. Names and units are those of prometheus.io/docs/practices/naming: base units in the
+name, and a label only where its values can be added up.
 """
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from bot.metrics.measures import Measures, Resting
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.metering import Outcome
-from rag.metering import ModelCall, TurnMetrics
+from rag.metering import ModelCall, StepMetrics, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
 SEARCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 STAGE_S = (0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600)
+
+_PARTS: Mapping[str, tuple[str, Callable[[TurnMetrics], float | None]]] = {
+    "": ("From a question until the last word of its answer.", lambda turn: turn.seconds),
+    "planning_": ("Until the plan was there.", lambda turn: turn.pace.planned_s),
+    "finding_": ("From the plan until the facts were there.", lambda turn: turn.pace.found_s),
+    "first_text_": ("Until the first words could be seen.", lambda turn: turn.pace.first_s),
+    "searching_": ("While at least one search was waited for.", lambda turn: turn.usage.searching.seconds),
+    "models_": ("While at least one model was waited for.", lambda turn: turn.usage.models.seconds),
+}
+"""Of a turn. They overlap, so none is a label's value."""
 
 
 class PrometheusMeasures(Measures):
@@ -24,13 +36,22 @@ class PrometheusMeasures(Measures):
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
         self._models: list[tuple[str, Resting]] = []
         counter, gauge = partial(Counter, registry=self._registry), partial(Gauge, registry=self._registry)
         times = partial(Histogram, registry=self._registry)
         self._turns = counter("baza_turns", "Questions answered.", ["kind"])
-        self._turn_s = times("baza_turn_seconds", "Parts of a turn; docs/metrics.md.", ["part"], buckets=TURN_S)
-        self._facts = counter("baza_turn_facts", "Facts found, and those that answers used.", ["of"])
-        self._steps = counter("baza_turn_steps", "Steps planned, run and adapted.", ["of"])
+        self._turn_s = {
+            part: times(f"baza_turn_{part}seconds", about, buckets=TURN_S) for part, (about, _) in _PARTS.items()
+        }
+        self._facts_found = counter("baza_facts_found", "Facts that were found for answers.")
+        self._facts_used = counter("baza_facts_used", "Facts found that answers used.")
+        self._ratings = counter("baza_answer_ratings", "Thumbs under answers, each press.", ["rating"])
+        self._planned = counter("baza_steps_planned", "Steps of plans of several.")
+        self._adapted = counter("baza_steps_adapted", "Steps added, changed or skipped on the way.")
+        self._steps = counter("baza_steps", "Steps run, by how they ended.", ["action", "state"])
+        self._step_s = times("baza_step_seconds", "One step.", ["action"], buckets=TURN_S)
+        self._step_tokens = counter("baza_step_tokens", "Of prompts and answers, as servers tell.", ["action"])
         self._search_s = times("baza_search_seconds", "One search in a base.", buckets=SEARCH_S)
         self._calls = counter("baza_model_calls", "problem is empty for an answer.", ["role", "model", "problem"])
         self._call_s = times("baza_model_call_seconds", "Calls that were answered.", ["role"], buckets=TURN_S)
@@ -46,21 +67,19 @@ class PrometheusMeasures(Measures):
     def turn_ended(self, turn: TurnMetrics) -> None:
         """See `Measures`."""
         self._turns.labels(turn.kind).inc()
-        parts = {
-            "planned": turn.pace.planned_s,
-            "found": turn.pace.found_s,
-            "first_text": turn.pace.first_s,
-            "searching": turn.usage.searching.seconds,
-            "models": turn.usage.models.seconds,
-            "whole": turn.seconds,
-        }
-        for part, seconds in parts.items():
-            if seconds is not None:
-                self._turn_s.labels(part).observe(seconds)
-        self._facts.labels("found").inc(turn.facts)
-        self._facts.labels("used").inc(turn.facts_used)
-        for of, steps in (("planned", turn.steps.planned), ("run", turn.steps.run), ("adapted", turn.steps.adapted)):
-            self._steps.labels(of).inc(steps)
+        for part, (_, measured) in _PARTS.items():
+            if (seconds := measured(turn)) is not None:
+                self._turn_s[part].observe(seconds)
+        self._facts_found.inc(turn.facts)
+        self._facts_used.inc(turn.facts_used)
+        self._planned.inc(turn.steps.planned)
+        self._adapted.inc(turn.steps.adapted)
+        for step in turn.each_step:
+            self._step_ended(step)
+
+    def answer_rated(self, rating: int) -> None:
+        """See `Measures`."""
+        self._ratings.labels("up" if rating > 0 else "down").inc()
 
     def search_ended(self, seconds: float) -> None:
         """See `Measures`."""
@@ -97,6 +116,11 @@ class PrometheusMeasures(Measures):
         self._queue.labels("waiting").set(queue.waiting)
         self._queue.labels("working").set(queue.working)
         self._oldest_s.set(queue.oldest_s)
+
+    def _step_ended(self, step: StepMetrics) -> None:
+        self._steps.labels(step.action, step.state).inc()
+        self._step_s.labels(step.action).observe(step.seconds)
+        self._step_tokens.labels(step.action).inc(step.tokens)
 
     def page(self) -> bytes:
         """Everything, in the text format 0.0.4."""

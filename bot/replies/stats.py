@@ -4,23 +4,18 @@ In: records of `domain.statistics`. Out: HTML; that of a base is short enough fo
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
+from bot.charts.colours import KINDS
+from bot.charts.everybody import Row
 from bot.texts import Words
-from domain.statistics import BaseStatistics, OverallStatistics, TurnFigures
+from domain.statistics import ActionFigures, BaseStatistics, OverallStatistics, StepFigures, TurnFigures
 
 MONTH_DAYS = 30
 WEEK_DAYS = 7
 LEAST_SHOWN_S = 0.1  # "in 0 s" would look broken
-SIGNS: Mapping[str, str] = {
-    "from_base": "🟦",
-    "general": "🟧",
-    "quotes": "🟪",
-    "conversation": "🟩",
-    "nothing": "🟥",
-}
-"""The colours of `bot.charts`."""
+PERCENT = 100
 
 
 def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bool) -> str:
@@ -55,6 +50,7 @@ def overall_html(held: OverallStatistics, words: Words) -> str:
         *_figures(held.figures, words),
         words("stats-all-calls", count=held.model_calls) if held.model_calls else "",
         words("stats-all-slowest", seconds=held.slowest_s) if held.slowest_s else "",
+        *_work(held, words),
         "",
         _counted("stats-all-documents", held.documents, words, prefix="stats-status-"),
         _queue(held, words),
@@ -64,13 +60,19 @@ def overall_html(held: OverallStatistics, words: Words) -> str:
     return _joined(lines)
 
 
+def rows_html(rows: Sequence[Row], words: Words) -> str:
+    """What each row of the picture of everybody shows, by its number."""
+    shown = [f"{number}. {words(f'stats-chart-{row}')}" for number, row in enumerate(rows, start=1)]
+    return "\n".join([words("stats-chart-title"), *shown])
+
+
 def _kinds(held: BaseStatistics, words: Words) -> str:
     """`🟦 из базы 30 · 🟧 из общих знаний 5`: also what the picture's colours mean."""
     counts: Counter[str] = Counter()
     for each in held.days:
         counts[each.kind] += each.turns
     parts = [
-        f"{sign} {words(f'stats-kind-{kind}', count=counts[kind])}" for kind, sign in SIGNS.items() if counts[kind]
+        f"{sign} {words(f'stats-kind-{kind}', count=counts[kind])}" for kind, sign in KINDS.items() if counts[kind]
     ]
     return " · ".join(parts)
 
@@ -86,7 +88,41 @@ def _figures(figures: TurnFigures, words: Words) -> list[str]:
         lines.append(words("stats-tokens", tokens=figures.tokens))
     if figures.cost:
         lines.append(words("stats-cost", dollars=figures.cost))
+    if figures.steps.turns:
+        lines.append(words("stats-steps", **_steps(figures.steps)))
     return lines
+
+
+def _steps(steps: StepFigures) -> dict[str, float]:
+    """How many turns, and of one of them the steps and the seconds."""
+    return {"turns": steps.turns, "steps": round(steps.run / steps.turns, 1), "seconds": steps.median_s or 0}
+
+
+def _work(held: OverallStatistics, words: Words) -> list[str]:
+    """Where the time of turns went, what came of the facts found, how plans went."""
+    lines, steps = [], held.figures.steps
+    if held.total_s:
+        searching, models = (round(PERCENT * part / held.total_s) for part in (held.searching_s, held.models_s))
+        lines.append(words("stats-all-waiting", searching=searching, models=models))
+    if held.facts:
+        share = round(PERCENT * held.facts_used / held.facts)
+        lines.append(words("stats-all-facts", found=held.facts, used=held.facts_used, share=share))
+    if steps.turns:
+        lines.append(words("stats-all-plans", planned=steps.planned, run=steps.run, adapted=steps.adapted))
+    if held.actions:
+        lines.append(words("stats-all-actions", list="; ".join(_action(each, words) for each in held.actions)))
+    return lines
+
+
+def _action(each: ActionFigures, words: Words) -> str:
+    return words.plain(
+        "stats-all-action",
+        action=each.action,
+        count=each.steps,
+        seconds=each.median_s,
+        tokens=each.tokens,
+        failed=each.failed,
+    )
 
 
 def _queue(held: OverallStatistics, words: Words) -> str:

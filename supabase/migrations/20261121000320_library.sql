@@ -34,13 +34,13 @@ select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as sou
   case when d.visible then d.chunks else 0 end as searchable,
   case when d.phase = 'waiting' then coalesce(documents_ahead(d.id), 0) else 0 end as ahead,
   case when d.status = 'ready' then extract(epoch from d.finished_at - d.started_at)::double precision end as seconds,
-  d.version, d.author, d.published_at, d.size_bytes, d.media_type, d.source_url as url,
+  d.version, d.author, d.user_id, d.sender, d.published_at, d.size_bytes, d.media_type, d.source_url as url,
   d.created_at, d.chat_id, d.message_id, d.file_id,
   d.status not in ('duplicate', 'cancelled', 'superseded') as is_listed
 from documents d;
 comment on view document_cards is
-  'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its new '
-  'name.';
+  'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its '
+  'new name.';
 
 create function list_documents(p_base text, p_limit int, p_offset int default 0, p_name_contains text default null)
 returns setof document_cards
@@ -87,7 +87,8 @@ as $$
     and (v.id = d.id or v.status = 'superseded' and v.version < d.version)
   order by card.version desc limit 900
 $$;
-comment on function document_versions is 'A document and what it took the place of, newest first; none when there is none.';
+comment on function document_versions is
+  'A document and what it took the place of, newest first; none when there is none.';
 
 create function cancel_document(p_base text, p_document text)
 returns table (id uuid, status text)
@@ -182,8 +183,8 @@ begin
   return query select asking.id, 'queued'::text;
 end $$;
 comment on function choose_document is
-  'Answers for the person what becomes of a file whose name the base has with other content: it takes the other''s place '
-  'once it is read, is read under another name, or is dropped. No row when nothing is asked any more.';
+  'Answers for the person what becomes of a file whose name the base has with other content: it takes the other''s '
+  'place once it is read, is read under another name, or is dropped. No row when nothing is asked any more.';
 
 create function delete_document(p_base text, p_document text)
 returns table (id uuid, batch_id uuid)
@@ -210,8 +211,8 @@ begin
   return query select doomed.id, doomed.batch_id;
 end $$;
 comment on function delete_document is
-  'Removes a document with its earlier versions and all that is stored of them, in whatever state; no row when there is '
-  'none.';
+  'Removes a document with its earlier versions and all that is stored of them, in whatever state; no row when there '
+  'is none.';
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
@@ -242,31 +243,3 @@ as $$
   order by b.ordinal limit p_limit
 $$;
 comment on function read_blocks is 'The parsed text of a document in reading order, after an ordinal.';
-
-create function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int)
-returns table (id bigint, rating int)
-language sql security invoker set search_path = public, extensions, pg_temp
-as $$
-  insert into answer_feedback as f (user_id, base_id, chat_id, message_id, rating)
-  values (p_user, p_base::uuid, p_chat, p_message, p_rating)
-  on conflict (user_id, chat_id, message_id) do update set rating = excluded.rating
-  returning f.id, f.rating::int
-$$;
-comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
-
-create function save_turn(p_user bigint, p_base text, p_turn text)
-returns table (id bigint, created_at timestamptz)
-language sql security invoker set search_path = public, extensions, pg_temp
-as $$
-  insert into turn_metrics as t (user_id, base_id, kind, model, seconds, planned_s, found_s, first_s, plan, facts,
-    facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls, prompt_tokens,
-    answer_tokens, cost)
-  select p_user, p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s, x.first_s, x.plan, x.facts,
-    x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
-    x.prompt_tokens, x.answer_tokens, x.cost
-  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real, first_s real,
-    plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int, each_step jsonb,
-    searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint, cost double precision)
-  returning t.id, t.created_at
-$$;
-comment on function save_turn is 'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`.';

@@ -1,12 +1,16 @@
 """Mode Чат: questions are answered, other things are not lost."""
 
+from dataclasses import replace
+
 import pytest
+from structlog.testing import capture_logs
 
 from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from domain.people import Mode
 from ingestion.errors import FailureCode, ServiceError, SourceError
+from rag.metering import StepCounts
 from rag.records import Answered, AnswerKind, Citation
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
 
@@ -50,6 +54,25 @@ async def test_the_turn_is_noted() -> None:
     anna = await in_chat_mode()
     await anna.say("Привет")
     assert len(anna.stores.tables.turns) == 1
+
+
+SEED_3 = {"total_steps", "tokens_used", "rag_items_retrieved", "execution_time_ms"}
+"""Its fields of an event; a step's own (`step_id`, `step_number`) are in the events of `rag.execution.engine`."""
+
+
+@pytest.mark.parametrize(
+    ("counts", "event"),
+    [(StepCounts(), "query.completed"), (StepCounts(planned=3, run=2, adapted=1), "complex_query.completed")],
+)
+async def test_the_end_of_a_turn_is_logged_as_seed_3_names_it(counts: StepCounts, event: str) -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=replace(plain_answer("Ответ."), step_counts=counts))]
+    with capture_logs() as logs:
+        await anna.say("Тайный вопрос?")
+    (told,) = [each for each in logs if each["event"].endswith("query.completed")]
+    assert told["event"] == event
+    assert set(told) >= SEED_3 | {"plan", "steps_run", "adapted", "searching_ms", "models_ms", "rag_items_used"}
+    assert "Тайный" not in str(logs)
 
 
 async def test_a_link_alone_is_asked_about() -> None:

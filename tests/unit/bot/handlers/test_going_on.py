@@ -116,9 +116,46 @@ async def test_stopping_sets_the_running_turns_signal() -> None:
         await asyncio.sleep(0)
     await anna.press("enough")
     assert anna.conversation.stop.is_set()
-    assert anna.popup.params["text"].startswith("Хватит так хватит")
+    assert anna.popup.params["text"].startswith("Останавливаю")
     anna.conversation.pause.set()
     await turn
+
+
+async def test_the_button_on_a_draft_sets_the_same_signal() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.pause = asyncio.Event()
+    turn = asyncio.create_task(anna.say("Какой штраф?"))
+    while anna.conversation.stop is None:
+        await asyncio.sleep(0)
+    await anna.stop_draft()
+    assert anna.conversation.stop.is_set()
+    anna.conversation.pause.set()
+    await turn
+
+
+async def test_a_draft_that_is_stopped_too_late_stops_nothing() -> None:
+    anna = await in_chat_mode()
+    await anna.stop_draft()
+    await anna.say("Какой штраф?")
+    assert anna.conversation.stop
+    assert not anna.conversation.stop.is_set()
+
+
+async def test_an_answer_that_was_stopped_says_so_and_closes_its_marks() -> None:
+    anna = await in_chat_mode()
+    answer = plain_answer("Штраф **0,1", kind=AnswerKind.GENERAL, stopped=True, spent="stopped")
+    anna.conversation.events = [Answered(answer=answer)]
+    await anna.say("Какой штраф?")
+    assert "Штраф <b>0,1</b>" in anna.last.params["text"]
+    assert anna.last.text.count("Остановлено") == 1
+    assert anna.last.text.endswith("Остановлено по вашей просьбе: ответ не дописан.")
+
+
+async def test_an_answer_that_was_stopped_before_it_began_is_no_empty_base() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("", kind=AnswerKind.NOTHING, stopped=True))]
+    await anna.say("Какой штраф?")
+    assert anna.last.text == "Остановлено по вашей просьбе: ответ не дописан."
 
 
 async def test_stopping_what_has_ended_is_said() -> None:

@@ -1,5 +1,7 @@
 """/stats: who sees what."""
 
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,8 +36,24 @@ async def test_before_the_first_question_there_is_no_picture() -> None:
     assert "Вопросов за 30 дней не было" in anna.last.text
 
 
-async def test_an_admin_sees_everybody_too() -> None:
+async def test_an_admin_sees_everybody_too_with_a_picture() -> None:
     anna = await stats_of(changes={"admin_users": frozenset({PERSON})})
+    _, picture = anna.session.named("sendPhoto")
+    assert "Людей: 12" in anna.session.said[0].text
+    assert picture.params["caption"].splitlines()[1:] == [
+        "1. 🟦 Вопросы, 🟧 сколько людей спрашивало",
+        "2. Секунды ответа: 🟦 обычно, 🟧 95 из 100 не дольше",
+    ]
+    assert anna.statistics.offsets == [
+        round((datetime.now().astimezone().utcoffset() or timedelta()).total_seconds() / 60)
+    ]
+
+
+async def test_where_nobody_has_done_anything_yet_an_admin_gets_words_alone() -> None:
+    anna = Person(changes={"admin_users": frozenset({PERSON})})
+    anna.statistics.everybody = replace(anna.statistics.everybody, days=())
+    await anna.say("/stats")
+    assert anna.session.named("sendPhoto") == []
     assert "Людей: 12" in anna.last.text
 
 

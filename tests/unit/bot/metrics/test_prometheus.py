@@ -1,6 +1,10 @@
 """What a scraper reads."""
 
+import re
+from pathlib import Path
+
 import pytest
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.metrics.measures import Measures
@@ -10,7 +14,22 @@ from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.metering import Outcome
-from rag.metering import ModelCall, Pace, StepCounts, TurnMetrics, Usage
+from rag.metering import ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
+
+
+def step(action: str, state: str, seconds: float, *, tokens: int = 0) -> StepMetrics:
+    return StepMetrics(
+        action=action,
+        state=state,
+        seconds=seconds,
+        facts=2,
+        calls=1,
+        tokens=tokens,
+        cost=0.0,
+        searching_s=0.0,
+        models_s=0.0,
+    )
+
 
 TURN = TurnMetrics(
     kind="from_base",
@@ -21,8 +40,9 @@ TURN = TurnMetrics(
     facts=9,
     facts_used=4,
     passages=3,
-    usage=Usage(),
+    usage=Usage(searching=Waiting(seconds=0.25), models=Waiting(seconds=0.75)),
     steps=StepCounts(planned=3, run=2, adapted=1),
+    each_step=(step("rag_db_query", "done", 0.2), step("analyze", "failed", 0.7, tokens=900)),
 )
 
 
@@ -43,10 +63,67 @@ def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
     measures.turn_ended(TURN)
     seen = values(measures)
     assert seen["baza_turns_total{from_base}"] == 2
-    assert seen["baza_turn_seconds_sum{whole}"] == 3
-    assert "baza_turn_seconds_count{first_text}" not in seen
-    assert (seen["baza_turn_facts_total{found}"], seen["baza_turn_facts_total{used}"]) == (18, 8)
-    assert [seen[f"baza_turn_steps_total{{{of}}}"] for of in ("planned", "run", "adapted")] == [6, 4, 2]
+    parts = ("", "planning_", "finding_", "searching_", "models_")
+    assert [seen[f"baza_turn_{part}seconds_sum{{}}"] for part in parts] == [3, 1, 0.2, 0.5, 1.5]
+    assert seen["baza_turn_first_text_seconds_count{}"] == 0
+    assert (seen["baza_facts_found_total{}"], seen["baza_facts_used_total{}"]) == (18, 8)
+
+
+def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
+    measures = PrometheusMeasures()
+    measures.turn_ended(TURN)
+    seen = values(measures)
+    assert (seen["baza_steps_planned_total{}"], seen["baza_steps_adapted_total{}"]) == (3, 1)
+    assert (seen["baza_steps_total{rag_db_query,done}"], seen["baza_steps_total{analyze,failed}"]) == (1, 1)
+    assert (seen["baza_step_seconds_sum{analyze}"], seen["baza_step_tokens_total{analyze}"]) == (0.7, 900)
+
+
+def test_each_press_of_a_thumb_is_counted() -> None:
+    measures = PrometheusMeasures()
+    for rating in (1, 1, -1):
+        measures.answer_rated(rating)
+    seen = values(measures)
+    assert (seen["baza_answer_ratings_total{up}"], seen["baza_answer_ratings_total{down}"]) == (2, 1)
+
+
+KEY_METRICS = {
+    "baza_steps_planned",  # "Количество шагов в плане"
+    "baza_steps",  # "Количество выполненных шагов", and "Успешность выполнения плана"
+    "baza_steps_adapted",  # "Количество адаптаций плана"
+    "baza_step_tokens",  # "Токены на шаг"
+    "baza_model_tokens",  # "Общее использование токенов"
+    "baza_facts_found",  # "Эффективность использования RAG контекста", and "Релевантность RAG контекста"
+    "baza_facts_used",
+    "baza_step_seconds",  # "Время на шаг"
+    "baza_turn_seconds",  # "Общее время выполнения"
+    "baza_turn_searching_seconds",  # "Время ожидания Ingestor"
+    "baza_answer_ratings",  # "Удовлетворенность пользователя"
+}
+"""Seed 3, "Ключевые метрики"."""
+DOCS = Path(__file__).parents[4] / "docs" / "metrics.md"
+
+
+def families() -> list[Metric]:
+    """Without the client's own times of when each counter began."""
+    found = text_string_to_metric_families(PrometheusMeasures().page().decode())
+    return [family for family in found if not family.name.endswith("_created")]
+
+
+def test_every_metric_of_seed_3_is_there() -> None:
+    assert {family.name for family in families()} >= KEY_METRICS
+
+
+def test_times_are_histograms_in_seconds_and_gauges_never_counters() -> None:
+    ours = [family for family in families() if family.name.startswith("baza_")]
+    assert {family.type for family in ours} == {"counter", "gauge", "histogram"}
+    assert all(family.name.endswith("_seconds") for family in ours if family.type == "histogram")
+    assert not [family.name for family in ours if re.search(r"_(ms|s|minutes|count|total)$", family.name)]
+
+
+def test_every_metric_is_told_of_in_the_docs_and_no_other() -> None:
+    told = set(re.findall(r"`(baza_\w+)`", DOCS.read_text(encoding="utf-8")))
+    ours = {f"{each.name}_total" if each.type == "counter" else each.name for each in families()}
+    assert told == {name for name in ours if name.startswith("baza_")}
 
 
 def test_models_are_counted_by_what_they_are_for_and_how_calls_ended() -> None:

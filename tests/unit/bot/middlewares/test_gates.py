@@ -114,4 +114,5 @@ async def test_other_bots_and_channels_are_not_answered() -> None:
 
 
 async def test_edited_messages_are_not_even_asked_for() -> None:
-    assert sorted(Person().dispatcher.resolve_used_update_types()) == ["callback_query", "message"]
+    wanted = ["callback_query", "message", "stopped_message_generation"]
+    assert sorted(Person().dispatcher.resolve_used_update_types()) == wanted

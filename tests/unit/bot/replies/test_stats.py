@@ -5,9 +5,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.replies.stats import base_html, overall_html
+from bot.charts.colours import PAINTS
+from bot.charts.everybody import SERIES, Row
+from bot.replies.stats import base_html, overall_html, rows_html
 from domain.documents import DocumentStatus
-from domain.statistics import BaseStatistics, OverallStatistics, TurnsOfDay
+from domain.statistics import BaseStatistics, OverallStatistics, StepFigures, TurnFigures, TurnsOfDay
 from tests.fakes.bot import TODAY, texts
 from tests.fakes.statistics import EVERYBODY, FIGURES
 
@@ -45,12 +47,25 @@ def test_a_base_says_what_it_holds_and_how_it_answered() -> None:
         "Оценки ответов: 👍 5 · 👎 1",
         "Токенов моделей: 120 000",
         "Стоило: 0,1234 $",
+        "Вопросов в несколько шагов: 12, в среднем 4,4 шага, обычно 38 с",
     ]
 
 
 def test_nothing_is_said_to_take_no_time() -> None:
     quick = replace(HELD, figures=replace(FIGURES, median_s=0.01, p95_s=0.02))
     assert "Ответ обычно за 0,1 с, 95 из 100 не дольше 0,1 с" in base_lines(quick)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"), [(12, "в среднем 1 шаг,"), (60, "в среднем 5 шагов,"), (50, "в среднем 4,2 шага,")]
+)
+def test_steps_of_a_question_are_said_in_good_russian(run: int, said: str) -> None:
+    steps = StepFigures(turns=12, planned=run, run=run, median_s=3.0)
+    assert any(said in line for line in base_lines(replace(HELD, figures=TurnFigures(steps=steps))))
+
+
+def test_whoever_asks_simple_questions_hears_nothing_of_steps() -> None:
+    assert not any("шаг" in line for line in base_lines(replace(HELD, figures=TurnFigures(median_s=2, p95_s=3))))
 
 
 def test_an_empty_base_says_so_in_three_lines() -> None:
@@ -79,6 +94,10 @@ def test_admins_see_everybody_in_numbers() -> None:
         "Людей: 12, спрашивали: 7, баз: 14",
         "Вопросов: 340; из общих знаний 20, цитатами 3, не нашлось 9",
         "Самый долгий ответ: 34,2 с",
+        "Из времени ответов ждали поиска 11 %, моделей 78 %",
+        "Фактов найдено 1 900, пошло в ответы 646 (34 %)",
+        "Шагов в планах: 45, выполнено 53, изменено на ходу 9",
+        "Шаги: rag_db_query 30 по 1,2 с; read_documents 8 по 12,3 с, токенов 90 000, не удалось 1",
         "Документы: готовы 120, не прочитаны 4",
         "Очередь: ждут 3, первый уже 0:42; читаются 2",
         "Не прочитаны за эти дни: file-damaged 3",
@@ -91,3 +110,12 @@ def test_a_new_installation_has_little_to_say_to_admins() -> None:
     lines = overall_html(OverallStatistics(documents={}, failures={}), EN).splitlines()
     assert len(lines) == 5
     assert lines[-1] == "Queue empty; 0 being read"
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_the_caption_explains_every_row_by_its_number_and_every_colour(language: str) -> None:
+    title, *lines = rows_html(tuple(Row), texts().for_language(language)).splitlines()
+    assert title
+    for number, (line, series) in enumerate(zip(lines, SERIES.values(), strict=True), start=1):
+        assert line.startswith(f"{number}. ")
+        assert {sign for sign in PAINTS if sign in line} == set(series.signs)

@@ -40,9 +40,53 @@ def test_how_much_was_read_is_said(read: DocumentsRead, said: str) -> None:
     assert work_done(plain_answer("x", documents=read), RU) == [said]
 
 
+def test_the_list_says_which_steps_found_nothing_and_which_were_left_out() -> None:
+    steps = (
+        shown("rag_db_query", about="пени", is_empty=True),
+        shown("analyze", is_empty=True),
+        shown("rag_db_query", StepState.IN_VAIN, about="неустойка"),
+    )
+    assert steps_text(steps, RU).text.splitlines()[1:] == [
+        "☑️ Ищу «пени»: ничего не нашлось",
+        "☑️ Обдумываю найденное: выводов пока нет",
+        "▫️ Ищу «неустойка»: не стал, прошлые поиски не дали нового",
+    ]
+
+
+@pytest.mark.parametrize("words", [RU, EN])
+def test_searches_that_were_left_out_are_named_below_the_answer(words: Words) -> None:
+    steps = (shown("rag_db_query", StepState.IN_VAIN, about="неустойка"), shown("analyze"))
+    (line,) = work_done(plain_answer("x", steps=steps), words)
+    assert "неустойка" in line
+
+
+def test_how_many_a_search_has_chosen_is_said() -> None:
+    lines = work_done(plain_answer("x", documents=DocumentsRead(read=1, total=2, chosen_from=40)), RU)
+    assert lines[1] == "Отобрано поиском: 2 из 40 документов базы, остальные не читались."
+
+
+def test_what_was_known_from_before_is_said() -> None:
+    lines = work_done(plain_answer("x", documents=DocumentsRead(read=17, total=17, remembered=12)), RU)
+    assert lines[1] == "Из них 12 прочитаны раньше для такого же вопроса: взято из памяти."
+
+
+@pytest.mark.parametrize("words", [RU, EN])
+def test_what_did_not_fit_is_said_with_the_way_to_go_on(words: Words) -> None:
+    read = DocumentsRead(read=40, total=120, problems=1)
+    lines = work_done(plain_answer("x", documents=read, spent="model_calls"), words)
+    assert "79" in lines[-1]
+    assert len(lines) == 4
+    assert len(work_done(plain_answer("x", documents=read), words)) == 2  # it was enough
+
+
 def test_documents_that_could_not_be_read_are_counted() -> None:
     lines = work_done(plain_answer("x", documents=DocumentsRead(read=15, total=17, problems=2)), RU)
     assert lines[1] == "Не удалось разобрать 2 документа: сервис не ответил."
+
+
+def test_statements_that_were_not_compared_are_told_of() -> None:
+    lines = work_done(plain_answer("x", documents=DocumentsRead(read=9, total=9, uncompared=4)), RU)
+    assert lines[1] == "4 утверждения не сверены с другими документами: о расхождениях сказано, возможно, не всё."
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.replies.rich import rich
 from bot.replies.sending import Place
@@ -20,8 +21,11 @@ SOON_S = 0.05
 
 
 @asynccontextmanager
-async def streaming(bot: RecordedBot, place: Place) -> AsyncIterator[StreamedAnswer]:
-    async with streamed_answer(bot.bot, place, draft_pause_s=0.01, edit_pause_s=0.01, typing_pause_s=0.01) as answer:
+async def streaming(
+    bot: RecordedBot, place: Place, *, stop: InlineKeyboardMarkup | None = None
+) -> AsyncIterator[StreamedAnswer]:
+    pauses = {"draft_pause_s": 0.01, "edit_pause_s": 0.01, "typing_pause_s": 0.01}
+    async with streamed_answer(bot.bot, place, stop=stop, **pauses) as answer:
         yield answer
 
 
@@ -93,6 +97,29 @@ async def test_a_long_answer_leaves_its_full_pieces_standing() -> None:
         assert len(bot.session.messages) == 1
         await answer.finish(rich(text), None)
     assert " ".join(sent.text for sent in bot.session.messages.values()) == text.strip()
+
+
+STOP = InlineKeyboardMarkup(inline_keyboard=[[InlineKeyboardButton(text="Остановить", callback_data="enough")]])
+
+
+async def test_a_draft_that_can_be_stopped_has_telegrams_own_button() -> None:
+    bot = RecordedBot()
+    async with streaming(bot, PRIVATE, stop=STOP) as answer:
+        await grow(answer, "Штраф")
+        await answer.finish(rich("Штраф 0,1 %."), None)
+    (draft,) = bot.session.named("sendMessageDraft")
+    assert (draft.params["can_stop"], draft.params["keep_on_stop"]) == ("true", "true")
+    assert bot.session.said[-1].buttons == {}
+
+
+async def test_what_grows_as_a_message_has_the_button_at_its_end_until_it_is_finished() -> None:
+    bot = RecordedBot()
+    text = "Предложение из слов. " * 400
+    async with streaming(bot, GROUP, stop=STOP) as answer:
+        await grow(answer, text[:3000], text[:5000])
+        assert [bool(call.buttons) for call in bot.session.said] == [True, False, True]
+        await answer.finish(rich(text[:5000]), None)
+    assert not [sent for sent in bot.session.messages.values() if sent.markup]
 
 
 async def test_typing_is_shown_until_something_is_seen() -> None:
