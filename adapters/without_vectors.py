@@ -1,6 +1,6 @@
 """Stands in for an embedder where no model is configured: passages are found by their words alone.
 
-In: windows, or a question. Out: empty vectors, which stores keep as none. Hashed vectors (`adapters.offline`) were
+In: windows, or a question. Out: empty vectors, which stores keep as none. Hashed vectors (`benchmarks.hashed`) were
 measured beside the words: what they add does not pay for keeping and comparing them (docs/retrieval.md).
 """
 

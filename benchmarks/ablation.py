@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from adapters.lexical import RussianEnglishAnalyzer, clean
-from adapters.offline import MODEL as HASHED
+from benchmarks.hashed import MODEL as HASHED
 from benchmarks.material import Corpus, Questions, read_corpus, read_questions
 from benchmarks.mistyping import mistype
 from benchmarks.replica import Analyze, Counted, Index, Scores, Words, count_terms, feed_back

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from adapters.database.transport import Argument, Row, Transport
 from adapters.lexical import RussianEnglishAnalyzer
-from adapters.offline import OfflineEmbedder
+from benchmarks.hashed import OfflineEmbedder
 from bot.app import open_transport
 from bot.journal import configure_logging
 from bot.settings import Settings

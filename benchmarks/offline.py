@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from adapters.lexical import RussianEnglishAnalyzer
-from adapters.offline import OfflineEmbedder
+from benchmarks.hashed import OfflineEmbedder
 from benchmarks.lexical import SETS, Bm25, Collection, Scores, measure, read_collection
 from benchmarks.mistyping import mistype
 

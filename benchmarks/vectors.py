@@ -13,7 +13,7 @@ import numpy as np
 
 from adapters.lexical import RussianEnglishAnalyzer
 from adapters.local.opening import open_encoder
-from adapters.offline import OfflineEmbedder
+from benchmarks.hashed import OfflineEmbedder
 from benchmarks.material import Corpus
 from benchmarks.replica import Scores
 from bot.search_models import TextEmbedder

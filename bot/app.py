@@ -243,6 +243,7 @@ class _Asked:
     temperature: float
     max_tokens: int
     patience: float = 1.0  # times LLM_TIMEOUT_SECONDS
+    stand_in: str = ""  # another model that is asked when all else is away
 
 
 def _answering(model: ModelSettings) -> _Asked:
@@ -264,7 +265,14 @@ def _planning(model: ModelSettings) -> _Asked:
 
 
 def _reading(model: ModelSettings) -> _Asked:
-    return replace(_planning(model), role="reading", max_tokens=model.reading_max_tokens, patience=READING_PATIENCE)
+    """Where the planner's model is away, documents are read all the same: the emergency plan may ask for it."""
+    return replace(
+        _planning(model),
+        role="reading",
+        max_tokens=model.reading_max_tokens,
+        patience=READING_PATIENCE,
+        stand_in=model.answer_model,
+    )
 
 
 async def _open_chat_model(
@@ -278,7 +286,7 @@ async def _open_chat_model(
         open_chat_model(
             base_url=model.base_url,
             api_key=model.api_key.get_secret_value() if model.api_key else None,
-            models=tuple(dict.fromkeys((asked.name, model.fallback_model or asked.name))),
+            models=tuple(dict.fromkeys(filter(None, (asked.name, model.fallback_model, asked.stand_in)))),
             temperature=asked.temperature,
             max_tokens=asked.max_tokens,
             timeout_s=model.timeout_s * asked.patience,

@@ -6,6 +6,7 @@ In: settings, stores, models. Out: a `Conversation`. It opens nothing.
 from bot.settings import AnswerSettings as Asked
 from bot.settings import Settings
 from bot.stores import Stores
+from prompts.breadth import load_breadth
 from prompts.intents import load_intents
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_wordings
@@ -25,6 +26,8 @@ from rag.execution.rows_tool import CollectRows
 from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
 from rag.execution.step_summary import StepSummariser
+from rag.execution.survey_tool import SurveyBase
+from rag.planning.breadth import Breadth
 from rag.planning.entities import RegistryResolver
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
@@ -46,8 +49,8 @@ def build_conversation(
 ) -> Conversation:
     """Without a model there is one plain search a question; `planner_model` also sums up the dialogue, and
     `reading_model` thinks and reads documents."""
-    asked, prompts = settings.answer, load_prompts()
-    tools = _tools(asked, stores, retrieval, reading_model, prompts)
+    asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
+    tools = _tools(asked, stores, retrieval, reading_model, prompts, breadth)
     entities = RegistryResolver(stores.entities, names)
     stages = TurnStages(
         memory=DialogueMemory(
@@ -58,7 +61,12 @@ def build_conversation(
         ),
         entities=entities,
         planner=Planner(
-            planner_model, tools=tools, intents=load_intents(), threshold=asked.plan_threshold, entities=entities
+            planner_model,
+            tools=tools,
+            intents=load_intents(),
+            threshold=asked.plan_threshold,
+            breadth=breadth,
+            entities=entities,
         ),
         prompt=_planner_prompt(asked, tools, prompts),
         executor=Executor(
@@ -73,22 +81,46 @@ def build_conversation(
 
 
 def _tools(
-    asked: Asked, stores: Stores, retrieval: Retrieval, model: ChatModel | None, prompts: Prompts
+    asked: Asked,
+    stores: Stores,
+    retrieval: Retrieval,
+    model: ChatModel | None,
+    prompts: Prompts,
+    breadth: Breadth,
 ) -> tuple[AnyTool, ...]:
+    wordings, tokens = load_wordings(), asked.prompt_tokens
     looking: tuple[AnyTool, ...] = (
         SearchBase(retrieval, stores.library),
+        SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
         GraphQuery(stores.entities),
         ListDocuments(stores.library),
         ReadDocument(stores.library, stores.reading),
     )
     if model is None:
         return looking
-    wordings, tokens = load_wordings(), asked.prompt_tokens
     return (
         *looking,
         Analyze(model, prompts, prompt_tokens=tokens),
-        ReadDocuments(stores.library, stores.reading, retrieval, model, prompts, wordings, prompt_tokens=tokens),
-        CollectRows(stores.library, stores.reading, retrieval, model, prompts, wordings, prompt_tokens=tokens),
+        ReadDocuments(
+            stores.library,
+            stores.reading,
+            retrieval,
+            model,
+            prompts,
+            wordings,
+            prompt_tokens=tokens,
+            memory=stores.kept_readings,
+        ),
+        CollectRows(
+            stores.library,
+            stores.reading,
+            retrieval,
+            model,
+            prompts,
+            wordings,
+            prompt_tokens=tokens,
+            memory=stores.kept_readings,
+        ),
     )
 
 

@@ -16,8 +16,8 @@ from bot.services import Services
 
 
 def build_dispatcher(services: Services) -> Dispatcher:
-    """A new dispatcher with routers of its own. Only messages and buttons are listened to: edited messages and posts
-    of channels never arrive."""
+    """A new dispatcher with routers of its own. Only messages and buttons (a draft's own among them) are listened to:
+    edited messages and posts of channels never arrive."""
     dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
     dispatcher.errors.register(fallback.apologise)
 

@@ -116,7 +116,7 @@ class Statistics(Protocol):
         """The last `days` days, today included, by a clock that is so many minutes ahead of UTC."""
         ...
 
-    async def of_all(self, *, days: int) -> OverallStatistics:
+    async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
         """Everybody; for admins only."""
         ...
 

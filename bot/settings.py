@@ -99,7 +99,7 @@ class DatabaseSettings(Section):
 
 
 class JinaSettings(Section):
-    """Embeddings and reranking by Jina; without a key the offline embedder serves and nothing is reranked."""
+    """Embeddings and reranking by Jina; without a key a local model serves, or none."""
 
     api_key: SecretStr | None = Field(None, alias="JINA_API_KEY")
     base_url: Address = Field("https://api.jina.ai/v1", alias="JINA_BASE_URL")

@@ -9,6 +9,7 @@ from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.inbox import InboxStore
 from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.kept_readings import KeptReadingStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
@@ -37,6 +38,7 @@ class Stores:
     inbox: InboxStore
     reading: ReadingStore
     answer_tables: TableStore
+    kept_readings: KeptReadingStore
     entities: EntityStore
     statistics: StatisticsStore
     next_vectors: NextVectorStore
@@ -56,6 +58,7 @@ class Stores:
             inbox=InboxStore(transport),
             reading=ReadingStore(transport),
             answer_tables=TableStore(transport),
+            kept_readings=KeptReadingStore(transport),
             entities=EntityStore(transport),
             statistics=StatisticsStore(transport),
             next_vectors=NextVectorStore(transport),

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Self
 
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
 
 
@@ -153,6 +153,8 @@ class DocumentCard:
     ahead: int = 0  # documents of its lane that are worked before it, while it is queued
     version: int = 1  # 2 and more: it took the place of an earlier one
     author: str | None = None
+    sent_by: UserId | None = None
+    sender: str | None = None  # their name, in a group
     published_at: datetime | None = None
     size_bytes: int | None = None
     media_type: str | None = None

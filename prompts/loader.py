@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -102,12 +103,13 @@ class Prompts:
     iterative: str
     iterative_task: str
     iterative_synthesis: str
+    iterative_comparison: str
     rows: str
     entities: str
     entities_part: Template[EntitiesPart]
     forms: Mapping[str, str]  # by render style; `{items}` stands for the plan's limit
 
-    @property
+    @cached_property
     def version(self) -> str:
         """A hash over all of them, for logs."""
         parts = (getattr(self, field.name) for field in fields(self))
@@ -144,6 +146,7 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         iterative=_read(place, "iterative.md"),
         iterative_task=_read(place, "iterative_task.md"),
         iterative_synthesis=_read(place, "iterative_synthesis.md"),
+        iterative_comparison=_read(place, "iterative_comparison.md"),
         rows=_read(place, "rows.md"),
         entities=_read(place, "entities.md"),
         entities_part=_template(place, "entities_part.md", EntitiesPart),

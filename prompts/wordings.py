@@ -23,6 +23,10 @@ class Wordings:
 
     summary: str
     conflict: str
+    day: str  # as `strftime` takes it
+    dated: str  # day: the document's own
+    came: str  # day: on which a document without one came
+    uncompared: str  # count: of facts
     count: str  # what, count
     sum: str  # column, value
     min: str
@@ -37,6 +41,10 @@ class Wordings:
     only_in: str  # document
     changed: str
     same: str  # count
+    survey: str  # documents in which something was found, documents that were searched
+    survey_of: str  # the same, documents of the base
+    survey_best: str  # those of them that hold most of the question's words
+    survey_remark: str
 
 
 def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 import structlog
 
@@ -23,7 +24,7 @@ from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
-from rag.execution.run import Run, RunLimits
+from rag.execution.run import Run, RunLimits, Spent
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
 from rag.normalising import normalise
@@ -46,7 +47,7 @@ from rag.records import (
     TurnEvent,
 )
 from rag.trace import trace_of
-from rag.watching import Latest
+from rag.watching import Latest, end
 
 DIALOGUE_CHARS = 600  # of the last answer, for tools
 
@@ -94,13 +95,14 @@ class Conversation:
         self._limits = limits or RunLimits()
         self._today = today
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
-        self._unwanted: set[asyncio.Task[FactsPayload]] = set()  # searches that are being broken off
+        self._unwanted: set[asyncio.Task[Any]] = set()  # searches that are being broken off
 
     async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway.
 
-        When `stop` is set, the answer is written from what is known by then. An exchange that cannot be stored is
-        reported after the answer, so that the person gets the answer.
+        When `stop` is set while steps run, the answer is written from what is known by then; set again, or while the
+        answer is being written, it ends the answer where it is. An exchange that cannot be stored is reported after
+        the answer, so that the person gets the answer.
         """
         started, usage = time.monotonic(), begin_metering()
         asked = replace(question, text=normalise(question.text))
@@ -113,9 +115,10 @@ class Conversation:
                 yield StepsChanged(steps=shown)
             found = finding.result()
         finally:
-            finding.cancel()  # the person has left; does nothing to one that has ended
-            await asyncio.gather(finding, return_exceptions=True)
-        draft, drafts, first_s = NOTHING, self._drafts(asked, found), None
+            await end(finding)  # the person has left; does nothing to one that has ended
+        if found.execution.spent is Spent.STOPPED:
+            run.stop.clear()  # heard: what ended the steps does not end the answer
+        draft, drafts, first_s = NOTHING, self._drafts(asked, found, run.stop), None
         try:
             async for draft in drafts:
                 if not draft.done:
@@ -135,7 +138,11 @@ class Conversation:
         nothing to run beside."""
         started = time.monotonic()
         context = ToolContext(
-            base_id=asked.base_id, user_id=asked.user_id, question=asked.text, today=self._today(), run=run
+            base_id=asked.base_id,
+            user_id=asked.asker or asked.user_id,
+            question=asked.text,
+            today=self._today(),
+            run=run,
         )
         early = self._search_early(context) if self._stages.writer else None
         try:
@@ -158,7 +165,7 @@ class Conversation:
 
         return EarlySearch(question=context.question, task=asyncio.create_task(search()))
 
-    def _break_off(self, search: asyncio.Task[FactsPayload]) -> None:
+    def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Nobody waits for its end: the database is asked to stop over a connection of its own, which takes a while."""
         if not search.cancelling():  # a second time would break off psycopg's own clean end of a query
             search.cancel()
@@ -166,7 +173,7 @@ class Conversation:
             self._unwanted.add(search)
         search.add_done_callback(self._broken_off)
 
-    def _broken_off(self, search: asyncio.Task[FactsPayload]) -> None:
+    def _broken_off(self, search: asyncio.Task[Any]) -> None:
         self._unwanted.discard(search)
         if not search.cancelled():
             search.exception()  # heard: what went wrong with a search that nobody wants is nobody's trouble
@@ -184,20 +191,26 @@ class Conversation:
             earlier = dialogue.window[-1].question if dialogue.window else ""
             if earlier == expected:
                 return _Known(dialogue=dialogue, entities=await naming)
+            self._break_off(naming)
             entities = await registry.resolve(asked.base_id, asked.text, earlier=earlier)
             return _Known(dialogue=dialogue, entities=entities)
         finally:
-            naming.cancel()
-            await asyncio.gather(naming, return_exceptions=True)
+            self._break_off(naming)
 
     async def _plan(self, asked: Question, known: _Known) -> Planned:
         entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]
         messages = self._stages.prompt.messages(asked.text, known.dialogue, entities, today=self._today())
         ids = tuple(each.id for each in known.entities)
-        request = PlanningRequest(question=asked.text, messages=messages, entity_ids=ids, base_id=asked.base_id)
+        request = PlanningRequest(
+            question=asked.text,
+            messages=messages,
+            entity_ids=ids,
+            base_id=asked.base_id,
+            has_dialogue=bool(known.dialogue),
+        )
         return await self._stages.planner.plan(request)
 
-    async def _drafts(self, asked: Question, found: _Found) -> AsyncGenerator[Draft, None]:
+    async def _drafts(self, asked: Question, found: _Found, stop: asyncio.Event) -> AsyncGenerator[Draft, None]:
         if clarification := found.planned.plan.clarification:
             yield Draft(kind=AnswerKind.CONVERSATION, text=clarification.question, done=True)
             return
@@ -205,7 +218,7 @@ class Conversation:
         if self._stages.writer is None:
             yield rendered(assignment)
             return
-        async with aclosing(self._stages.writer.write(assignment)) as drafts:
+        async with aclosing(self._stages.writer.write(assignment, stop)) as drafts:
             async for draft in drafts:
                 yield draft
 
@@ -229,6 +242,7 @@ def _assignment(asked: Question, found: _Found) -> Assignment:
         question=asked.text,
         understood=plan.question,
         facts=found.execution.payload,
+        gaps=found.execution.gaps,
         searched=bool(found.execution.calls),
         dialogue=Dialogue() if plan.follow_up is FollowUp.DOUBTFUL else known.dialogue,
         style=plan.render_style,
@@ -248,6 +262,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         model=draft.model,
         seconds=0.0,
         cut=draft.cut,
+        stopped=draft.stopped,
         choices=plan.clarification.choices if plan.clarification else (),
         still_read=still_read(payload, draft.citations),
         left_out=payload.left_out,
@@ -265,7 +280,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
 
 
 def _counted(found: _Found) -> StepCounts:
-    never_run = (StepState.WAITING, StepState.SKIPPED)
+    never_run = (StepState.WAITING, StepState.SKIPPED, StepState.IN_VAIN)
     return StepCounts(
         planned=len(found.planned.plan.steps),
         run=sum(step.state not in never_run for step in found.execution.steps),

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from rag.dialogue.records import Dialogue
-from rag.records import Candidate, ChatMessage, Exchange, KnownEntity, Passage, SearchQuery, Unsummarised
+from rag.records import Candidate, ChatMessage, Exchange, KeptReading, KnownEntity, Passage, SearchQuery, Unsummarised
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -52,6 +52,19 @@ class DocumentPassages(Protocol):
 
     async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
         """Up to `limit` passages with an ordinal over `after`, in order; none when the base does not hold it."""
+        ...
+
+
+class ReadingMemory(Protocol):
+    """Remembers what models have read out of documents, base by base. It goes with any document whose words are in it,
+    and is bounded: what was kept first is forgotten first."""
+
+    async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
+        """What was kept for a request, in the order in which it was."""
+        ...
+
+    async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
+        """For that request; not when it is too long, or a document of it is gone meanwhile."""
         ...
 
 

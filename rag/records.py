@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
 from domain.documents import DocumentStatus, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
@@ -20,10 +21,11 @@ class Question:
     """What was asked, by whom, of which base, in which dialogue."""
 
     text: str
-    user_id: UserId
+    user_id: UserId  # whose dialogue it is: a person's, or a group's
     session_id: SessionId
     base_id: BaseId
     language: str = "ru"  # of the interface; the answer's language is a setting
+    asker: UserId | None = None  # who of the group asks; None where that is `user_id`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +93,10 @@ class RankedPassage:
     score: float
     judge: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
-    @property
+    @cached_property
     def certain(self) -> bool:
-        """Close enough to the question to be quoted where no model judges it. Found out when it is asked for: to take
-        the passages apart takes longer than to find them, and an answer by a model needs it not."""
+        """Close enough to the question to be quoted where no model judges it. Found out when it is first asked for: to
+        take the passages apart takes longer than to find them, and an answer by a model needs it not."""
         return self.judge()
 
 
@@ -105,9 +107,10 @@ class SearchFilter:
     documents: tuple[DocumentId, ...] = ()
     types: tuple[SourceType, ...] = ()
     sender: str | None = None  # a part of the name of who sent them to the group, in any case, with ё or е
+    sent_by: UserId | None = None  # who sent them, exactly
     author: str | None = None  # likewise of the author
-    since: datetime | None = None  # published, or else sent, then or later
-    before: datetime | None = None  # and earlier than this
+    since: datetime | None = None  # its own day, or that of its coming, is then or later
+    before: datetime | None = None  # and the same day is earlier than this
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +167,18 @@ class DocumentsRead:
     without_data: int = 0  # of those read: nothing in them answers
     problems: int = 0  # of those not read: a model failed at them
     missing_rows: int = 0  # that a model saw in them and did not copy out, also when asked again
+    uncompared: int = 0  # statements that were not held against those of all other documents
+    remembered: int = 0  # of those read: they were read for the same request before, and no model was asked
+    chosen_from: int = 0  # documents of the base, where a search has chosen `total` of them; else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptReading:
+    """What a model has read out of a part of a document, as a base remembers it."""
+
+    key: str  # a hash of all that decided what it read
+    documents: tuple[DocumentId, ...]  # whose words are in it, the one that was read last
+    content: str  # the reply as JSON, validated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +214,7 @@ class Conflict:
 
     about: str
     claims: tuple[Claim, ...]
+    told: str = ""  # both sides with sources and days, in the language of the question
 
 
 class StepState(StrEnum):
@@ -210,6 +226,7 @@ class StepState(StrEnum):
     SHORT = "short"  # it found less than it was to
     FAILED = "failed"
     SKIPPED = "skipped"  # not needed any more, or no time for it
+    IN_VAIN = "in_vain"  # a search that was not begun, because those before it brought nothing new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +239,7 @@ class StepShown:
     state: StepState
     done: int = 0  # documents, of a step that reads them
     total: int = 0
+    is_empty: bool = False  # it has ended, and found nothing
 
 
 class AnswerKind(StrEnum):
@@ -244,6 +262,7 @@ class Answer:
     model: str | None
     seconds: float
     cut: bool = False  # the model went away in mid-answer
+    stopped: bool = False  # the person had enough in mid-answer
     choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     left_out: int = 0  # items that were found beyond what the plan's limits let through

@@ -12,6 +12,7 @@ STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DE
 # Words under three letters are mostly prepositions; numbers count at any length.
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 _LINE = re.compile(r"[^\n]+")
+_MAYBE_END = re.compile(r"[^\w\s,:|*#–—-]\s+\S")  # nothing else ends a sentence for razdel inside a line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,16 @@ def held(wanted: Iterable[str], text: str) -> frozenset[str]:
     """Those of the stems `wanted` that are among `stems(text)`, without taking all its words apart."""
     plain = text.casefold().replace("ё", "е")
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
+
+
+def covered(wanted: frozenset[str], texts: Iterable[str]) -> float:
+    """How much of the stems `wanted` stands in any of the texts, 0 to 1. No more of them are read than need be."""
+    missing = wanted
+    for text in texts:
+        if not missing:
+            break
+        missing -= held(missing, text)
+    return share(wanted, wanted - missing)
 
 
 def _stands(stem: str, plain: str) -> bool:
@@ -67,6 +78,9 @@ def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def _sentences_of_line(line: str, offset: int) -> list[Span]:
+    if not _MAYBE_END.search(line):
+        begin = len(line) - len(line.lstrip())
+        return [Span(start=offset + begin, end=offset + len(line.rstrip()))] if line.strip() else []
     # razdel loads its rules for about 50 ms; a turn whose answer needs no quotes does without it
     from razdel import sentenize
 

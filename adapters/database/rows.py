@@ -118,6 +118,8 @@ def document_card(row: Row) -> DocumentCard:
         ahead=integer(row, "ahead"),
         version=integer(row, "version"),
         author=text_or_none(row, "author"),
+        sent_by=UserId(integer(row, "user_id")),
+        sender=text_or_none(row, "sender"),
         published_at=moment_or_none(row, "published_at"),
         size_bytes=integer_or_none(row, "size_bytes"),
         media_type=text_or_none(row, "media_type"),

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import structlog
 from aiogram import Bot
 
+from bot.keyboards import STOP, button, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.live_steps import LiveSteps, live_steps
@@ -41,7 +42,7 @@ class Dialogues:
 
     @contextmanager
     def stoppable(self, user: UserId) -> Iterator[asyncio.Event]:
-        """Set by `stop` while the context is open: this person's turn is to end with what is known."""
+        """Set by `stop` while the context is open: this person's turn is to end with what there is."""
         event = self._stops[user] = asyncio.Event()
         try:
             yield event
@@ -76,15 +77,18 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         session_id=talk.state.session_id,
         base_id=talk.base_id,
         language=talk.words.language,
+        asker=talk.person,
     )
-    async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place) as shown:
+    stopping = rows([button(talk.words.plain("button-enough"), STOP)])
+    async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place, stop=stopping) as shown:
         with dialogues.stoppable(talk.state.user_id) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(services.conversation.answer(question, stop=stop), talk, shown, steps)
         table = await _keep_table(services, talk, answer)
         await shown.finish(finished_answer(answer, talk.words), answer_keyboard(answer, talk.words, table=table))
     await _note(services, talk, answer)
-    if answer.kind is AnswerKind.QUOTES and talk.person in services.admin_users and dialogues.may_remind(talk.person):
+    is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
+    if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
 
 
@@ -128,6 +132,8 @@ async def _note(services: Services, talk: Talk, answer: Answer) -> None:
         total_steps=turn.steps.planned,
         steps_run=turn.steps.run,
         adapted=turn.steps.adapted,
+        spent=answer.spent,
+        stopped=answer.stopped,
         model_calls=turn.usage.calls,
         tokens_used=turn.usage.tokens,
         rag_items_retrieved=turn.facts,

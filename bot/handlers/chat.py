@@ -110,6 +110,7 @@ async def choose_mode_for(
     services: Services,
     talk: Talk,
     dialogues: Dialogues,
+    turn: Turn | None = None,
 ) -> None:
     """The mode is on from now, and the message that was waiting goes its way."""
     await acknowledge(query, talk.words.plain(f"mode-set-{callback_data.mode.value}"))
@@ -120,4 +121,4 @@ async def choose_mode_for(
     elif callback_data.mode is Mode.DOCUMENTS:
         await keep(original, bot, services, talk)
     else:
-        await ask(original, bot, services, talk, dialogues)
+        await ask(original, bot, services, talk, dialogues, turn)

@@ -9,7 +9,14 @@ import contextlib
 from aiogram import Bot, F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
-from aiogram.types import BufferedInputFile, CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
+from aiogram.types import (
+    BufferedInputFile,
+    CallbackQuery,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    Message,
+    MessageGenerationStopped,
+)
 
 from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import Dialogues, answer_question
@@ -20,7 +27,7 @@ from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
-from domain.ids import ChatId, MessageId, SessionId
+from domain.ids import ChatId, MessageId, SessionId, UserId
 
 LISTED = 8  # dialogues: a screen of a phone
 TITLE_CHARACTERS = 60
@@ -33,6 +40,7 @@ def build_router() -> Router:
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(show_more, F.data == MORE, has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
+    router.stopped_message_generation.register(stop_draft)
     router.callback_query.register(send_table, SendTable.filter(), has_message)
     router.callback_query.register(resume_dialogue, ResumeDialogue.filter(), has_message)
     return router
@@ -76,9 +84,15 @@ async def show_more(
 
 
 async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:
-    """«Остановить» on a live list: the answer comes from what is known."""
+    """«Остановить» on a live list or a growing answer: the turn ends with what there is."""
     stopped = dialogues.stop(talk.state.user_id)
     await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
+
+
+async def stop_draft(event: MessageGenerationStopped, dialogues: Dialogues) -> None:
+    """Telegram's own button on a draft. Drafts are of private chats, whose number is the person's; it brings no sender
+    and reaches nothing but that person's own turn, so that nobody has to be asked for."""
+    dialogues.stop(UserId(event.chat.id))
 
 
 async def send_table(

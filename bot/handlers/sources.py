@@ -49,6 +49,7 @@ async def rate(query: CallbackQuery, callback_data: Rate, shown: Message, servic
     chat, message = ChatId(shown.chat.id), MessageId(shown.message_id)
     rating = 1 if callback_data.rating > 0 else -1
     await services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
+    services.measures.answer_rated(rating)
     await acknowledge(query, talk.words.plain("feedback-saved"))
     if shown.reply_markup:
         await _tick(shown, shown.reply_markup, rating, talk)

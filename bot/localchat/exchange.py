@@ -18,7 +18,7 @@ from bot.localchat.store.files import Files
 from bot.localchat.store.messages import Messages
 from bot.localchat.store.settings import Values
 from bot.localchat.store.updates import Updates
-from bot.localchat.wire import account_json, message_json
+from bot.localchat.wire import account_json, message_json, room_json
 
 # Sent only to those who ask for them by name (core.telegram.org/bots/api#getupdates)
 _UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
@@ -42,6 +42,7 @@ class Exchange:
         self.hub = Hub()
         self.clock = clock
         self.poll: Poll | None = None
+        self._stoppable: dict[int, object] = {}  # chat -> the draft that its person may stop
 
     def now(self) -> int:
         return int(self.clock())
@@ -94,6 +95,19 @@ class Exchange:
         }
         self.tell_bot("callback_query", payload)
         return query.query_id
+
+    def draft(self, event: Json) -> None:
+        """Show a draft; it is not kept."""
+        self._stoppable[int(str(event["chat_id"]))] = event["draft_id"] if event["can_stop"] else None
+        self.hub.tell_pages(event)
+
+    def stop_draft(self, chat_id: int, draft_id: int) -> bool:
+        """A person wants no more of a draft; the bot hears of it once. False when there is none to be stopped."""
+        if self._stoppable.get(chat_id) != draft_id:
+            return False
+        del self._stoppable[chat_id]
+        self.tell_bot("stopped_message_generation", {"chat": room_json(ROOM_BY_ID[chat_id]), "draft_id": draft_id})
+        return True
 
     def tell_bot(self, kind: str, payload: Json) -> None:
         """Queue an update, unless the bot said that it does not want this kind."""

@@ -24,13 +24,21 @@ def growing_answer(event: TextGrew, words: Words) -> RichText:
 
 def finished_answer(answer: Answer, words: Words) -> RichText:
     """The whole answer, its sources last. Never blank."""
-    text = _labelled(answer.kind, render_markdown(answer.text), words)
-    if not text.text.strip():
+    broken = _broken_off(answer, words)
+    markdown = close_unfinished(answer.text) if broken else answer.text
+    text = _labelled(answer.kind, render_markdown(markdown), words)
+    if not (text.text.strip() or answer.stopped):
         return rich(words.plain("answer-nothing"))
-    remark = rich(words.plain("answer-cut"), ITALIC) if answer.cut else RichText()
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
-    return join([text, remark, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+    return join([text, broken, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+
+
+def _broken_off(answer: Answer, words: Words) -> RichText:
+    """Why an answer has no end; empty for one that has."""
+    if answer.stopped:
+        return rich(words.plain("answer-stopped"), ITALIC)
+    return rich(words.plain("answer-cut"), ITALIC) if answer.cut else RichText()
 
 
 def _still_read(document: StillRead, words: Words) -> str:

@@ -20,6 +20,7 @@ from bot.replies.steps import steps_text
 from bot.texts import Words
 from domain.ids import MessageId
 from rag.records import StepShown
+from rag.watching import end
 
 log = structlog.get_logger()
 
@@ -81,6 +82,5 @@ async def live_steps(bot: Bot, place: Place, words: Words, *, pause_s: float = P
     try:
         yield steps
     finally:
-        painting.cancel()
-        await asyncio.gather(painting, return_exceptions=True)
+        await end(painting)
         await steps.remove()

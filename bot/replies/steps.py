@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from bot.replies.names import shortened
 from bot.replies.rich import RichText, join, rich
 from bot.texts import Words
-from rag.records import Answer, StepShown, StepState
+from rag.execution.run import Spent
+from rag.records import Answer, DocumentsRead, StepShown, StepState
 
 SIGNS = {
     StepState.WAITING: "▫️",
@@ -18,7 +19,9 @@ SIGNS = {
     StepState.SHORT: "☑️",
     StepState.FAILED: "⚠️",
     StepState.SKIPPED: "▫️",
+    StepState.IN_VAIN: "▫️",
 }
+EMPTY_SIGN = SIGNS[StepState.SHORT]
 ABOUT_CHARACTERS = 60
 LISTED = 8  # steps that a list shows: a screen of a phone
 ACTIONS = {
@@ -35,26 +38,53 @@ ACTIONS = {
 def steps_text(steps: Sequence[StepShown], words: Words) -> RichText:
     """The live list; those that were skipped are no longer shown."""
     kept = [step for step in steps if step.state is not StepState.SKIPPED]
-    lines = [rich(f"{SIGNS[step.state]} {_step(step, words)}") for step in kept[-LISTED:]]
+    lines = [rich(_line(step, words)) for step in kept[-LISTED:]]
     return join([rich(words.plain("steps-title")), *lines], "\n")
 
 
 def work_done(answer: Answer, words: Words) -> list[str]:
     """How much was read, why the work ended early, what failed: a line each."""
-    read = answer.documents
-    lines = []
-    if read:
-        lines.append(words.plain("answer-documents-read", read=read.read, total=read.total, without=read.without_data))
-    if read and read.problems:
-        lines.append(words.plain("answer-documents-failed", count=read.problems))
-    if read and read.missing_rows:
-        lines.append(words.plain("answer-rows-missing", count=read.missing_rows))
-    if answer.spent:
+    lines = _reading_done(answer.documents, words) if answer.documents else []
+    if answer.spent and not (answer.stopped and answer.spent == Spent.STOPPED):  # which is told already
         lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
+    if answer.spent and (left := _left(answer.documents)):
+        lines.append(words.plain("answer-documents-left", count=left))
     failed = [_step(step, words) for step in answer.steps if step.state is StepState.FAILED]
     if failed:
         lines.append(words.plain("answer-steps-failed", steps="; ".join(failed)))
+    left_out = [_step(step, words) for step in answer.steps if step.state is StepState.IN_VAIN]
+    if left_out:
+        lines.append(words.plain("answer-steps-in-vain", steps="; ".join(left_out)))
     return lines
+
+
+def _line(step: StepShown, words: Words) -> str:
+    """A step of the live list; one that found nothing says so."""
+    said = _step(step, words)
+    if step.is_empty:
+        nothing = "step-no-conclusion" if step.action == "analyze" else "step-nothing"
+        return f"{EMPTY_SIGN} {words.plain(nothing, step=said)}"
+    if step.state is StepState.IN_VAIN:
+        said = words.plain("step-in-vain", step=said)
+    return f"{SIGNS[step.state]} {said}"
+
+
+def _left(read: DocumentsRead | None) -> int:
+    """Documents that nobody has begun with, or not read to their end."""
+    return read.total - read.read - read.problems if read else 0
+
+
+def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
+    lines = [words.plain("answer-documents-read", read=read.read, total=read.total, without=read.without_data)]
+    if read.chosen_from:
+        lines.append(words.plain("answer-documents-chosen", total=read.total, base=read.chosen_from))
+    counts = (
+        ("answer-documents-remembered", read.remembered),
+        ("answer-documents-failed", read.problems),
+        ("answer-facts-uncompared", read.uncompared),
+        ("answer-rows-missing", read.missing_rows),
+    )
+    return [*lines, *(words.plain(key, count=count) for key, count in counts if count)]
 
 
 def _step(step: StepShown, words: Words) -> str:

@@ -1,8 +1,8 @@
 """An answer that grows before the person's eyes.
 
 In: the answer so far, as often as it changes. Out: a draft that grows (private chats) or a message that is edited,
-and in the end the messages that stay. The writer of the answer never waits for Telegram: what is shown is always the
-newest, never faster than Telegram likes.
+with a button that stops it, and in the end the messages that stay. The writer of the answer never waits for Telegram:
+what is shown is always the newest, never faster than Telegram likes.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import structlog
 from aiogram import Bot
@@ -22,6 +23,7 @@ from bot.replies.rich import RichText
 from bot.replies.sending import Place, edit, send
 from bot.replies.split import split_rich
 from domain.ids import MessageId
+from rag.watching import end
 
 log = structlog.get_logger()
 
@@ -30,19 +32,36 @@ EDIT_PAUSE_S = 1.0  # Telegram allows a bot about one message a second in a chat
 TYPING_PAUSE_S = 4.0  # the sign fades after five seconds
 
 
+class _Sent(NamedTuple):
+    """A message of the answer, as it stands in the chat."""
+
+    id: MessageId
+    html: str
+    keyboard: InlineKeyboardMarkup | None
+
+
 class StreamedAnswer:
     """One answer on its way to one place. Use it as `async with streamed_answer(...) as answer`."""
 
-    def __init__(self, bot: Bot, place: Place, *, draft_pause_s: float, edit_pause_s: float) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        place: Place,
+        *,
+        stop: InlineKeyboardMarkup | None,
+        draft_pause_s: float,
+        edit_pause_s: float,
+    ) -> None:
         self._bot = bot
         self._place = place
+        self._stop = stop
         self._pauses = {True: draft_pause_s, False: edit_pause_s}
         self._drafts = place.is_private  # drafts exist in private chats only, and not on every server
         self._newest: Callable[[], RichText] | None = None
         self._changed = asyncio.Event()
         self._finishing = asyncio.Event()
         self._painting = asyncio.Lock()  # one request at a time: a late one must not overwrite a newer text
-        self._sent: list[tuple[MessageId, str]] = []  # the messages that stay, and what they say
+        self._sent: list[_Sent] = []  # the messages that stay
         self._draft = ""  # what the draft says
         self._draft_id = secrets.randbelow(2**31 - 1) + 1
 
@@ -66,7 +85,7 @@ class StreamedAnswer:
             for number, piece in enumerate(pieces):
                 await self._settle(number, piece, keyboard if number == len(pieces) - 1 else None)
             await self._drop_from(len(pieces))
-        return [message for message, _ in self._sent]
+        return [sent.id for sent in self._sent]
 
     async def paint(self) -> None:
         """Show the newest text again and again until the answer is finished."""
@@ -95,7 +114,7 @@ class StreamedAnswer:
         if self._drafts:
             await self._show_draft(html)
         if not self._drafts:
-            await self._settle(number, html, None)
+            await self._settle(number, html, self._stop)
 
     async def _show_draft(self, html: str) -> None:
         if html == self._draft:
@@ -107,6 +126,8 @@ class StreamedAnswer:
                 text=html,
                 message_thread_id=self._place.thread,
                 parse_mode=ParseMode.HTML,
+                can_stop=self._stop is not None,  # Telegram's own button: a draft has no keyboard
+                keep_on_stop=self._stop is not None,  # until the message comes that stays
             )
         except (TelegramRetryAfter, TelegramNetworkError):
             raise
@@ -119,20 +140,20 @@ class StreamedAnswer:
     async def _settle(self, number: int, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
         """Make message `number` of the answer say `html`; one that cannot be edited any more is sent anew."""
         if number < len(self._sent):
-            message, shown = self._sent[number]
-            if shown == html and keyboard is None:
+            sent = self._sent[number]
+            if (sent.html, sent.keyboard) == (html, keyboard):
                 return
-            if await edit(self._bot, self._place.chat, message, html, keyboard):
-                self._sent[number] = (message, html)
+            if await edit(self._bot, self._place.chat, sent.id, html, keyboard):
+                self._sent[number] = _Sent(sent.id, html, keyboard)
                 return
             await self._drop_from(number)
-        self._sent.append((await send(self._bot, self._place, html, keyboard), html))
+        self._sent.append(_Sent(await send(self._bot, self._place, html, keyboard), html, keyboard))
 
     async def _drop_from(self, number: int) -> None:
         """Take back messages that the answer turned out not to need."""
-        for message, _ in self._sent[number:]:
+        for sent in self._sent[number:]:
             with contextlib.suppress(TelegramBadRequest):
-                await self._bot.delete_message(self._place.chat, message)
+                await self._bot.delete_message(self._place.chat, sent.id)
         del self._sent[number:]
 
 
@@ -141,12 +162,14 @@ async def streamed_answer(
     bot: Bot,
     place: Place,
     *,
+    stop: InlineKeyboardMarkup | None = None,
     draft_pause_s: float = DRAFT_PAUSE_S,
     edit_pause_s: float = EDIT_PAUSE_S,
     typing_pause_s: float = TYPING_PAUSE_S,
 ) -> AsyncIterator[StreamedAnswer]:
-    """Keeps «печатает…» up until something is seen, and shows what grows. Both end with the context."""
-    answer = StreamedAnswer(bot, place, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
+    """Keeps «печатает…» up until something is seen, and shows what grows. Both end with the context. `stop` is the
+    keyboard of what still grows; a draft has Telegram's own button instead."""
+    answer = StreamedAnswer(bot, place, stop=stop, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
     tasks = [
         asyncio.create_task(answer.paint()),
         asyncio.create_task(_keep_typing(bot, place, answer, typing_pause_s)),
@@ -154,9 +177,7 @@ async def streamed_answer(
     try:
         yield answer
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*tasks)
 
 
 async def _keep_typing(bot: Bot, place: Place, answer: StreamedAnswer, pause_s: float) -> None:

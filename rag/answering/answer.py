@@ -5,9 +5,10 @@ known before its first word is given out. An answer that does not pass its check
 way to the renderer's text. It stores nothing; the texts never reach the log.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from datetime import date
 
 import structlog
@@ -17,7 +18,7 @@ from prompts.records import MoreItems, Stricter
 from rag.answering.assignment import Assignment
 from rag.answering.citations import cite, supports
 from rag.answering.counts import listed_items, said_to_be_left, without_remainder
-from rag.answering.disagreement import unspoken
+from rag.answering.disagreement import misdated, unspoken, with_sides
 from rag.answering.marks import Reading, read
 from rag.answering.postcheck import Evidence, as_remarks, remarks_on
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
@@ -29,8 +30,11 @@ from rag.execution.facts import FactKind
 from rag.planning.plan import AnswerStyle
 from rag.ports import ChatModel
 from rag.records import AnswerKind, ChatMessage, Citation
+from rag.watching import BrokenOff, unless_set, until_set
 
 GROWTH = 1.03  # of a text that is being written, until it is read again
+
+NOT_SHOWN = Reading(kind=None, text="", used=())
 
 log = structlog.get_logger()
 
@@ -45,6 +49,7 @@ class Draft:
     facts_used: int = 0  # of those in the prompt
     model: str | None = None
     cut: bool = False
+    stopped: bool = False  # by the person, in the middle of it
     done: bool = False
     remarks: tuple[str, ...] = ()  # what was wrong with answers that were thrown away
 
@@ -55,7 +60,7 @@ class _Progress:
 
     raw: str = ""
     read: int = 0  # characters of it, when it was last looked at
-    shown: Reading = field(default_factory=lambda: Reading(kind=None, text="", used=()))
+    shown: Reading = NOT_SHOWN
 
     @property
     def has_grown(self) -> bool:
@@ -77,25 +82,32 @@ class AnswerWriter:
         self._settings = settings
         self._today = today
 
-    async def write(self, assignment: Assignment) -> AsyncGenerator[Draft, None]:
-        """Drafts of the answer; the last, and only the last, is done. Model errors become its degraded forms."""
+    async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
+        """Drafts of the answer; the last, and only the last, is done. Model errors become its degraded forms. When
+        `stop` is set the model is left where it is, and what it wrote is the answer."""
         today = self._today()
         prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=today)
-        progress = _Progress()
+        progress, enough = _Progress(), stop or asyncio.Event()
         try:
-            async with aclosing(self._stream(prompt, progress)) as drafts:
+            async with aclosing(self._stream(prompt, progress, enough)) as drafts:
                 async for draft in drafts:
                     yield draft
+        except BrokenOff:
+            self._look(progress, prompt)
+            yield self._stopped(progress.shown, prompt, assignment)
+            return
         except ModelError as error:
             self._look(progress, prompt)
             self._report(error, progress.shown)
             yield self._cut_off(progress.shown, prompt, assignment) if progress.shown.text else rendered(assignment)
             return
-        yield await self._finish(progress.raw, prompt, assignment)
+        yield await self._finish(progress.raw, prompt, assignment, enough)
 
-    async def _stream(self, prompt: AnswerPrompt, progress: _Progress) -> AsyncGenerator[Draft, None]:
-        """Drafts as the model writes; what it wrote is left in `progress`."""
-        async with _open(self._model.stream(prompt.messages)) as pieces:
+    async def _stream(
+        self, prompt: AnswerPrompt, progress: _Progress, stop: asyncio.Event
+    ) -> AsyncGenerator[Draft, None]:
+        """Drafts as the model writes; what it wrote is left in `progress`. Raises BrokenOff when `stop` is set."""
+        async with aclosing(until_set(stop, self._model.stream(prompt.messages))) as pieces:
             async for piece in pieces:
                 progress.raw += piece
                 if not progress.has_grown:
@@ -125,12 +137,16 @@ class AnswerWriter:
         only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
         return self._settings.general_knowledge or not only_claimed
 
-    async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """The whole answer with its sources, looked over; written once more when it may not be shown."""
-        reading, remarks = self._judge(raw, prompt, assignment)
-        if remarks:
+    async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment, stop: asyncio.Event) -> Draft:
+        """The whole answer with its sources, looked over; written once more when it may not be shown. When `stop` is
+        set meanwhile, the facts themselves stand for it: what was written did not pass its check."""
+        reading, wrong = self._judge(raw, prompt, assignment)
+        if remarks := (*wrong, *unspoken(reading.text, assignment.facts.conflicts)):
             log.info("answer.withdrawn", model=self._model.name, remarks=len(remarks))
-            raw = await self._write_again(raw, remarks, prompt)
+            try:
+                raw = await unless_set(stop, self._write_again(raw, remarks, prompt))
+            except BrokenOff:
+                return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=remarks)
             reading, still = self._judge(raw, prompt, assignment)
             if still:
                 log.info("answer.rendered", model=self._model.name, remarks=len(still))
@@ -145,7 +161,7 @@ class AnswerWriter:
             return reading, ()
         evidence = _evidence(assignment, prompt, today=self._today())
         remarks = remarks_on(reading.text, evidence, from_base=reading.kind is AnswerKind.FROM_BASE)
-        return reading, (*remarks, *unspoken(reading.text, assignment.facts.conflicts))
+        return reading, (*remarks, *misdated(reading.text, assignment.facts.conflicts))
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
@@ -154,7 +170,7 @@ class AnswerWriter:
         try:
             return await self._model.complete((*prompt.messages, *asked))
         except ModelError as error:
-            self._report(error, Reading(kind=None, text="", used=()))
+            self._report(error, NOT_SHOWN)
             return ""
 
     def _settled(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
@@ -172,8 +188,10 @@ class AnswerWriter:
             used=len(reading.used),
         )
         draft = self._draft(reading)
-        text = self._with_remainder(draft.text, assignment)
-        return replace(draft, text=text, citations=_cited(reading, prompt, assignment.question), done=True)
+        text, cited = self._with_remainder(draft.text, assignment), _cited(reading, prompt, assignment.question)
+        if draft.kind is AnswerKind.FROM_BASE:
+            text, cited = with_sides(text, cited, assignment.facts.conflicts)
+        return replace(draft, text=text, citations=cited, done=True)
 
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
         """How many items were left out is counted by code, and said if the model did not.
@@ -191,11 +209,17 @@ class AnswerWriter:
         own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
         return f"{own}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"
 
+    def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        """What was written until the person had enough; before the first words, what was found."""
+        log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
+        draft = self._cut_off(shown, prompt, assignment) if shown.text else rendered(assignment)
+        return replace(draft, cut=False, stopped=True)
+
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """What was shown stays; without a mark so far, the best facts are its sources."""
+        """What was shown stays; without a mark so far its sources are the facts whose words it repeats, or the best."""
         if shown.kind is AnswerKind.FROM_BASE and not shown.used:
             first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
-            shown = replace(shown, used=tuple(first))
+            shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
         cited = _cited(shown, prompt, assignment.question)
         return replace(self._draft(shown), citations=cited, cut=True, done=True)
 
@@ -269,13 +293,3 @@ def _cited(reading: Reading, prompt: AnswerPrompt, question: str) -> tuple[Citat
         if fact.passage
     ]
     return tuple({citation.chunk_id: citation for citation in cited}.values())
-
-
-@asynccontextmanager
-async def _open(pieces: AsyncIterator[str]) -> AsyncIterator[AsyncIterator[str]]:
-    """Close a model's stream when it is left early, so that the connection does not wait for the garbage collector."""
-    try:
-        yield pieces
-    finally:
-        if isinstance(pieces, AsyncGenerator):
-            await pieces.aclose()

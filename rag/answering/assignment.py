@@ -17,6 +17,7 @@ class Assignment:
     question: str  # as it was asked, normalised
     understood: str = ""  # the same, understandable without the dialogue; empty when it is no different
     facts: FactsPayload = field(default_factory=FactsPayload)
+    gaps: str = ""  # what steps were after and did not bring
     searched: bool = True  # False: the plan called no tool, the dialogue alone must do
     dialogue: Dialogue = field(default_factory=Dialogue)
     style: RenderStyle = RenderStyle.SHORT

@@ -37,13 +37,10 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
     if len(text.strip()) <= limit:
         return text.strip()
     spans, wanted = sentences(text), stems(about)
-    runs = [_run(spans, first, limit) for first in range(len(spans))]
-    touched = {span.start: held(wanted, text[span.start : span.end]) for span in spans}
-    best = max(
-        runs,
-        key=lambda run: (len(union(touched[s.start] for s in spans if run.start <= s.start < run.end)), -run.start),
-    )
-    piece = text[best.start : best.end]
+    touched = [held(wanted, text[span.start : span.end]) for span in spans]
+    runs = [(first, _end_of_run(spans, first, limit)) for first in range(len(spans))]
+    first, end = max(runs, key=lambda run: (len(union(touched[slice(*run)])), -run[0]))
+    piece = text[spans[first].start : spans[end - 1].end]
     return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
 
 
@@ -60,11 +57,9 @@ def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ..
     return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if shares[index] >= _SUPPORT_SHARE)
 
 
-def _run(spans: Sequence[Span], first: int, limit: int) -> Span:
-    """As many sentences from `first` on as fit, at least one."""
-    start, end = spans[first].start, spans[first].end
-    for span in spans[first + 1 :]:
-        if span.end - start > limit:
-            break
-        end = span.end
-    return Span(start=start, end=end)
+def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:
+    """Behind as many sentences from `first` on as fit, at least one."""
+    end = first + 1
+    while end < len(spans) and spans[end].end - spans[first].start <= limit:
+        end += 1
+    return end

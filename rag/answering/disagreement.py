@@ -1,46 +1,185 @@
-"""Whether an answer says that its documents disagree (issue 6, "Conflicts").
+"""Whether an answer says that its documents disagree, and how: both sides with sources and days, the newest first
+(issue 6, "Conflicts").
 
-In: an answer and the conflicts among its facts. Out: remarks that the model can act on. Pure.
+In: an answer and the conflicts among its facts. Out: remarks that the model can act on, and what the answer lacks, said
+by code. Days are known where a document bears one or has come on one. Pure.
 """
 
+import calendar
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import date
+from itertools import pairwise
+from typing import TypeVar
 
-from rag.records import Conflict
+from rag.answering.citations import cite
+from rag.answering.numbers import known_numbers
+from rag.records import Citation, Claim, Conflict
 from rag.words import held, share, stems
+
+Item = TypeVar("Item")
 
 MAX_CHECKED = 5  # conflicts; an answer that tells five tells the rest, or is a table
 HALF = 0.5
 _WORDS = re.compile(r"\w+")
+_PIECE_END = re.compile(r"(?<=[.!?…;])\s+(?=[^\d\sа-яa-z])|;\s|\n+|,\s+(?:а|но|тогда как|while|but|whereas)\s")
+_RUSSIAN_MONTHS = (
+    *("января", "февраля", "марта", "апреля", "мая", "июня"),
+    *("июля", "августа", "сентября", "октября", "ноября", "декабря"),
+)
+_MONTH = "|".join((*_RUSSIAN_MONTHS, *calendar.month_name[1:]))
+_DAY_OR_NUMBER = re.compile(
+    rf"\b\d{{1,2}}\.\d{{1,2}}\.\d{{2,4}}\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}\s+(?:{_MONTH})(?:,?\s+\d{{4}})?\b"
+    rf"|\b(?:{_MONTH})\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b|(?:№|\bNo\.?)\s*[\w/-]+",
+    re.IGNORECASE,
+)
 
 
 def unspoken(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
     """A remark for each conflict of which the answer tells one side alone. One that it does not touch is no matter."""
-    said = _plain(answer)
-    return tuple(_remark(conflict) for conflict in conflicts[:MAX_CHECKED] if _is_one_sided(conflict, said))
+    return tuple(_remark(each) for each in conflicts[:MAX_CHECKED] if set(_Sides(each).told(answer)) == {True, False})
 
 
-def _is_one_sided(conflict: Conflict, said: str) -> bool:
-    sides = [_plain(claim.value) for claim in conflict.claims]
-    told = {side in said or _is_reworded(side, sides, said) for side in sides}
-    return told == {True, False}
+def misdated(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
+    """A remark for each side that is told with the day of another side's document and not with its own."""
+    pieces = [piece for piece in _PIECE_END.split(answer) if piece]
+    return tuple(
+        f"«{claim.passage.passage.title}» {_dating(claim)}. Give no document the date of another one."
+        for conflict in conflicts[:MAX_CHECKED]
+        for place, claim in enumerate(conflict.claims)
+        if claim.dated and any(_has_anothers_day(piece, place, conflict) for piece in pieces)
+    )
 
 
-def _is_reworded(side: str, sides: Sequence[str], said: str) -> bool:
-    """Whether the answer tells what this side alone says: one of its own numbers or, where it has none, half of its own
-    words. A side may be a whole sentence, which nobody repeats word for word."""
-    others = {word for other in sides if other != side for word in other.split()}
-    own = [word for word in side.split() if word not in others]
-    numbers = {word for word in own if word[0].isdigit()}
-    if numbers:
-        return not numbers.isdisjoint(said.split())
-    wanted = stems(" ".join(own)) - stems(" ".join(others))
-    return bool(wanted) and share(wanted, held(wanted, said)) >= HALF
+def with_sides(
+    answer: str, cited: Sequence[Citation], conflicts: Sequence[Conflict]
+) -> tuple[str, tuple[Citation, ...]]:
+    """The answer and its sources, with each disagreement that it touches and does not tell in full told once more by
+    code."""
+    sources = {citation.document_id for citation in cited}
+    lacking = [
+        each
+        for each in conflicts[:MAX_CHECKED]
+        if each.told and any(_Sides(each).told(answer)) and not _is_whole(each, answer, sources)
+    ]
+    if not lacking:
+        return answer, tuple(cited)
+    added = (cite(claim.passage.passage, about=claim.value) for each in lacking for claim in each.claims)
+    unique = {citation.chunk_id: citation for citation in reversed((*cited, *added))}
+    return "\n\n".join((answer.rstrip(), *(each.told for each in lacking))), tuple(reversed(unique.values()))
+
+
+class _Sides:
+    """What tells the sides of a conflict apart, in the order of its claims. Days and numbers of documents are put aside
+    («по приказу № 3 от 01.02.2023»), unless nothing else is different."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        values = [claim.value for claim in conflict.claims]
+        whole = [_plain(value) for value in values]
+        bare = [_plain(_without_days(value)) for value in values]
+        self._are_bare = len(set(bare)) == len(set(whole))
+        self._plain = bare if self._are_bare else whole
+        self._numbers = self._own([known_numbers(plain) for plain in self._plain])
+        self._words = self._own([stems(plain) for plain in self._plain])
+
+    def told(self, answer: str) -> tuple[bool, ...]:
+        """Whether the answer tells each side: word for word, by a number that it alone has, or, where it has none, by
+        half of the words that it alone has. A side may be a whole sentence, which nobody repeats word for word."""
+        return tuple(place >= 0 for place in self.places(answer))
+
+    def places(self, answer: str) -> tuple[int, ...]:
+        """Where the answer begins to tell each side, as words before it; -1 where it does not."""
+        said = _plain(_without_days(answer) if self._are_bare else answer)
+        return tuple(self._place(side, said) for side in range(len(self._plain)))
+
+    def _place(self, side: int, said: str) -> int:
+        """The shortest beginning that tells it, found by halving."""
+        words = said.split()
+        if not self._tells(side, words):
+            return -1
+        few, enough = 0, len(words)
+        while few < enough:
+            middle = (few + enough) // 2
+            few, enough = (few, middle) if self._tells(side, words[:middle]) else (middle + 1, enough)
+        return few
+
+    def _tells(self, side: int, words: Sequence[str]) -> bool:
+        said = f" {' '.join(words)} "
+        if self._plain[side].strip() and self._plain[side] in said:
+            return True
+        if self._numbers[side]:
+            return not self._numbers[side].isdisjoint(known_numbers(said))
+        wanted = self._words[side]
+        return bool(wanted) and share(wanted, held(wanted, said)) >= HALF
+
+    def _own(self, each: Sequence[frozenset[Item]]) -> list[frozenset[Item]]:
+        """Without what a side that says something else has too."""
+        sides = list(zip(self._plain, each, strict=True))
+        return [own - frozenset().union(*(held for other, held in sides if other != side)) for side, own in sides]
+
+
+def _is_whole(conflict: Conflict, answer: str, sources: Collection[str]) -> bool:
+    """All sides, each with its source and its own day, the newest first."""
+    places, claims, said = _Sides(conflict).places(answer), conflict.claims, _plain(answer)
+    named = all(claim.passage.passage.document_id in sources for claim in claims)
+    dated = all(_says_day(said, claim.dated.date()) for claim in claims if claim.dated and _bears_its_day(claim))
+    days = [claim.dated.date() if claim.dated else None for claim in claims]
+    pairs = zip(pairwise(places), pairwise(days), strict=True)
+    in_order = all(one <= other or day == following for (one, other), (day, following) in pairs)
+    return -1 not in places and named and dated and in_order
+
+
+def _bears_its_day(claim: Claim) -> bool:
+    """A day of coming orders documents, but an answer need not speak of it."""
+    return claim.passage.passage.published_at is not None
+
+
+def _has_anothers_day(piece: str, place: int, conflict: Conflict) -> bool:
+    """Only in a piece that tells this side alone, and says no day of its own passage."""
+    claim, told, said = conflict.claims[place], _Sides(conflict).told(piece), _plain(piece)
+    others = [other for other in conflict.claims if _plain(other.value) != _plain(claim.value)]
+    if not told[place] or claim.dated is None or _says_day(said, claim.dated.date()):
+        return False
+    if any(is_told and conflict.claims[other] in others for other, is_told in enumerate(told)):
+        return False
+    text = _plain(f"{claim.passage.passage.title} {claim.passage.passage.text} {claim.value}")
+    days = {other.dated.date() for other in others if other.dated}
+    return any(_says_day(said, day) and not _says_day(text, day) for day in days)
+
+
+def _says_day(said: str, day: date) -> bool:
+    """In one of the forms in which people write days, without the signs between."""
+    english = calendar.month_name[day.month].casefold()
+    russian = _RUSSIAN_MONTHS[day.month - 1]
+    forms = (
+        f"{day:%Y %m %d}",
+        f"{day:%d %m %Y}",
+        f"{day.day} {day:%m %Y}",
+        f"{day.day} {russian} {day.year}",
+        f"{day:%d} {russian} {day.year}",
+        f"{day.day} {english} {day.year}",
+        f"{english} {day.day} {day.year}",
+        f"{day:%d} {english} {day.year}",
+    )
+    return any(f" {form} " in said for form in forms)
+
+
+def _without_days(text: str) -> str:
+    return _DAY_OR_NUMBER.sub(" ", text)
 
 
 def _remark(conflict: Conflict) -> str:
-    sides = "; ".join(f"{claim.passage.passage.title}: {claim.value}" for claim in conflict.claims)
+    sides = "; ".join(f"{claim.passage.passage.title}{_day(claim)}: {claim.value}" for claim in conflict.claims)
     return f"Documents disagree on «{conflict.about}» ({sides}). Say what each says, the newest first."
+
+
+def _dating(claim: Claim) -> str:
+    day = claim.dated.date().isoformat() if claim.dated else ""
+    return f"is of {day}" if _bears_its_day(claim) else f"bears no date and came to the base on {day}"
+
+
+def _day(claim: Claim) -> str:
+    return f" of {claim.dated.date().isoformat()}" if claim.dated and _bears_its_day(claim) else ""
 
 
 def _plain(text: str) -> str:

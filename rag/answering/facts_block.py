@@ -62,7 +62,10 @@ def _fence(facts: Sequence[Fact]) -> str:
 
 def _words(fact: Fact) -> str:
     passage = fact.passage.passage if fact.passage else None
-    return fact.text if passage is None else f"{fact.text}\0{passage.title}\0{passage.text}"
+    if passage is None:
+        return fact.text
+    own = "" if fact.text == passage.text else fact.text
+    return f"{own}\0{passage.title}\0{passage.text}"
 
 
 def _tagged(fact: Fact, fence: str, *, number: int) -> str:

@@ -5,7 +5,7 @@ the dialogue, then materials and question), and which fact has which number. Pur
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from prompts.loader import Prompts
@@ -21,6 +21,7 @@ from rag.tokens import estimate_tokens
 # Of what the rules and the question leave: seed 3's TokenBudget gives the dialogue 0 to 50 %, growing over the steps of
 # a plan; a single step stands in the middle.
 _HISTORY_SHARE = 0.25
+_FENCE = "material-00000000"  # as long as any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
         AnswerRules(language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge])
     )
     asked = _asked(assignment)
-    frame = estimate_tokens(rules) + estimate_tokens(prompts.question.text) + estimate_tokens(asked)
+    frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, _form(assignment, prompts))))
     left = max(settings.prompt_tokens - frame, 0)
     history_tokens = int(left * _HISTORY_SHARE)
     earlier = _earlier(assignment.dialogue, prompts, tokens=history_tokens // 2)
@@ -58,10 +59,19 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
         tokens=history_tokens - estimate_tokens(earlier),
     )
     spent = estimate_tokens(earlier) + sum(estimate_tokens(message.content) for message in window)
-    block = build_block(assignment.facts.facts, tokens=left - spent)
-    last = earlier + _last(assignment, asked, block, prompts, today)
+    block = build_block(assignment.facts.facts, tokens=left - spent - estimate_tokens(_gaps(assignment, _FENCE)))
+    gaps = _gaps(assignment, block.fence) if block.facts else ""
+    materials = "\n\n".join(filter(None, (block.text, gaps)))
+    last = earlier + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
-    return AnswerPrompt(messages=messages, facts=block.facts, materials=block.text)
+    return AnswerPrompt(messages=messages, facts=block.facts, materials=materials)
+
+
+def _gaps(assignment: Assignment, fence: str) -> str:
+    """Data like the materials, but without a number: it can be told of and is no source."""
+    if not assignment.gaps:
+        return ""
+    return f"<{fence}>\nWhat the program did not find or do:\n{assignment.gaps}\n</{fence}>"
 
 
 def _asked(assignment: Assignment) -> str:
@@ -88,10 +98,14 @@ def _earlier(dialogue: Dialogue, prompts: Prompts, *, tokens: int) -> str:
 def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:
     day = today.isoformat()
     if block.facts:
-        form = prompts.forms[assignment.style.value].replace("{items}", str(assignment.limits.max_items))
+        form = _form(assignment, prompts)
         return prompts.question.fill(
             QuestionWithMaterials(fence=block.fence, materials=block.text, today=day, question=asked, form=form)
         )
     if assignment.searched:
         return prompts.question_alone.fill(QuestionAlone(today=day, question=asked))
     return prompts.question_dialogue.fill(QuestionFromDialogue(today=day, question=asked))
+
+
+def _form(assignment: Assignment, prompts: Prompts) -> str:
+    return prompts.forms[assignment.style.value].replace("{items}", str(assignment.limits.max_items))

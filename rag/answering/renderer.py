@@ -58,7 +58,7 @@ def _bullets(facts: Sequence[Fact], limits: Limits) -> str:
 def _grouped(facts: Sequence[Fact], limits: Limits) -> str:
     titles = list(dict.fromkeys(fact.title for fact in facts))[: limits.max_groups]
     groups = [(title, [fact for fact in facts if fact.title == title]) for title in titles]
-    return "\n\n".join(f"**{_escaped(title)}**\n{_bullets(group, limits)}" for title, group in groups)
+    return "\n\n".join(f"**{escaped(title)}**\n{_bullets(group, limits)}" for title, group in groups)
 
 
 def _short(facts: Sequence[Fact], limits: Limits) -> str:
@@ -73,7 +73,7 @@ def _table(facts: Sequence[Fact], limits: Limits) -> str:
     if not rows:
         return _bullets(facts, limits)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    lines = [[_escaped(row.get(column, "")) for column in columns] for row in rows]
+    lines = [[escaped(row.get(column, "")) for column in columns] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *lines])
 
 
@@ -86,7 +86,7 @@ _STYLES: Mapping[RenderStyle, Callable[[Sequence[Fact], Limits], str]] = {
 
 
 def _line(fact: Fact) -> str:
-    return _escaped(" ".join(fact.text.split()))
+    return escaped(" ".join(fact.text.split()))
 
 
 def _sentence(fact: Fact) -> str:
@@ -94,7 +94,8 @@ def _sentence(fact: Fact) -> str:
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text as Markdown that says just that."""
     return _MARKUP.sub(r"\\\1", text)
 
 

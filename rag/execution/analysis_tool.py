@@ -2,7 +2,7 @@
 
 In: a task, the materials of the step. Out: statements, each with the passage that it stands on, and advice on how to go
 on: whether that is enough, what to search for. Statements that stand on no material, or hold numbers that stand in
-none, are dropped by code. Without a model, or when the turn has spent what it may, it finds nothing.
+none, are dropped by code.
 """
 
 from decimal import Decimal
@@ -19,7 +19,7 @@ from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
-from rag.iterative.request import size_of
+from rag.iterative.asking import ask
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
@@ -75,7 +75,7 @@ class Analyze(Tool[AnalyzeArguments]):
         self._prompt_tokens = prompt_tokens
 
     async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
-        """Raises StepFailed when the model is away."""
+        """Raises StepFailed when the model is away, or the turn has spent what it may."""
         if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
@@ -83,15 +83,12 @@ class Analyze(Tool[AnalyzeArguments]):
             ChatMessage(role="system", content=self._prompts.analyze),
             ChatMessage(role="user", content=self._prompts.analyze_task.fill(_task(arguments, context, block))),
         )
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        size = size_of(messages)
-        if not allowance.allows(size):
-            return FactsPayload()
         try:
-            with allowance.calling(size):
-                analysis = await self._model.structured(messages, Analysis)
+            analysis = await ask(self._model, messages, Analysis, Allowance(run=context.run, reply_tokens=REPLY_TOKENS))
         except ModelError as error:
             raise StepFailed(f"the model failed: {type(error).__name__}") from error
+        if analysis is None:
+            raise StepFailed(f"the limits of the turn forbid it: {context.run.refused}")
         return _payload(analysis, block, task=messages[-1].content)
 
     def _block(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsBlock:

@@ -6,8 +6,8 @@ money and tools are the engine's.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from rag.execution.facts import Advice, FactsPayload
@@ -17,7 +17,10 @@ from rag.planning.plan import MAX_STEPS, Step
 from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, in_order, needs
 from rag.records import StepShown, StepState
 
-FRUITLESS = 2  # steps in a row that bring nothing new: then no more are added (issue 6, loop detection)
+FRUITLESS = 2
+"""Steps in a row that bring nothing new: then no more are added (issue 6, loop detection). Of searches: then those that
+the plan still has are left out; what reads, counts and thinks is not, since it looks at things in another way."""
+
 ROUNDS = 3  # times that steps are added on a model's advice
 OPEN = (StepState.WAITING, StepState.RUNNING)
 
@@ -37,6 +40,10 @@ class Course:
     _known: set[object] = field(default_factory=set)
     _added: set[str] = field(default_factory=set)
     _fruitless: int = 0
+    _searched_in_vain: int = 0
+    _kept: set[str] = field(default_factory=set)  # searches that are made whatever those before them found
+    _empty: set[str] = field(default_factory=set)  # steps that ended without a fact
+    _missed: dict[str, Step] = field(default_factory=dict)  # searches that did, as they were before they were changed
     _rounds: int = 0
 
     @classmethod
@@ -67,6 +74,10 @@ class Course:
         later = [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
         return later[: self._left]
 
+    def fetch(self, step: Step) -> None:
+        """A search of `upcoming` has begun: what it finds costs nothing more."""
+        self._kept.add(step.id)
+
     def begin(self, step: Step) -> None:
         """It runs from now on."""
         self.begun += 1
@@ -77,6 +88,10 @@ class Course:
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
+        if step.action == SEARCH and not problem:
+            self._searched_in_vain = 0 if fresh else self._searched_in_vain + 1
+        if not payload.found and not problem:
+            self._empty.add(step.id)
         self.finished.append(Finished(step=step, payload=payload, problem=problem))
         state = StepState.FAILED if problem else judge(step, payload)
         if state is StepState.SHORT and self._widen(step):
@@ -85,26 +100,26 @@ class Course:
         if payload.advice:
             self._follow(step, payload.advice)
         if self._fruitless >= FRUITLESS:
-            self._skip(each for each in self._waiting() if each.id in self._added)
+            self._skip([each for each in self._waiting() if each.id in self._added])
+        if self._searched_in_vain >= FRUITLESS and not any(self.states[each] in OPEN for each in self._kept):
+            self._skip([each for each in self._waiting() if each.action == SEARCH], StepState.IN_VAIN)
 
     def close(self) -> None:
         """No step begins any more."""
         self._skip(self._waiting())
 
     def shown(self, progress: dict[str, tuple[int, int]] | None = None) -> tuple[StepShown, ...]:
-        """For the person; `progress`: step id -> done, total."""
+        """For the person; `progress`: step id -> done, total. A search that was changed after it found nothing is told
+        of before what it became."""
         counts = progress or {}
-        return tuple(
-            StepShown(
-                id=step.id,
-                action=step.action,
-                about=_about(step),
-                state=self.states[step.id],
-                done=counts.get(step.id, (0, 0))[0],
-                total=counts.get(step.id, (0, 0))[1],
-            )
-            for step in self.steps.values()
-        )
+        told: list[StepShown] = []
+        for step in self.steps.values():
+            if missed := self._missed.get(step.id):
+                told.append(replace(_shown(missed, StepState.SHORT), id=f"{step.id}~", is_empty=True))
+            done, total = counts.get(step.id, (0, 0))
+            shown, is_empty = _shown(step, self.states[step.id]), step.id in self._empty
+            told.append(replace(shown, done=done, total=total, is_empty=is_empty))
+        return tuple(told)
 
     def _waiting(self) -> list[Step]:
         return [step for step in self.steps.values() if self.states[step.id] is StepState.WAITING]
@@ -133,6 +148,10 @@ class Course:
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
         self._signatures.add(signature_of(wider))
+        self._kept.add(step.id)
+        if step.id in self._empty:
+            self._empty.remove(step.id)
+            self._missed[step.id] = step
         self.steps[step.id] = wider
         self.states[step.id] = StepState.WAITING
         self.adapted += 1
@@ -182,11 +201,12 @@ class Course:
         )
         self.steps[round_id], self.states[round_id] = again, StepState.WAITING
         self._added |= {round_id, *added}
+        self._searched_in_vain = 0  # somebody who thought about it wants to know something else
         self.adapted += len(added) + 1
 
-    def _skip(self, steps: Iterator[Step] | Sequence[Step]) -> None:
-        for step in list(steps):
-            self.states[step.id] = StepState.SKIPPED
+    def _skip(self, steps: Sequence[Step], state: StepState = StepState.SKIPPED) -> None:
+        for step in steps:
+            self.states[step.id] = state
             self.adapted += 1
 
 
@@ -223,6 +243,10 @@ def _without_repeats(step: Step, repeats: Mapping[str, str]) -> Step:
 
     update = {"depends_on": kept(step.depends_on), "context_requirements": kept(step.context_requirements)}
     return step.model_copy(update=update)
+
+
+def _shown(step: Step, state: StepState) -> StepShown:
+    return StepShown(id=step.id, action=step.action, about=_about(step), state=state)
 
 
 def _about(step: Step) -> str:

@@ -1,15 +1,18 @@
 """`list_documents`: which documents the base holds.
 
-In: a part of a name, a kind. Out: a fact for each document, with its columns, and how many there are in all. It reads
-names and dates, never texts.
+In: a part of a name, a kind, who sent them, when. Out: a fact for each document, with its columns, and how many there
+are in all. It reads names and dates, never texts.
 """
 
-from typing import Literal
+from datetime import date
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from domain.documents import DocumentCard, DocumentStatus, known_as
+from domain.ids import UserId
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.ports import DocumentCatalogue
 
@@ -22,15 +25,21 @@ class ListArguments(ToolArguments):
 
     name_contains: str | None = Field(None, max_length=200)
     kind: Literal["text", "image", "audio", "video", "link", "note"] | None = None
+    sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    since: date | None = None
+    until: date | None = None
 
 
 class ListDocuments(Tool[ListArguments]):
-    """Lists the documents of the base, newest first, with their kind, size and the day they came, and says how many
-    there are. Use it for questions about the base itself: which documents, how many, what came last, is there a file
-    called X. It does not look into documents.
+    """Lists the documents of the base, newest first, with their kind, size, own date and the day they came, and says
+    how many there are. Use it for questions about the base itself: which documents, how many, what came last, is there
+    a file called X. It does not look into documents.
 
     - name_contains: a part of a name or title, as short as identifies it («аренд»), or null for all.
     - kind: "text", "image", "audio", "video", "link" or "note", or null for all.
+    - sender: a part of the name of who sent them to this group, or "asker" where the person means what they sent
+      themselves («что я присылал»), or null for all.
+    - since, until: days (YYYY-MM-DD) between which they came, or null.
     """
 
     name = "list_documents"
@@ -44,10 +53,21 @@ class ListDocuments(Tool[ListArguments]):
         cards = await self._catalogue.documents(
             context.base_id, limit=SCANNED, name_contains=arguments.name_contains or None
         )
-        ready = [card for card in cards if card.status is DocumentStatus.READY and _is_of(card, arguments.kind)]
+        ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         count = Fact(kind=FactKind.VALUE, text=f"Documents that fit: {len(ready)}.", title="")
         listed = tuple(_fact(card) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
+
+
+def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
+    came = card.created_at.date()
+    return (
+        card.status is DocumentStatus.READY
+        and _is_of(card, wanted.kind)
+        and is_sent_by(card, wanted.sender, asker=asker)
+        and (wanted.since is None or came >= wanted.since)
+        and (wanted.until is None or came <= wanted.until)
+    )
 
 
 def _is_of(card: DocumentCard, kind: str | None) -> bool:
@@ -65,6 +85,8 @@ def _fact(card: DocumentCard) -> Fact:
         "pages": str(card.pages or ""),
         "minutes": f"{card.duration_s / 60:.0f}" if card.duration_s else "",
         "author": card.author or "",
+        "dated": card.published_at.date().isoformat() if card.published_at else "",
+        "sender": card.sender or "",
         "added": card.created_at.date().isoformat(),
     }
     fields = tuple((column, value) for column, value in facts.items() if value)

@@ -7,7 +7,7 @@ itself and writes nothing.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from rag.planning.plan import Step, ToolCall
 from rag.planning.steps import ANALYZE
 from rag.records import StepShown
 from rag.tokens import estimate_tokens
+from rag.watching import end
 
 AT_ONCE = 4  # steps and prefetched searches that run side by side
 GRACE_S = 1.0  # for steps to hand over what they have when the work ends early
@@ -126,8 +127,9 @@ class StepEngine:
             await self._go_on(work)
             spent = context.run.spent or (Spent.STEPS if course.is_cut_short else None)
             await self._hand_over(work)
+            spent = spent or context.run.refused
         finally:
-            await _end((*work.running, *work.fetching))
+            await end(*work.running, *work.fetching)
         course.close()
         work.show()
         return StepsDone(
@@ -151,6 +153,7 @@ class StepEngine:
             work.running[asyncio.create_task(self._run_step(begun, work))] = begun
         for step in work.course.upcoming()[: max(work.room, 0)]:
             if signature_of(step) not in work.prefetched:
+                work.course.fetch(step)
                 work.prefetched[signature_of(step)] = self._fetched_ahead(step, work)
         work.show()
 
@@ -215,7 +218,7 @@ class StepEngine:
             if task.done():
                 continue
             work.running.pop(task)
-            await _end((task,))
+            await end(task)
             kept = work.run.kept.get(begun.step.id, FactsPayload())
             work.settle(begun.end(kept, "" if kept.found else "not ended in time"))
         self._settle(work)
@@ -239,11 +242,4 @@ async def _wait(work: _Work) -> None:
     try:
         await asyncio.wait({*work.running, stop}, timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await _end((stop,))
-
-
-async def _end(tasks: Iterable["asyncio.Task[Any]"]) -> None:
-    pending = list(tasks)
-    for task in pending:
-        task.cancel()
-    await asyncio.gather(*pending, return_exceptions=True)
+        await end(stop)

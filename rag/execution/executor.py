@@ -14,6 +14,7 @@ import structlog
 
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.gaps import gaps_of
 from rag.execution.merging import ROWS, limit, merge
 from rag.execution.run import Spent
 from rag.execution.search_tool import SearchArguments
@@ -23,6 +24,7 @@ from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
 from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
 from rag.planning.planner import SEARCH_TOOL
+from rag.planning.steps import LIST
 from rag.planning.wire import AnyTool
 from rag.records import StepShown
 from rag.words import stems
@@ -68,6 +70,7 @@ class Execution:
     each_step: tuple[StepMetrics, ...] = ()  # of those that were begun, what it took
     adapted: int = 0  # of them added, changed or skipped on the way
     spent: Spent | None = None  # the limit that ended the work
+    gaps: str = ""  # what steps were after and did not bring, for the model that answers
 
 
 def _unwatched(steps: tuple[StepShown, ...]) -> None:
@@ -104,13 +107,13 @@ class Executor:
             return await self._execute_steps(plan, context, early, watch)
         calls = self._distinct(plan)
         used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
-        if early and used_early is None:
-            early.task.cancel()
+        if early and used_early is None and any(call.tool == SEARCH_TOOL for call in calls):
+            early.task.cancel()  # two searches at once would wait for each other; else it may serve as the fallback
         results = await self._run_all(calls, context, early if used_early else None, used_early)
         payload = merge([result.payload for result in results])
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
-            results = [*results, await self._fall_back(plan, context)]
+            results = [*results, await self._fall_back(plan, context, early)]
             payload = merge([result.payload for result in results if result.payload.found])
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
@@ -129,8 +132,8 @@ class Executor:
         engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
         done = await engine.run(plan.steps, plan.question, context, watch)
         results = [_call_result(ended) for ended in done.ended]
-        if not any(result.payload.found for result in results) and not done.spent:
-            results.append(await self._fall_back(plan, context))
+        if _found_nothing(results) and not done.spent:
+            results.append(await self._fall_back(plan, context, early))
         payload = merge([result.payload for result in reversed(results) if result.payload.found])
         read = merge([result.payload for result in results]).documents  # also where reading them all found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
@@ -142,6 +145,7 @@ class Executor:
             each_step=_measured(done),
             adapted=done.adapted,
             spent=done.spent,
+            gaps=gaps_of(done.shown, done.spent),
         )
 
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
@@ -198,9 +202,11 @@ class Executor:
             return FallbackReason.NO_RESULTS in reasons
         return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in reasons
 
-    async def _fall_back(self, plan: QueryPlan, context: ToolContext) -> CallResult:
-        call = ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
-        return await self._run(call, context, is_fallback=True)
+    async def _fall_back(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None) -> CallResult:
+        """With the search that began before the plan was there, where that is the same."""
+        call = _fallback_call(plan)
+        begun = early if early and not early.task.cancelling() and _is_same_search(call, early) else None
+        return await self._run(call, context, early=begun, is_fallback=True)
 
 
 def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
@@ -211,6 +217,16 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
         return ()
     text = f"Nothing in the base fits the limits ({', '.join(limits)}). What follows was found without them."
     return (Fact(kind=FactKind.VALUE, text=text),)
+
+
+def _fallback_call(plan: QueryPlan) -> ToolCall:
+    return ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
+
+
+def _found_nothing(results: Sequence[CallResult]) -> bool:
+    """A list of the documents alone answers nothing that other steps were to find out."""
+    found = {result.call.tool for result in results if result.payload.found}
+    return not found or (found == {LIST} and any(result.call.tool != LIST for result in results))
 
 
 def _call_result(ended: Ended) -> CallResult:

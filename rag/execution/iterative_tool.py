@@ -4,12 +4,13 @@ In: a question, perhaps the documents. Out: facts with the passages that they st
 how many documents were read. The reading is `rag.iterative`'s; which documents come first is the search's.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
 import structlog
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
@@ -18,14 +19,23 @@ from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
+from rag.iterative.asking import ask
+from rag.iterative.comparison import comparisons
 from rag.iterative.ledger import Ledger, settle
 from rag.iterative.merging import refine
 from rag.iterative.reading import Inquiry, IterativeReader, Reading
-from rag.iterative.request import RequestBudget, size_of, synthesis_messages
+from rag.iterative.remembering import Recollection, digest, wording
+from rag.iterative.request import (
+    RequestBudget,
+    compared_anyway,
+    comparison_messages,
+    synthesis_messages,
+)
 from rag.iterative.results import answers_of, merged, payload_of
 from rag.iterative.selection import PassageFinder, Selection
-from rag.iterative.wire import SynthesisReply
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+from rag.iterative.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
+from rag.records import ChatMessage
 
 MAX_NAMED = 50  # documents that one question names
 REPLY_TOKENS = 1_000  # what a reply is expected to take; the meter counts what it took
@@ -68,31 +78,38 @@ class ReadDocuments(Tool[ReadAllArguments]):
         wordings: Mapping[str, Wordings],
         *,
         prompt_tokens: int,
+        memory: ReadingMemory | None = None,
     ) -> None:
-        """`prompt_tokens`: what the prompt of one call may take."""
+        """`prompt_tokens`: what the prompt of one call may take. `memory`: where replies are kept for the same question
+        another time."""
         self._selection = Selection(catalogue, finder)
         self._budget = RequestBudget.of(prompt_tokens, prompts)
         self._reader = IterativeReader(model, passages, prompts, budget=self._budget)
         self._model = model
         self._prompts = prompts
         self._wordings = wordings
+        self._memory = memory
 
     async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed when the model failed at every document."""
-        cards = await self._selection.choose(
+        chosen = await self._selection.choose(
             context.base_id, arguments.question, names=arguments.documents, exhaustive=arguments.exhaustive
         )
         inquiry = Inquiry(
             base_id=context.base_id,
             question=arguments.question,
-            cards=cards,
+            cards=chosen.cards,
+            chosen_from=chosen.chosen_from,
             exhaustive=arguments.exhaustive or arguments.documents is not None,
             dialogue=context.dialogue,
         )
         words = self._wordings[language_of(context.question)]
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
-        reading = await self._reader.read(inquiry, allowance, lambda reading: _keep(reading, context, words))
-        if reading.problems and reading.problems == len(cards):
+        recollection = await self._recollect(IterationReply, context, wording(arguments.question))
+        reading = await self._reader.read(
+            inquiry, allowance, recollection, lambda reading: _keep(reading, context, words)
+        )
+        if reading.problems and reading.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         known = await self._conclude(reading, context)
         return payload_of(reading, known, words=words)
@@ -100,33 +117,70 @@ class ReadDocuments(Tool[ReadAllArguments]):
     async def _conclude(self, reading: Reading, context: ToolContext) -> Ledger:
         """The facts and the answer of one group are whole; those of several are put together by the model, which also
         says what of the one contradicts the other."""
-        known, asked = merged(reading), reading.inquiry.question
-        answers = answers_of(reading)
+        answers, asked = answers_of(reading), reading.inquiry.question
+        known = await self._compared(merged(reading), reading, context, groups=len(answers))
         if len(answers) < 2:
             return known
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        reply = await self._synthesis(known, answers, reading, allowance)
+        reply = await self._synthesis(known, answers, reading, context)
         if reply is None:
             return known
         known = settle(known, reply.updated_facts, asked=asked)
         return replace(known, facts=refine(known.facts, reply.facts, asked=asked), answer=reply.answer)
 
+    async def _compared(self, known: Ledger, reading: Reading, context: ToolContext, *, groups: int) -> Ledger:
+        """Facts that no prompt held together are held against each other, as far as the turn's limits allow."""
+        asked, together = reading.inquiry.question, compared_anyway(self._budget, known, groups=groups)
+        wanted = comparisons(known.facts, together, tokens=self._budget.comparison)
+        requests = [comparison_messages(self._prompts, facts, question=asked) for facts in wanted.sets]
+        replies = await asyncio.gather(
+            *(self._reply(each, ComparisonReply, reading, context, spared_calls=1) for each in requests)
+        )
+        for reply in filter(None, replies):
+            known = settle(known, reply.updated_facts, asked=asked)
+        unanswered = {fact.id for facts, reply in zip(wanted.sets, replies, strict=True) if not reply for fact in facts}
+        return replace(known, uncompared=len(wanted.left_out | unanswered))
+
     async def _synthesis(
-        self, known: Ledger, answers: Sequence[str], reading: Reading, allowance: Allowance
+        self, known: Ledger, answers: Sequence[str], reading: Reading, context: ToolContext
     ) -> SynthesisReply | None:
         """None when it may not be asked, or fails: the facts speak for themselves."""
-        messages = synthesis_messages(
-            self._prompts, self._budget, known, question=reading.inquiry.question, answers=answers
-        )
-        tokens = size_of(messages)
-        if not allowance.allows(tokens):
-            return None
+        question = reading.inquiry.question
+        messages = synthesis_messages(self._prompts, self._budget, known, question=question, answers=answers)
+        return await self._reply(messages, SynthesisReply, reading, context)
+
+    async def _reply(
+        self,
+        messages: Sequence[ChatMessage],
+        shape: type[Schema],
+        reading: Reading,
+        context: ToolContext,
+        *,
+        spared_calls: int = 0,
+    ) -> Schema | None:
+        """Of this turn, or of the last one in which the very same was asked."""
+        key = digest(messages[-1].content)
+        recollection = await self._recollect(shape, context, wording(reading.inquiry.question))
+        if kept := recollection.reply(key, shape):
+            return kept
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared_calls)
+        reply = await self._ask(messages, shape, allowance)
+        if reply:
+            await recollection.keep(key, reply, [each for order in reading.orders for each in order])
+        return reply
+
+    async def _ask(self, messages: Sequence[ChatMessage], shape: type[Schema], allowance: Allowance) -> Schema | None:
         try:
-            with allowance.calling(tokens):
-                return await self._model.structured(messages, SynthesisReply)
+            return await ask(self._model, messages, shape, allowance)
         except ModelError as error:
-            log.warning("reading.not_synthesised", reason=type(error).__name__)
+            log.warning("reading.not_put_together", shape=shape.__name__, reason=type(error).__name__)
             return None
+
+    async def _recollect(self, shape: type[BaseModel], context: ToolContext, asked: str) -> Recollection:
+        prompts = self._prompts
+        rules = digest(
+            prompts.iterative, prompts.iterative_task, prompts.iterative_synthesis, prompts.iterative_comparison
+        )
+        return await Recollection.of(self._memory, context.base_id, shape.__name__, self._model.name, rules, asked)
 
 
 def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:

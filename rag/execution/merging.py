@@ -20,7 +20,7 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
     if not payloads:
         return FactsPayload()
     return FactsPayload(
-        facts=tuple(_unique(_in_turns([payload.facts for payload in payloads]))),
+        facts=_together([payload.facts for payload in payloads]),
         coverage=min(payload.coverage for payload in payloads),
         left_out=sum(payload.left_out for payload in payloads),
         documents=_documents([each.documents for each in payloads if each.documents]),
@@ -65,6 +65,12 @@ def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tup
 def _is_number(fact: Fact) -> bool:
     """«Всего (договор): 24»: what the rows come to."""
     return fact.kind is FactKind.VALUE and fact.passage is None and not fact.fields
+
+
+def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    if len(rows) == 1 and all(fact.kind is FactKind.PASSAGE for fact in rows[0]):
+        return rows[0]  # one search has left out the repetitions itself (`rag.retrieval.duplicates`)
+    return tuple(_unique(_in_turns(rows)))
 
 
 def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:

@@ -18,13 +18,15 @@ from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
 from rag.iterative.grounding import plain
+from rag.iterative.remembering import Recollection, digest, wording
 from rag.iterative.selection import PassageFinder, Selection, card_name
-from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 from rag.tabulation.comparison import compare
 from rag.tabulation.extraction import Extraction, RowExtractor, RowsOrder
 from rag.tabulation.reckoning import Aggregate, Order, sort
 from rag.tabulation.results import Telling, changes_payload, rows_payload
 from rag.tabulation.table import tabulate
+from rag.tabulation.wire import RowsReply
 
 MAX_COLUMNS = 6
 MAX_NAMED = 50  # documents that one question names
@@ -101,27 +103,35 @@ class CollectRows(Tool[RowsArguments]):
         wordings: Mapping[str, Wordings],
         *,
         prompt_tokens: int,
+        memory: ReadingMemory | None = None,
     ) -> None:
-        """`prompt_tokens`: what the prompt of one call may take."""
+        """`prompt_tokens`: what the prompt of one call may take. `memory`: where rows are kept for the same request
+        another time."""
         self._selection = Selection(catalogue, finder)
         self._extractor = RowExtractor(model, passages, prompts.rows, prompt_tokens=prompt_tokens)
         self._wordings = wordings
+        self._memory = memory
+        self._reader = (RowsReply.__name__, model.name, digest(prompts.rows))
 
     async def run(self, arguments: RowsArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
-        cards = await self._selection.choose(
+        chosen = await self._selection.choose(
             context.base_id,
             " ".join((arguments.what, *arguments.columns, arguments.where or "")),
             names=arguments.documents,
             exhaustive=True,
             one_each=arguments.changes,
         )
+        cards = chosen.cards
         if arguments.changes and len(cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
         telling = self._telling(arguments, context.question)
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        recollection = await Recollection.of(self._memory, context.base_id, *self._reader, *_request(arguments))
         extraction = await self._extractor.extract(
-            _order(arguments, cards, context), allowance, lambda read: _keep(read, arguments, telling, context)
+            _order(arguments, cards, context, recollection),
+            allowance,
+            lambda read: _keep(read, arguments, telling, context),
         )
         if cards and extraction.problems == len(cards):
             raise StepFailed("the model failed at every document")
@@ -141,7 +151,15 @@ class CollectRows(Tool[RowsArguments]):
         )
 
 
-def _order(arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext) -> RowsOrder:
+def _request(arguments: RowsArguments) -> tuple[str, ...]:
+    """What decides which rows there are. The person's own question only helps to understand it: a count of what was
+    listed before asks for the same rows."""
+    return tuple(map(wording, (arguments.what, arguments.where or "", *arguments.columns)))
+
+
+def _order(
+    arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext, recollection: Recollection
+) -> RowsOrder:
     return RowsOrder(
         base_id=context.base_id,
         row=arguments.what,
@@ -149,6 +167,7 @@ def _order(arguments: RowsArguments, cards: Sequence[DocumentCard], context: Too
         condition=arguments.where or "",
         question=context.question[:MAX_QUESTION_CHARS],
         cards=tuple(cards),
+        recollection=recollection,
     )
 
 

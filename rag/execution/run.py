@@ -62,6 +62,7 @@ class Run:
     summaries: int = 0  # of older steps that a model was asked for
     calls_under_way: int = 0  # of all steps; the meter grows when a call has ended
     tokens_under_way: int = 0  # that they may take, replies too
+    refused: Spent | None = None  # the first limit for which something that a step wanted was left undone
 
     @property
     def spent(self) -> Spent | None:

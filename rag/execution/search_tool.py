@@ -11,14 +11,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from domain.documents import SourceType
-from domain.ids import BaseId
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.senders import is_asker
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.planning.planner import SEARCH_TOOL
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
-from rag.words import held, share, stems, union
+from rag.words import covered, stems
 
 SCANNED = 900  # documents of a like name that one search is narrowed to
 
@@ -50,8 +50,9 @@ class SearchBase(Tool[SearchArguments]):
       person names one («договор аренды срок оплаты»).
     - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
       document: a part of the name that stands in it letter for letter; source: "note", "file" or "link"; author: a
-      part of the author's or forwarder's name; sender: of the name of who sent it to this group, never the person
-      themselves; since and until: days (YYYY-MM-DD) between which the document appeared or came.
+      part of the author's or forwarder's name; sender: of the name of who sent it to this group, or "asker" where the
+      person means what they sent themselves («что я присылал»); since and until: days (YYYY-MM-DD) between which the
+      document appeared or came.
     """
 
     name = SEARCH_TOOL
@@ -63,18 +64,20 @@ class SearchBase(Tool[SearchArguments]):
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway."""
-        only = await self._filter(arguments, context.base_id)
+        only = await self._filter(arguments, context)
         found = await self._retrieval.find(context.base_id, arguments.query, only=only)
         return passages_payload(found, asked=arguments.query)
 
-    async def _filter(self, arguments: SearchArguments, base: BaseId) -> SearchFilter | None:
+    async def _filter(self, arguments: SearchArguments, context: ToolContext) -> SearchFilter | None:
         """None when nothing is narrowed; a name that no document has narrows nothing: the model may have guessed it."""
-        named = arguments.document
-        cards = await self._catalogue.documents(base, limit=SCANNED, name_contains=named) if named else []
+        named, sender = arguments.document, arguments.sender
+        is_own = sender is not None and is_asker(sender)
+        cards = await self._catalogue.documents(context.base_id, limit=SCANNED, name_contains=named) if named else []
         only = SearchFilter(
             documents=tuple(card.id for card in cards),
             types=_TYPES[arguments.source] if arguments.source else (),
-            sender=arguments.sender,
+            sender=None if is_own else sender,
+            sent_by=context.user_id if is_own else None,
             author=arguments.author,
             since=_midnight(arguments.since) if arguments.since else None,
             before=_midnight(arguments.until + timedelta(days=1)) if arguments.until else None,
@@ -100,5 +103,4 @@ def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayl
         for each in found
     )
     wanted = stems(asked)
-    covered = union(held(wanted, f"{fact.title}\n{fact.text}") for fact in facts)
-    return FactsPayload(facts=facts, coverage=share(wanted, covered))
+    return FactsPayload(facts=facts, coverage=covered(wanted, (f"{fact.title}\n{fact.text}" for fact in facts)))

@@ -60,8 +60,8 @@ class StepSummariser:
         messages = self._messages(source, question, words=tokens // TOKENS_A_WORD)
         allowance = Allowance(run=run, reply_tokens=REPLY_TOKENS, spared_calls=SPARED_CALLS)
         size = size_of(messages)
-        if run.summaries >= MOST_CALLS or not allowance.allows(size):
-            return ""
+        if run.summaries >= MOST_CALLS or allowance.refusal(size):
+            return ""  # nothing is left undone: code tells the steps instead
         run.summaries += 1
         try:
             with allowance.calling(size):

@@ -40,7 +40,7 @@ class ToolContext:
     """What every tool knows of the turn. The base is never an argument: no plan can reach into another's."""
 
     base_id: BaseId
-    user_id: UserId
+    user_id: UserId  # who asks: in a group one of its people
     question: str  # as it was asked, normalised
     today: date
     step_id: str = ""  # of the step that is being run, for its progress
@@ -55,6 +55,7 @@ class Tool(ABC, Generic[Arguments]):
 
     name: ClassVar[str]
     is_slow: ClassVar[bool] = False  # takes so long that the person has to see how far it is, and may stop it
+    is_offered: ClassVar[bool] = True  # to the planner; the others serve plans that no model has made
     arguments: type[Arguments]
 
     @property

@@ -32,13 +32,29 @@ class Allowance:
             else None
         )
 
+    def is_over(self) -> bool:
+        """Asked where there is more to do: the turn tells people of the limit that keeps it from being done."""
+        return self._told(self.spent)
+
     def allows(self, tokens: int) -> bool:
-        """Whether a prompt of that size, and its reply, fit into what is left; money by a token's price so far."""
+        """Whether a prompt of that size, and its reply, fit into what is left. The turn tells of a limit that they do
+        not fit into."""
+        return not self._told(self.refusal(tokens))
+
+    def refusal(self, tokens: int) -> Spent | None:
+        """The limit that such a call would go beyond, money by a token's price so far."""
         usage, limits = self.run.usage, self.run.limits
         asked = self.run.tokens_under_way + tokens + self.reply_tokens
         price = usage.cost / usage.tokens if usage.tokens else 0.0
-        fits = usage.tokens + asked <= limits.tokens and usage.cost + price * asked <= limits.cost
-        return self.spent is None and fits
+        if spent := self.spent:
+            return spent
+        if usage.tokens + asked > limits.tokens:
+            return Spent.TOKENS
+        return Spent.COST if usage.cost + price * asked > limits.cost else None
+
+    def _told(self, limit: Spent | None) -> bool:
+        self.run.refused = self.run.refused or limit
+        return limit is not None
 
     @contextmanager
     def calling(self, tokens: int) -> Iterator[None]:

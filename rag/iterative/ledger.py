@@ -52,6 +52,7 @@ class Ledger:
     dropped: int = 0  # facts that stand in no passage
     unknown: int = 0  # updates of facts that nobody knows
     used: int = 0  # new facts and updates that were taken over
+    uncompared: int = 0  # facts that were not held against all that speak of the same
 
 
 def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, asked: str) -> Ledger:
@@ -165,13 +166,30 @@ def _with(ledger: Ledger, changed: KnownFact) -> Ledger:
 
 
 def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: RankedPassage | None) -> Ledger:
-    """That fact alone goes. Two documents that disagree are remembered; one that corrects itself is not."""
-    facts = tuple(fact for fact in ledger.facts if fact.id != known.id)
+    """That fact alone goes, unless it stands in a newer document. Two documents that disagree are remembered; one that
+    corrects itself is not."""
+    is_newer = source is not None and _is_newer(known, source)
+    facts = ledger.facts if is_newer else tuple(fact for fact in ledger.facts if fact.id != known.id)
     conflicts = ledger.conflicts
-    if source is not None and (others := _other_documents(known, source)):
+    others = _other_documents(known, source) if source and not _is_known(conflicts, known, source) else ()
+    if source is not None and others:
         claims = (claim(update.fact, source), *(claim(known.text, each) for each in others))
         conflicts = (*conflicts, Conflict(about=known.text, claims=claims))
     return replace(ledger, facts=facts, conflicts=conflicts, used=ledger.used + 1)
+
+
+def _is_known(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPassage) -> bool:
+    """Whether this document has contradicted the fact before: one that stays may be by each of its parts."""
+    document = source.passage.document_id
+    return any(
+        each.about == known.text and each.claims[0].passage.passage.document_id == document for each in conflicts
+    )
+
+
+def _is_newer(known: KnownFact, source: RankedPassage) -> bool:
+    """By days that both documents bear; they may be read in any order."""
+    day, days = source.passage.published_at, [each.passage.published_at for each in known.sources]
+    return day is not None and any(own > day for own in days if own)
 
 
 def _other_documents(known: KnownFact, source: RankedPassage) -> tuple[RankedPassage, ...]:

@@ -6,22 +6,25 @@ every call it looks at the turn's limits; a model that fails at one document cos
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
 from domain.documents import DocumentCard
-from domain.ids import BaseId
+from domain.ids import BaseId, DocumentId
 from prompts.loader import Prompts
 from rag.errors import ModelError
 from rag.iterative.allowance import Allowance
+from rag.iterative.asking import ask
 from rag.iterative.ledger import Ledger, take
 from rag.iterative.pages import pages_of
 from rag.iterative.parts import parts_of
-from rag.iterative.request import RequestBudget, iteration_messages, size_of
+from rag.iterative.remembering import Recollection, digest
+from rag.iterative.request import RequestBudget, iteration_messages
 from rag.iterative.wire import Certainty, IterationReply
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, DocumentsRead, Passage
+from rag.watching import end
 
 GROUPS = 4  # documents that are read side by side
 PER_GROUP = 3  # fewer are not worth a group of their own: what one knows, the others do not
@@ -37,6 +40,7 @@ class Inquiry:
     question: str
     cards: tuple[DocumentCard, ...]
     exhaustive: bool  # go on when the question can be answered
+    chosen_from: int = 0  # documents of the base, where a search has chosen the cards
     dialogue: str = ""
 
 
@@ -49,13 +53,20 @@ class Reading:
     read: int = 0
     without_data: int = 0
     problems: int = 0
+    remembered: int = 0
     enough: bool = False
+    orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in order
 
     @property
     def documents(self) -> DocumentsRead:
         """For the stamp under the answer."""
         return DocumentsRead(
-            read=self.read, total=len(self.inquiry.cards), without_data=self.without_data, problems=self.problems
+            read=self.read,
+            total=len(self.inquiry.cards),
+            without_data=self.without_data,
+            problems=self.problems,
+            remembered=self.remembered,
+            chosen_from=self.inquiry.chosen_from,
         )
 
 
@@ -65,6 +76,7 @@ class _Ongoing:
 
     reading: Reading
     allowance: Allowance
+    recollection: Recollection
     watch: Callable[[Reading], None]
 
 
@@ -79,31 +91,40 @@ class IterativeReader:
         self._prompts = prompts
         self._budget = budget
 
-    async def read(self, inquiry: Inquiry, allowance: Allowance, watch: Callable[[Reading], None]) -> Reading:
-        """`watch` hears of every document that is done with. Raises DatabaseAway."""
-        groups = dealt(inquiry.cards)
-        reading = Reading(inquiry=inquiry, ledgers=[Ledger() for _ in groups])
-        ongoing = _Ongoing(reading=reading, allowance=allowance, watch=watch)
-        tasks = [asyncio.create_task(self._read_group(number, group, ongoing)) for number, group in enumerate(groups)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+    async def read(
+        self, inquiry: Inquiry, allowance: Allowance, recollection: Recollection, watch: Callable[[Reading], None]
+    ) -> Reading:
+        """First what was read for the same question before, as it was read then, then the rest. `watch` hears of every
+        document that is done with. Raises DatabaseAway."""
+        known = {card.id: card for card in inquiry.cards}
+        begun = [[known[each] for each in one] for one in recollection.together(tuple(known), most=GROUPS)]
+        done = {card.id for group in begun for card in group}
+        rest = dealt([card for card in inquiry.cards if card.id not in done], fewest=len(begun))
+        reading = Reading(inquiry=inquiry, ledgers=[Ledger() for _ in rest], orders=[[] for _ in rest])
+        ongoing = _Ongoing(reading=reading, allowance=allowance, recollection=recollection, watch=watch)
+        await self._read_groups(begun, ongoing)
+        await self._read_groups(rest, ongoing)
         log.info(
             "reading.done",
             documents=reading.read,
             of=len(inquiry.cards),
+            remembered=reading.remembered,
             problems=reading.problems,
             dropped=sum(ledger.dropped for ledger in reading.ledgers),
             unknown=sum(ledger.unknown for ledger in reading.ledgers),
         )
         return reading
 
+    async def _read_groups(self, groups: Sequence[Sequence[DocumentCard]], ongoing: _Ongoing) -> None:
+        tasks = [asyncio.create_task(self._read_group(number, group, ongoing)) for number, group in enumerate(groups)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            await end(*tasks)
+
     async def _read_group(self, number: int, cards: Sequence[DocumentCard], ongoing: _Ongoing) -> None:
         for card in cards:
-            if ongoing.reading.enough or ongoing.allowance.spent:
+            if ongoing.reading.enough or ongoing.allowance.is_over():
                 return
             if not await self._read_document(number, card, ongoing):
                 return
@@ -113,30 +134,44 @@ class IterativeReader:
         """Counted as read when all of it was; False when the limits ended it before."""
         reading, used = ongoing.reading, ongoing.reading.ledgers[number].used
         try:
-            whole = await self._read_parts(number, card, ongoing)
+            asked = await self._read_parts(number, card, ongoing)
         except ModelError as error:
             reading.problems += 1
             log.warning("reading.document_failed", document_id=card.id, reason=type(error).__name__)
             return True
-        if not whole:
+        if asked is None:
             return False
         ledger = reading.ledgers[number]
+        reading.orders[number].append(card.id)
         reading.read += 1
+        reading.remembered += not asked
         reading.without_data += ledger.used == used
         reading.enough = reading.enough or (not reading.inquiry.exhaustive and suffices(ledger))
         return True
 
-    async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> bool:
-        """False when the limits ended it."""
-        reading = ongoing.reading
+    async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> int | None:
+        """How often a model was asked, unless the limits ended it."""
+        reading, asked = ongoing.reading, 0
         async for page in pages_of(self._passages, reading.inquiry.base_id, card.id):
             for part in parts_of(page, tokens=self._budget.document):
                 ledger = reading.ledgers[number]
-                reply = await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
+                key = self._key(ledger, part)
+                kept = ongoing.recollection.reply(key, IterationReply)
+                reply = kept or await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
                 if reply is None:
-                    return False
+                    return None
+                if not kept:
+                    asked += 1
+                    await ongoing.recollection.keep(key, reply, (*reading.orders[number], card.id))
                 reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
-        return True
+        return asked
+
+    def _key(self, ledger: Ledger, part: Sequence[Passage]) -> str:
+        """All that decides the reply but the question, which is the recollection's, and the dialogue, which that
+        question does not need."""
+        return digest(
+            iteration_messages(self._prompts, self._budget, ledger, part, question="", dialogue="")[-1].content
+        )
 
     def _messages(self, inquiry: Inquiry, ledger: Ledger, part: Sequence[Passage]) -> tuple[ChatMessage, ...]:
         return iteration_messages(
@@ -145,16 +180,12 @@ class IterativeReader:
 
     async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> IterationReply | None:
         """None when it may not be asked."""
-        tokens = size_of(messages)
-        if not allowance.allows(tokens):
-            return None
-        with allowance.calling(tokens):
-            return await self._model.structured(messages, IterationReply)
+        return await ask(self._model, messages, IterationReply, allowance)
 
 
-def dealt(cards: Sequence[DocumentCard]) -> list[Sequence[DocumentCard]]:
+def dealt(cards: Sequence[DocumentCard], *, fewest: int = 1) -> list[Sequence[DocumentCard]]:
     """Groups, the best documents first in each of them."""
-    groups = min(GROUPS, max(len(cards) // PER_GROUP, 1))
+    groups = max(min(GROUPS, len(cards) // PER_GROUP), fewest, 1)
     return [cards[first::groups] for first in range(groups)]
 
 

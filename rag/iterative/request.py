@@ -12,7 +12,7 @@ from prompts.loader import Prompts
 from rag.iterative.conflicts import document_name
 from rag.iterative.ledger import KnownFact, Ledger
 from rag.iterative.parts import chunk_of
-from rag.iterative.wire import Certainty, IterationRequest, SynthesisRequest, WirePart
+from rag.iterative.wire import Certainty, ComparisonRequest, IterationRequest, SynthesisRequest, WirePart
 from rag.records import ChatMessage, Conflict, Passage
 from rag.tokens import estimate_tokens
 
@@ -30,6 +30,11 @@ class RequestBudget:
     facts: int
     answer: int
     dialogue: int
+
+    @property
+    def comparison(self) -> int:
+        """Of facts that are held against each other; there is neither a document nor an answer."""
+        return self.document + self.facts
 
     @classmethod
     def of(cls, prompt_tokens: int, prompts: Prompts) -> Self:
@@ -70,6 +75,19 @@ def synthesis_messages(
         contradictions=told,
     )
     return _messages(prompts.iterative_synthesis, request)
+
+
+def compared_anyway(budget: RequestBudget, known: Ledger, *, groups: int) -> tuple[KnownFact, ...]:
+    """Facts that a model sees side by side without being asked for it: those of the synthesis, or, where one group has
+    read everything, those that it had before it at the end."""
+    _, taken = _contradictions(known.conflicts, budget.document // 2)
+    return fitting(known.facts, budget.document + budget.facts - taken if groups > 1 else budget.facts)
+
+
+def comparison_messages(prompts: Prompts, facts: Sequence[KnownFact], *, question: str) -> tuple[ChatMessage, ...]:
+    """For facts that may contradict each other."""
+    request = ComparisonRequest(question=question, facts=tuple(fact.wire() for fact in facts))
+    return _messages(prompts.iterative_comparison, request)
 
 
 def size_of(messages: Sequence[ChatMessage]) -> int:

@@ -5,13 +5,14 @@ disagreements, and each fact with its passages. Pure.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.answering.numbers import written_numbers
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.iterative.conflicts import conflict_facts, dated, document_name
+from rag.iterative.conflicts import conflict_facts, dated, document_name, in_words
 from rag.iterative.grounding import numbers_in
 from rag.iterative.ledger import KnownFact, Ledger
 from rag.iterative.merging import merge_conflicts, merge_facts
@@ -48,17 +49,23 @@ def order_of(reading: Reading) -> dict[DocumentId, int]:
 def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:
     """`known` in the order in which its facts are to be said, with the answer as the model put them together."""
     came = {card.id: card.created_at for card in reading.inquiry.cards}
-    conflicts = dated(known.conflicts, came)
+    conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
     said = _answer(known.answer, known.facts, conflicts, question=reading.inquiry.question, heading=words.summary)
-    disagreements = (fact for each in conflicts for fact in conflict_facts(each, heading=words.conflict))
+    disagreements = (fact for each in conflicts for fact in conflict_facts(each, words))
     statements = (statement for fact in known.facts for statement in _statements(fact))
     is_known = bool(known.facts or conflicts)
     return FactsPayload(
-        facts=(*said, *disagreements, *statements),
+        facts=(*said, *disagreements, *_uncompared(known, words), *statements),
         coverage=(1.0 if known.can_answer else HALF_COVERED) if is_known else 0.0,
-        documents=reading.documents,
+        documents=replace(reading.documents, uncompared=known.uncompared),
         conflicts=conflicts,
     )
+
+
+def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
+    """Without a title: a remark on the facts, none of them."""
+    text = words.uncompared.format(count=known.uncompared)
+    return (Fact(kind=FactKind.VALUE, text=text),) if known.uncompared else ()
 
 
 def _answer(

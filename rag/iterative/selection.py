@@ -5,6 +5,7 @@ passages a search finds first, then the rest, newest first. It reads no texts an
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
@@ -30,6 +31,14 @@ class PassageFinder(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Documents in the order in which they are read."""
+
+    cards: tuple[DocumentCard, ...]
+    chosen_from: int = 0  # documents of the base, where a search has left some out
+
+
 class Selection:
     """Looks into the catalogue and the index of one base at a time."""
 
@@ -39,25 +48,33 @@ class Selection:
 
     async def choose(
         self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
-    ) -> tuple[DocumentCard, ...]:
+    ) -> Chosen:
         """`names`: those alone, `one_each` when each name is of one document. Else, when `exhaustive`, all of the base;
         otherwise those that the search names. Raises DatabaseAway, and StepFailed when no document has such a name."""
-        cards = await self._ready(base)
+        cards = await ready_documents(self._catalogue, base)
         if names:
-            return _known(named(names, cards, one_each=one_each))
+            return Chosen(cards=_known(named(names, cards, one_each=one_each)))
         found = await self._finder.find(base, question)
-        order = {document: place for place, document in enumerate(_documents(found))}
-        wanted = [card for card in cards if exhaustive or card.id in order]
-        return tuple(sorted(wanted, key=lambda card: order.get(card.id, len(order))))
+        named_by_search = {each.passage.document_id for each in found}
+        wanted = in_order_of_worth([card for card in cards if exhaustive or card.id in named_by_search], found)
+        return Chosen(cards=wanted, chosen_from=len(cards) if len(wanted) < len(cards) else 0)
 
-    async def _ready(self, base: BaseId) -> list[DocumentCard]:
-        """All of them, newest first."""
-        cards: list[DocumentCard] = []
-        while True:
-            page = await self._catalogue.documents(base, limit=PAGE, offset=len(cards))
-            cards += page
-            if len(page) < PAGE:
-                return [card for card in cards if card.status is DocumentStatus.READY]
+
+def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
+    """Those that a search has `found` first, best first; the rest in their order."""
+    documents = dict.fromkeys(each.passage.document_id for each in found)
+    order = {document: place for place, document in enumerate(documents)}
+    return tuple(sorted(cards, key=lambda card: order.get(card.id, len(order))))
+
+
+async def ready_documents(catalogue: DocumentCatalogue, base: BaseId) -> list[DocumentCard]:
+    """All of a base that can be read, newest first. Raises DatabaseAway."""
+    cards: list[DocumentCard] = []
+    while True:
+        page = await catalogue.documents(base, limit=PAGE, offset=len(cards))
+        cards += page
+        if len(page) < PAGE:
+            return [card for card in cards if card.status is DocumentStatus.READY]
 
 
 def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool = False) -> tuple[DocumentCard, ...]:
@@ -98,7 +115,3 @@ def _known(cards: tuple[DocumentCard, ...]) -> tuple[DocumentCard, ...]:
     if not cards:
         raise StepFailed("no document goes by these names")
     return cards
-
-
-def _documents(found: Sequence[RankedPassage]) -> list[DocumentId]:
-    return list(dict.fromkeys(each.passage.document_id for each in found))

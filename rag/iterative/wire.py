@@ -83,6 +83,19 @@ class IterationReply(WirePart):
     can_answer: bool
 
 
+class ComparisonRequest(WirePart):
+    """What goes to the model when the facts are too many for one synthesis: some that may contradict each other."""
+
+    question: str
+    facts: tuple[NumberedFact, ...]
+
+
+class ComparisonReply(WirePart):
+    """Those that others contradict, said as for a document."""
+
+    updated_facts: tuple[UpdatedFact, ...]
+
+
 class SynthesisRequest(WirePart):
     """What goes to the model when all documents are read ("Финальная агрегация"). A fact that was contradicted within a
     group is none of the facts any more; what disagreed is told besides."""

@@ -6,7 +6,7 @@ One call of the database. Which of them is meant is for the planner to say (seed
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, product
 
 from domain.ids import BaseId
@@ -82,13 +82,13 @@ class RegistryResolver:
         """Key -> where it stands. The earlier question lies behind the later one, out of reach of its runs."""
         found: dict[str, list[_Run]] = {}
         for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
-            for run, words in _runs_of(self._reader.words(text[:MOST_CHARS])[:MOST_WORDS], share):
+            for run, words in _runs_of(self._reader.words(text[:MOST_CHARS])[:MOST_WORDS], share, offset):
                 for key in islice(product(*(word.keys for word in words)), MOST_SPELLINGS):
-                    found.setdefault(" ".join(key), []).append(replace(run, start=run.start + offset))
+                    found.setdefault(" ".join(key), []).append(run)
         return found
 
 
-def _runs_of(words: Sequence[NameWord], share: float) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
+def _runs_of(words: Sequence[NameWord], share: float, offset: int) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
     """A single ordinary word is a run only where it is written as a name."""
     for start in range(len(words)):
         for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
@@ -96,7 +96,7 @@ def _runs_of(words: Sequence[NameWord], share: float) -> Iterator[tuple[_Run, Se
             as_name = any(word.is_written_as_name for word in run)
             if length == 1 and run[0].is_ordinary and not as_name:
                 continue
-            yield _Run(start=start, length=length, is_written_as_name=as_name, share=share), run
+            yield _Run(start=offset + start, length=length, is_written_as_name=as_name, share=share), run
 
 
 def _best(matches: Sequence[_Match]) -> Iterator[_Match]:

@@ -2,12 +2,13 @@
 
 In: a `PlanningRequest`. Out: `Planned`: the plan, who made it, and what was wrong on the way. An answer that is no
 plan, or an invalid or doubtful one, is asked for exactly once more with the problems shown; after that, and wherever no
-model answers, the default plan stands (seed 4, section 6.4). No word of the question decides anything here.
+model answers, an emergency plan stands (seed 4, section 6.4): one search, or where the question is about all documents
+the reading of them. No word of the question decides an intent; how far a reading goes is `breadth`'s.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import structlog
@@ -15,9 +16,10 @@ import structlog
 from domain.ids import BaseId
 from prompts.intents import GENERAL, Intent
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
+from rag.planning.breadth import Breadth, Reach
 from rag.planning.entity_ids import EntityIds, Mended
-from rag.planning.plan import Fallback, Limits, QueryKind, QueryPlan, RenderStyle, Step, ToolCall
-from rag.planning.steps import template
+from rag.planning.plan import MAX_ITEMS, Fallback, FollowUp, Limits, QueryKind, QueryPlan, RenderStyle, Step, ToolCall
+from rag.planning.steps import READ, SURVEY, template, to_the_end
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
 from rag.ports import ChatModel, EntityResolver
@@ -50,6 +52,7 @@ class PlanningRequest:
     messages: tuple[ChatMessage, ...]  # the planner's prompt, with dialogue and entities
     entity_ids: tuple[str, ...]  # that the question was resolved to
     base_id: BaseId | None = None  # where other ids that the plan names are looked for
+    has_dialogue: bool = False  # something was said before, which the question may lean on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,11 @@ class _Proposal:
     plan: QueryPlan | None = None
     answer: str = ""  # as the model wrote it; empty when it wrote nothing
     problems: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> QueryPlan | None:
+        """The plan, where it can be run."""
+        return None if self.problems else self.plan
 
     @property
     def kind(self) -> QueryKind | None:
@@ -88,6 +96,7 @@ class Planner:
         tools: Sequence[AnyTool],
         intents: Mapping[str, Intent],
         threshold: float,
+        breadth: Breadth,
         entities: EntityResolver | None = None,
     ) -> None:
         """`threshold`: plans of lower confidence are asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` finds ids
@@ -97,33 +106,64 @@ class Planner:
         self._tools = {tool.name: tool for tool in tools}
         self._intents = intents
         self._threshold = threshold
-        self._schema = wire_schema(tools, intents)
+        self._breadth = breadth
+        self._schema = wire_schema([tool for tool in tools if tool.is_offered], intents)
 
     async def plan(self, request: PlanningRequest) -> Planned:
         """Always a plan that can be run; a model's trouble is never the person's."""
+        planned = await self._planned(request)
+        plan = planned.plan
+        if plan.steps and self._breadth.reach(request.question, plan.question) is not Reach.ENOUGH:
+            return replace(planned, plan=to_the_end(plan, self._tools))
+        return planned
+
+    async def _planned(self, request: PlanningRequest) -> Planned:
         if self._model is None:
-            return Planned(plan=default_plan(request.question), origin=PlanOrigin.DEFAULT)
+            return Planned(plan=self._emergency_plan(request), origin=PlanOrigin.DEFAULT)
         try:
             return await self._ask(self._model, request)
         except ModelError as error:
             log.warning("planner.failed", model=self._model.name, reason=type(error).__name__)
             problem = f"no plan: {type(error).__name__}"
-            return Planned(plan=default_plan(request.question), origin=PlanOrigin.DEFAULT, problems=(problem,))
+            return Planned(plan=self._emergency_plan(request), origin=PlanOrigin.DEFAULT, problems=(problem,))
 
     async def _ask(self, model: ChatModel, request: PlanningRequest) -> Planned:
         first = await self._propose(model, request.messages, request)
-        if first.plan and not first.problems:
-            return Planned(plan=self._complete(first.plan), origin=PlanOrigin.MODEL)
+        if plan := first.sound:
+            return Planned(plan=self._complete(plan), origin=PlanOrigin.MODEL)
         second = await self._propose_again(model, _repair(request, first), request)
-        if second.plan and not second.problems:
-            return Planned(plan=self._complete(second.plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
+        if plan := second.sound:
+            return Planned(plan=self._complete(plan), origin=PlanOrigin.REPAIRED, problems=first.problems)
         log.info("planner.default_plan", model=model.name, problems=len(second.problems))
-        plan, made = default_plan(request.question), second.plan or first.plan
-        kind = second.kind or first.kind or plan.kind
-        plan = plan.model_copy(update={"render_style": made.render_style if made else plan.render_style, "kind": kind})
-        return Planned(
-            plan=self._complete(plan), origin=PlanOrigin.DEFAULT, problems=(*first.problems, *second.problems)
-        )
+        plan = self._emergency_plan(request, made=second.plan or first.plan, kind=second.kind or first.kind)
+        return Planned(plan=plan, origin=PlanOrigin.DEFAULT, problems=(*first.problems, *second.problems))
+
+    def _emergency_plan(
+        self, request: PlanningRequest, *, made: QueryPlan | None = None, kind: QueryKind | None = None
+    ) -> QueryPlan:
+        """By what is known without a plan: what the bad ones said (`made`, `kind`), and how far the question reaches.
+        One that leans on the dialogue is searched as it stands: only a model could say what it is about."""
+        plan = default_plan(request.question)
+        if made:
+            plan = plan.model_copy(update={"render_style": made.render_style})
+        if kind not in (None, QueryKind.SIMPLE):
+            return self._complete(plan.model_copy(update={"kind": kind}))
+        leans = made.follow_up is FollowUp.EXPLICIT if made else self._breadth.leans(request.question)
+        if self._breadth.reach(request.question) is not Reach.ALL or (request.has_dialogue and leans):
+            return plan
+        return self._complete(self._plan_for_all(plan))
+
+    def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
+        """Documents are read one by one, where a model reads; else each is searched."""
+        style = RenderStyle.BULLETS if plan.render_style is RenderStyle.SHORT else plan.render_style
+        changes: dict[str, object] = {"render_style": style, "limits": Limits(max_items=MAX_ITEMS)}
+        if SURVEY in self._tools:
+            changes["fallback"] = Fallback(tool=SURVEY)
+        if READ in self._tools:
+            changes["kind"] = QueryKind.ANALYTICAL
+        elif SURVEY in self._tools:
+            changes["tool_calls"] = (ToolCall(tool=SURVEY, args={"query": plan.question}),)
+        return plan.model_copy(update=changes)
 
     async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
         """One call. Raises ModelError when the model is not there."""

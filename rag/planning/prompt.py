@@ -42,7 +42,7 @@ class PlannerPrompt:
             threshold=threshold,
             policy=prompts.policies[policy],
             intents="\n".join(f"- {intent.name}: {intent.about}" for intent in intents.values()),
-            tools="\n\n".join(f"## {tool.name}\n{tool.about}" for tool in tools),
+            tools="\n\n".join(f"## {tool.name}\n{tool.about}" for tool in tools if tool.is_offered),
         )
         self._rules = ChatMessage(role="system", content=prompts.planner.fill(rules))
         self._question = prompts.planner_question

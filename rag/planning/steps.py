@@ -7,11 +7,13 @@ the steps of seed 3's strategies ("Типы сложных запросов"). P
 from collections.abc import Mapping, Sequence
 
 from rag.execution.tools import ToolMisused
-from rag.planning.plan import QueryKind, Step, Success
+from rag.planning.plan import QueryKind, QueryPlan, Step, Success
 from rag.planning.wire import AnyTool
 
 ALL_PREVIOUS = "all_previous"
 SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
+SURVEY = "search_each_document"  # of emergency plans alone; no planner is offered it
+EXHAUSTIVE = "exhaustive"  # the argument by which a tool reads to the end of the base
 
 ANYTHING = Success(min_facts=0)
 """Of a step that may rightly find nothing: what it says of how to go on is worth as much."""
@@ -54,6 +56,17 @@ def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tu
         step.model_copy(update={"depends_on": tuple(each for each in step.depends_on if each in held)})
         for step in steps
     )
+
+
+def to_the_end(plan: QueryPlan, tools: Mapping[str, AnyTool]) -> QueryPlan:
+    """The same plan, whose readings do not stop when it is enough."""
+    steps = tuple(
+        step.model_copy(update={"params": {**step.params, EXHAUSTIVE: True}})
+        if EXHAUSTIVE in tools[step.action].arguments.model_fields
+        else step
+        for step in plan.steps
+    )
+    return plan.model_copy(update={"steps": steps})
 
 
 def _analytical(question: str) -> tuple[Step, ...]:

@@ -6,11 +6,14 @@ of a list are a reason to ask again; what the model says then stands.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import structlog
 
 from rag.errors import ModelError
 from rag.iterative.allowance import Allowance
+from rag.iterative.asking import ask
 from rag.iterative.request import size_of
 from rag.ports import ChatModel
 from rag.records import ChatMessage, Passage
@@ -33,6 +36,19 @@ _AGAIN = "Return all rows of this part once more, with total_seen. Answer with t
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a model said of a part, and what the text bears of it."""
+
+    reply: RowsReply
+    checked: Checked
+
+    @classmethod
+    def of(cls, reply: RowsReply, request: RowsRequest, part: Sequence[Passage]) -> Self:
+        """Held against the part."""
+        return cls(reply=reply, checked=check(reply, part, columns=len(request.columns)))
+
+
 class RowAsker:
     """Asks any number of times side by side."""
 
@@ -47,22 +63,22 @@ class RowAsker:
         return await self._ask(self._messages(request), allowance)
 
     async def once_more(
-        self, request: RowsRequest, reply: RowsReply, first: Checked, part: Sequence[Passage], allowance: Allowance
-    ) -> Checked:
-        """The better of `first`, which is what was left of `reply`, and what the model makes of the remarks on it: what
-        it said first stands when it may not be asked, or fails now."""
+        self, request: RowsRequest, said: Said, part: Sequence[Passage], allowance: Allowance
+    ) -> Said | None:
+        """The better of what it `said` and what the model makes of the remarks on it. None when it may not be asked, or
+        fails now: then what it said first stands."""
         asked = self._messages(request)
-        remark = ChatMessage(role="user", content=remarks(first))
-        said = ChatMessage(role="assistant", content=reply.model_dump_json())
+        remark = ChatMessage(role="user", content=remarks(said.checked))
+        shown = ChatMessage(role="assistant", content=said.reply.model_dump_json())
         messages = next(
-            (each for each in ((*asked, said, remark), (*asked, remark)) if size_of(each) <= self._prompt_tokens), None
+            (each for each in ((*asked, shown, remark), (*asked, remark)) if size_of(each) <= self._prompt_tokens), None
         )
         try:
             again = await self._ask(messages, allowance) if messages else None
         except ModelError as error:
             log.warning("rows.not_repaired", reason=type(error).__name__)
-            return first
-        return better(first, check(again, part, columns=len(request.columns))) if again else first
+            return None
+        return better(said, Said.of(again, request, part)) if again else None
 
     def _messages(self, request: RowsRequest) -> tuple[ChatMessage, ...]:
         return (
@@ -71,11 +87,7 @@ class RowAsker:
         )
 
     async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> RowsReply | None:
-        tokens = size_of(messages)
-        if not allowance.allows(tokens):
-            return None
-        with allowance.calling(tokens):
-            return await self._model.structured(messages, RowsReply)
+        return await ask(self._model, messages, RowsReply, allowance)
 
 
 def remarks(checked: Checked) -> str:
@@ -91,6 +103,10 @@ def remarks(checked: Checked) -> str:
     return "\n".join(filter(None, said))
 
 
-def better(first: Checked, second: Checked) -> Checked:
+def better(first: Said, second: Said) -> Said:
     """The one with more rows that stand in the text; of equals the one that is short of fewer."""
-    return max(second, first, key=lambda checked: (len(checked.rows), -checked.missing, -checked.dropped))
+
+    def worth(said: Said) -> tuple[int, int, int]:
+        return (len(said.checked.rows), -said.checked.missing, -said.checked.dropped)
+
+    return max(second, first, key=worth)

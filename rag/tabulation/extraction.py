@@ -20,13 +20,15 @@ from rag.iterative.allowance import Allowance
 from rag.iterative.grounding import chunk_name, stands_in
 from rag.iterative.pages import pages_of
 from rag.iterative.parts import overlapping, parts_of
+from rag.iterative.remembering import Recollection, digest
 from rag.iterative.selection import card_name
 from rag.ports import ChatModel, DocumentPassages
 from rag.records import DocumentsRead, Passage
-from rag.tabulation.asking import RowAsker
-from rag.tabulation.checking import Checked, Row, check
-from rag.tabulation.wire import NamedChunk, RowsRequest
+from rag.tabulation.asking import RowAsker, Said
+from rag.tabulation.checking import Checked, Row
+from rag.tabulation.wire import NamedChunk, RowsReply, RowsRequest
 from rag.tokens import estimate_tokens
+from rag.watching import end
 
 SIDE_BY_SIDE = 4
 PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putting short documents together
@@ -49,6 +51,7 @@ class RowsOrder:
     condition: str
     question: str
     cards: tuple[DocumentCard, ...]
+    recollection: Recollection
 
 
 @dataclass(kw_only=True)
@@ -61,6 +64,7 @@ class Extraction:
     dropped: int = 0
     emptied: int = 0
     missing: int = 0  # that the model saw and did not give
+    remembered: int = 0  # documents for which no model was asked
     spare_calls: int = 0  # that may go into asking once more
 
     @property
@@ -73,12 +77,27 @@ class Extraction:
             without_data=without,
             problems=self.problems,
             missing_rows=self.missing,
+            remembered=self.remembered,
         )
 
     @property
     def in_order(self) -> list[Row]:
         """Of the documents in the order in which they were asked for."""
         return [row for card in self.order.cards for row in self.rows.get(card.id, ())]
+
+
+Batch = tuple[DocumentCard, ...]
+"""Documents that go into one call, or into some when they are long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ongoing:
+    """What all workers of one extraction share."""
+
+    extraction: Extraction
+    allowance: Allowance
+    batches: deque[Batch]
+    watch: Callable[[Extraction], None]
 
 
 class RowExtractor:
@@ -96,19 +115,19 @@ class RowExtractor:
         """`watch` hears of all documents that are done with. Raises DatabaseAway."""
         extraction = Extraction(order=order)
         calls = allowance.run.limits.model_calls - allowance.run.usage.calls - allowance.spared_calls
-        batches = deque(batched(order.cards, calls=calls, passages=self._part_tokens // PASSAGE_TOKENS))
-        extraction.spare_calls = calls - len(batches)
-        workers = [asyncio.create_task(self._work(batches, extraction, allowance, watch)) for _ in range(SIDE_BY_SIDE)]
+        begun, rest = self._batches(order, calls)
+        extraction.spare_calls = calls - len(rest)
+        ongoing = _Ongoing(extraction=extraction, allowance=allowance, batches=deque((*begun, *rest)), watch=watch)
+        workers = [asyncio.create_task(self._work(ongoing)) for _ in range(SIDE_BY_SIDE)]
         try:
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            await end(*workers)
         log.info(
             "rows.read",
             documents=len(extraction.rows),
             of=len(order.cards),
+            remembered=extraction.remembered,
             rows=sum(map(len, extraction.rows.values())),
             dropped=extraction.dropped,
             emptied=extraction.emptied,
@@ -117,33 +136,41 @@ class RowExtractor:
         )
         return extraction
 
-    async def _work(
-        self,
-        batches: deque[tuple[DocumentCard, ...]],
-        extraction: Extraction,
-        allowance: Allowance,
-        watch: Callable[[Extraction], None],
-    ) -> None:
-        while batches and not allowance.spent:
-            batch = batches.popleft()
+    def _batches(self, order: RowsOrder, calls: int) -> tuple[list[Batch], list[Batch]]:
+        """What was read together for the same request before, and the rest."""
+        known = {card.id: card for card in order.cards}
+        begun = [tuple(known[each] for each in batch) for batch in order.recollection.together(tuple(known))]
+        done = {card.id for batch in begun for card in batch}
+        rest = [card for card in order.cards if card.id not in done]
+        return begun, batched(rest, calls=calls, passages=self._part_tokens // PASSAGE_TOKENS)
+
+    async def _work(self, ongoing: _Ongoing) -> None:
+        extraction = ongoing.extraction
+        while ongoing.batches and not ongoing.allowance.is_over():
+            batch = ongoing.batches.popleft()
             try:
-                whole = await self._read(batch, extraction, allowance)
+                whole = await self._read(batch, ongoing)
             except ModelError as error:
                 extraction.problems += len(batch)
                 log.warning("rows.batch_failed", documents=len(batch), reason=type(error).__name__)
                 whole = True
             if not whole:
                 return
-            watch(extraction)
+            ongoing.watch(extraction)
 
-    async def _read(self, batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance) -> bool:
+    async def _read(self, batch: Batch, ongoing: _Ongoing) -> bool:
         """False when the limits ended it; then none of its documents counts as read."""
+        extraction, is_remembered = ongoing.extraction, True
         found: dict[DocumentId, list[Row]] = {card.id: [] for card in batch}
         short: tuple[tuple[Passage, ...], Checked] | None = None  # the part before, when it misses some
         for part in await self._parts(batch, extraction.order):
-            checked = await self._rows(part, batch, extraction, allowance)
-            if checked is None:
+            request = _request(part, batch, extraction.order)
+            said = _recalled(request, part, extraction.order)
+            is_remembered = is_remembered and said is not None
+            said = said or await self._said(request, part, batch, ongoing)
+            if said is None:
                 return False
+            checked = said.checked
             extraction.dropped += checked.dropped
             extraction.emptied += checked.emptied
             extraction.missing += checked.missing - (made_up_for(short, checked) if short else 0)
@@ -151,9 +178,10 @@ class RowExtractor:
             for row in checked.rows:
                 found[row.document].append(row)
         extraction.rows.update(found)
+        extraction.remembered += len(batch) if is_remembered else 0
         return True
 
-    async def _parts(self, batch: Sequence[DocumentCard], order: RowsOrder) -> list[tuple[Passage, ...]]:
+    async def _parts(self, batch: Batch, order: RowsOrder) -> list[tuple[Passage, ...]]:
         passages = [
             passage
             for card in batch
@@ -163,19 +191,39 @@ class RowExtractor:
         parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
         return list(overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS))
 
-    async def _rows(
-        self, part: Sequence[Passage], batch: Sequence[DocumentCard], extraction: Extraction, allowance: Allowance
-    ) -> Checked | None:
-        """None when the model may not be asked."""
-        request = _request(part, batch, extraction.order)
-        reply = await self._asker.rows(request, allowance)
+    async def _said(
+        self, request: RowsRequest, part: Sequence[Passage], batch: Batch, ongoing: _Ongoing
+    ) -> Said | None:
+        """None when the model may not be asked. What is whole, or was asked for twice, is remembered; the rest may come
+        out better another time."""
+        reply = await self._asker.rows(request, ongoing.allowance)
         if reply is None:
             return None
-        first = check(reply, part, columns=len(request.columns))
-        if first.is_whole or extraction.spare_calls <= 0:
-            return first
-        extraction.spare_calls -= 1
-        return await self._asker.once_more(request, reply, first, part, allowance)
+        first = Said.of(reply, request, part)
+        last = first if first.checked.is_whole else await self._said_again(request, first, part, ongoing)
+        if last:
+            order = ongoing.extraction.order
+            await order.recollection.keep(_key(request), last.reply, [card.id for card in batch])
+        return last or first
+
+    async def _said_again(
+        self, request: RowsRequest, first: Said, part: Sequence[Passage], ongoing: _Ongoing
+    ) -> Said | None:
+        """None when the model may not be asked again, or fails."""
+        if ongoing.extraction.spare_calls <= 0:
+            return None
+        ongoing.extraction.spare_calls -= 1
+        return await self._asker.once_more(request, first, part, ongoing.allowance)
+
+
+def _recalled(request: RowsRequest, part: Sequence[Passage], order: RowsOrder) -> Said | None:
+    reply = order.recollection.reply(_key(request), RowsReply)
+    return Said.of(reply, request, part) if reply else None
+
+
+def _key(request: RowsRequest) -> str:
+    """The texts and names that rows are read out of; what is asked of them is the recollection's."""
+    return digest(*(chunk.model_dump_json() for chunk in request.document_context))
 
 
 def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
@@ -191,7 +239,7 @@ def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int
     return min(len(late), checked.missing)
 
 
-def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[tuple[DocumentCard, ...]]:
+def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[Batch]:
     """Each document by itself while there are calls for that; else short ones together, up to `passages`, or more where
     that makes too many calls: passages may be short, too."""
     if len(cards) <= calls:
@@ -204,9 +252,9 @@ def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list
     return packed
 
 
-def _packed(cards: Sequence[DocumentCard], passages: int) -> list[tuple[DocumentCard, ...]]:
+def _packed(cards: Sequence[DocumentCard], passages: int) -> list[Batch]:
     """Neighbours together, up to `passages`; a longer document by itself."""
-    batches: list[tuple[DocumentCard, ...]] = []
+    batches: list[Batch] = []
     held = 0
     for card in cards:
         if batches and held + card.chunks <= passages:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.iterative.conflicts import conflict_facts, document_name
+from rag.iterative.conflicts import conflict_facts, document_name, in_words
 from rag.records import DocumentsRead, FactTable, TableRow
 from rag.tabulation.checking import Row
 from rag.tabulation.comparison import Changed, Comparison
@@ -42,7 +42,7 @@ def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *
         *_left_out(telling.words.dropped, dropped),
         *_left_out(telling.words.missing, documents.missing_rows),
         *(_groups(table.rows, telling)),
-        *(fact for each in table.conflicts for fact in conflict_facts(each, heading=telling.words.conflict)),
+        *(fact for each in table.conflicts for fact in conflict_facts(each, telling.words)),
         *(row_fact(row, telling) for row in table.rows),
     )
     return FactsPayload(
@@ -50,7 +50,7 @@ def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *
         coverage=documents.read / documents.total if documents.total else 0.0,
         documents=documents,
         table=_file(table.rows, telling),
-        conflicts=table.conflicts,
+        conflicts=tuple(in_words(each, telling.words) for each in table.conflicts),
     )
 
 

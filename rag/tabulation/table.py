@@ -8,11 +8,11 @@ of those that come out.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 
 from domain.ids import DocumentId
-from rag.iterative.conflicts import claim, dated
+from rag.iterative.conflicts import claim, dated, newness
 from rag.iterative.grounding import plain
 from rag.records import Conflict, RankedPassage
 from rag.tabulation.checking import Row
@@ -21,7 +21,6 @@ from rag.words import stems
 
 _TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
 _NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 Key = tuple[str, ...]
 
@@ -115,5 +114,5 @@ def _conflicts(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Conflict, .
     return tuple(found)
 
 
-def _age(row: Row, came: Mapping[DocumentId, datetime]) -> datetime:
-    return row.sources[0].passage.published_at or came.get(row.document, _NEVER)
+def _age(row: Row, came: Mapping[DocumentId, datetime]) -> tuple[bool, float]:
+    return newness(row.sources[0].passage, came.get(row.document))

@@ -1,7 +1,7 @@
 -- The way of a document through the queue. In: what was sent, then what a worker made of it. Out: rows of its state.
 -- A worker acts under a lease: it is good until another worker claims the document, or it is cancelled or deleted.
--- Locks are taken in one order everywhere (`lock_base`, documents, the row of the base, its batch), so that no two calls
--- wait for each other.
+-- Locks are taken in one order everywhere (`lock_base`, documents, the row of the base, its batch), so that no two
+-- calls wait for each other.
 
 create function lock_base(p_base uuid)
 returns void
@@ -10,8 +10,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('base ' || p_base, 0))
 $$;
 comment on function lock_base is
-  'Internal: one publication or removal at a time in a base. No row lock: the row of the base is counted up by everybody '
-  'who stores passages, and they need not wait for a publication.';
+  'Internal: one publication or removal at a time in a base. No row lock: the row of the base is counted up by '
+  'everybody who stores passages, and they need not wait for a publication.';
 
 create function count_removed() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -23,7 +23,8 @@ begin
   where b.id = gone.base_id;
   return null;
 end $$;
-comment on function count_removed is 'Internal: takes deleted documents that could be found out of the counts of their bases.';
+comment on function count_removed is
+  'Internal: takes deleted documents that could be found out of the counts of their bases.';
 create trigger documents_removed after delete on documents
   referencing old table as old_rows for each statement execute function count_removed();
 
@@ -41,7 +42,8 @@ begin
   return null;
 end $$;
 comment on function count_changed is
-  'Internal: counts what can be found of a document in when it becomes visible, with each batch, and out with all of it.';
+  'Internal: counts what can be found of a document in when it becomes visible, with each batch, and out with all of '
+  'it.';
 create trigger documents_changed after update of visible, chunks, terms on documents
   for each row when (
     (old.visible or new.visible)
@@ -146,8 +148,8 @@ as $$
     greatest(first.run_after, b.served_at), first.created_at
 $$;
 comment on function turns is
-  'Internal: bases with documents whose turn has come, the fairest first: with the fewest in work, then the one that has '
-  'waited longest since it sent the document or was served. So nobody waits for all of another''s hundred.';
+  'Internal: bases with documents whose turn has come, the fairest first: with the fewest in work, then the one that '
+  'has waited longest since it sent the document or was served. So nobody waits for all of another''s hundred.';
 
 create function next_document(p_lanes text[])
 returns uuid
@@ -171,7 +173,8 @@ begin
   end loop;
   return its_id;
 end $$;
-comment on function next_document is 'Internal: locks the document whose turn it is in these lanes; null when there is none.';
+comment on function next_document is
+  'Internal: locks the document whose turn it is in these lanes; null when there is none.';
 
 create function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
   p_lanes text[] default '{quick,long}')
@@ -212,8 +215,8 @@ begin
     taken.author, taken.published_at, taken.lane, taken.meta -> 'edition';
 end $$;
 comment on function claim_document is
-  'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for its '
-  'hour. What an earlier attempt left of it is found no longer.';
+  'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for '
+  'its hour. What an earlier attempt left of it is found no longer.';
 
 create function touch_batch(p_batch uuid)
 returns void
@@ -241,10 +244,10 @@ begin
   return held;
 end $$;
 comment on function held_document is
-  'Internal: locks the document for its holder; anybody else is refused with BZ001. What a worker stores need not wait for '
-  'the disk, its publication included, which would hold up all others of the base: should the machine stop within that '
-  'second, the document is still in the queue as its sender left it (that commit has waited), and is read again. Nobody is '
-  'told of an end before it lasts: `due_notices` writes, and its own commit waits for all before it.';
+  'Internal: locks the document for its holder; anybody else is refused with BZ001. What a worker stores need not wait '
+  'for the disk, its publication included, which would hold up all others of the base: should the machine stop within '
+  'that second, the document is still in the queue as its sender left it (that commit has waited), and is read again. '
+  'Nobody is told of an end before it lasts: `due_notices` writes, and its own commit waits for all before it.';
 
 create function finish_document(p_document uuid, p_status text, p_code text, p_params jsonb, p_detail text)
 returns void

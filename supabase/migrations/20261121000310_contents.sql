@@ -1,7 +1,8 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see 000300). Passages can be found batch by batch, unless something that can
--- be found already stands against it: the same content, or an earlier version that these would have to take the place of.
--- `force_custom_plan`: a connection that made its plan while the table was empty would read the whole base ever after.
+-- be found already stands against it: the same content, or an earlier version that these would have to take the place
+-- of. `force_custom_plan`: a connection that made its plan while the table was empty would read the whole base ever
+-- after.
 
 create function ready_namesake(p_held documents)
 returns setof documents
@@ -85,7 +86,8 @@ begin
   return p_held;
 end $$;
 comment on function in_lineage is
-  'Internal: the document, made a version of the one that was read from the same place of this machine: nobody is asked.';
+  'Internal: the document, made a version of the one that was read from the same place of this machine: nobody is '
+  'asked.';
 
 create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
   p_media_type text default null, p_edition text default null)
@@ -116,7 +118,8 @@ as $$
   from rows from (jsonb_to_recordset(p_blocks) as (kind text, level int, text text, locator jsonb))
     with ordinality as b (kind, level, text, locator, place)
 $$;
-comment on function insert_blocks is 'Internal: stores blocks of a document in their order, the first with this ordinal.';
+comment on function insert_blocks is
+  'Internal: stores blocks of a document in their order, the first with this ordinal.';
 
 create function put_blocks(p_held documents, p_parsed jsonb)
 returns documents
@@ -265,9 +268,9 @@ begin
   return query select null::uuid, null::uuid, p_chunks;
 end $$;
 comment on function publish_document is
-  'Stores the last chunks (and, of a document that is one batch, the blocks) and makes the document ready: all of it can '
-  'be found, and what it takes the place of no longer. Or lays it aside, as `record_content` does, when another became '
-  'ready meanwhile. It does not wait for the disk: see `held_document`.';
+  'Stores the last chunks (and, of a document that is one batch, the blocks) and makes the document ready: all of it '
+  'can be found, and what it takes the place of no longer. Or lays it aside, as `record_content` does, when another '
+  'became ready meanwhile. It does not wait for the disk: see `held_document`.';
 
 create function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)

@@ -1,5 +1,5 @@
--- What belongs to a document that is there already. In: the next part of a long text, or the wish to read a source anew.
--- Out: the document that it became part or the next version of.
+-- What belongs to a document that is there already. In: the next part of a long text, or the wish to read a source
+-- anew. Out: the document that it became part or the next version of.
 
 set search_path = public, extensions;
 
@@ -21,9 +21,10 @@ as $$
     else E'\n' end
 $$;
 comment on function joint is
-  'Internal: what stood between two parts of a text that Telegram''s client has cut. It cuts a message of more than 4,096 '
-  'UTF-16 units at an empty line, a line''s end, a sentence''s end or a blank, in this order, and drops the blank; inside a '
-  'word only when its second half has no blank at all, and then the part is full (4,095: a pair is not split).';
+  'Internal: what stood between two parts of a text that Telegram''s client has cut. It cuts a message of more than '
+  '4,096 UTF-16 units at an empty line, a line''s end, a sentence''s end or a blank, in this order, and drops the '
+  'blank; inside a word only when its second half has no blank at all, and then the part is full (4,095: a pair is not '
+  'split).';
 
 create function join_note(p_base text, p_batch text, p_hold_s double precision default 0)
 returns table (id uuid, joined boolean)
@@ -60,8 +61,8 @@ begin
   return query select part.id, true;
 end $$;
 comment on function join_note is
-  'Adds the words of a message to the note that the same person sent one or two messages before, while that one is held; '
-  'no row when there is none. The same message again changes nothing (joined is false).';
+  'Adds the words of a message to the note that the same person sent one or two messages before, while that one is '
+  'held; no row when there is none. The same message again changes nothing (joined is false).';
 
 create function refresh_document(p_base text, p_document text, p_batch text)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
@@ -101,5 +102,6 @@ begin
     current.source_url, current.file_id, current.size_bytes, current.media_type, current.lane;
 end $$;
 comment on function refresh_document is
-  'Has the source of a ready document read anew, as its next version; who asked and where the live message goes is in the '
-  'batch. While it is being read already, that one is answered. No row when there is nothing that can be read anew.';
+  'Has the source of a ready document read anew, as its next version; who asked and where the live message goes is in '
+  'the batch. While it is being read already, that one is answered. No row when there is nothing that can be read '
+  'anew.';

@@ -1,8 +1,9 @@
 -- What can be found, and the search by vector. In: a base and a query vector. Out: the nearest passages.
 -- The leg of words is in 000410, both together in 000420. Only visible documents are seen.
--- A base of up to `exact_scan_limit` passages is read whole. Of a larger one the worker makes a shelf (000405): a sketch of
--- each vector, some thousand bits. All sketches are compared, the nearest hundreds then by their vectors; what came since is
--- read whole beside it. So no index is met by whoever writes, and nothing depends on how a graph was walked.
+-- A base of up to `exact_scan_limit` passages is read whole. Of a larger one the worker makes a shelf (000405): a
+-- sketch of each vector, some thousand bits. All sketches are compared, the nearest hundreds then by their vectors;
+-- what came since is read whole beside it. So no index is met by whoever writes, and nothing depends on how a graph was
+-- walked.
 
 set search_path = public, extensions;
 
@@ -27,7 +28,7 @@ create table vector_shelves (
   base_id   uuid primary key references bases on delete cascade,
   name      text not null unique,          -- of the table in the schema `shelves`
   model     text not null,                 -- that made the vectors sketched on it
-  edges     halfvec[] not null,            -- a bit of a sketch tells on which side of an edge a number of the vector lies
+  edges     halfvec[] not null,            -- a sketch's bit tells on which side of an edge a number of the vector lies
   passages  bigint not null                -- that were put there
 );
 comment on table vector_shelves is 'Which table holds sketches of the vectors of a large base.';
@@ -36,7 +37,8 @@ create function exact_scan_limit() returns int
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select 5000 $$;
 comment on function exact_scan_limit is
-  'Internal: up to so many passages are read one by one, which is complete and takes 6 ms; of more, sketches are faster.';
+  'Internal: up to so many passages are read one by one, which is complete and takes 6 ms; of more, sketches are '
+  'faster.';
 
 create function scan_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)
@@ -69,7 +71,8 @@ begin
   order by c.embedding <=> p_embedding, c.id
   limit p_limit;
 end $$;
-comment on function scan_documents is 'Internal: the nearest passages of some documents by reading every vector of theirs.';
+comment on function scan_documents is
+  'Internal: the nearest passages of some documents by reading every vector of theirs.';
 
 create function sketch(p_embedding halfvec, p_edges halfvec[]) returns bit varying
 language plpgsql immutable strict parallel safe security invoker set search_path = public, extensions, pg_temp
@@ -84,7 +87,8 @@ begin
   return bits;
 end $$;
 comment on function sketch is
-  'Internal: for each edge a bit of each number of the vector. The more bits two sketches share, the nearer the vectors.';
+  'Internal: for each edge a bit of each number of the vector. The more bits two sketches share, the nearer the '
+  'vectors.';
 
 create function scan_shelf(p_base uuid, p_shelf text, p_sketch bit varying, p_embedding halfvec, p_model text,
   p_within uuid[], p_count int, p_limit int)
@@ -126,10 +130,10 @@ begin
   return query select * from unnest(chunks, nearness);
 end $$;
 comment on function scan_shelf is
-  'Internal: the nearest among the some `p_count` passages whose sketches are nearest, of documents that may be seen. A row '
-  'of a shelf is ranked by the best of its ten, because sorting costs more than comparing; of the best rows those passages '
-  'count that are as near as the last row''s best. Those that left meanwhile still stand on the shelf: where they took more '
-  'than a quarter of the places, more rows are looked at.';
+  'Internal: the nearest among the some `p_count` passages whose sketches are nearest, of documents that may be seen. '
+  'A row of a shelf is ranked by the best of its ten, because sorting costs more than comparing; of the best rows '
+  'those passages count that are as near as the last row''s best. Those that left meanwhile still stand on the shelf: '
+  'where they took more than a quarter of the places, more rows are looked at.';
 
 create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)

@@ -1,7 +1,7 @@
 -- Shelves: sketches of the vectors of a large base, in a table of its own (000400 searches them).
--- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Made by workers in the background,
--- from ready documents, whose passages no longer change. Nobody who writes or searches waits for it.
--- The function is a security definer, because only the owner of a schema may make tables in it.
+-- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Made by workers in the
+-- background, from ready documents, whose passages no longer change. Nobody who writes or searches waits for it. The
+-- function is a security definer, because only the owner of a schema may make tables in it.
 
 set search_path = public, extensions;
 create schema shelves;
@@ -26,8 +26,8 @@ as $$
   order by b.passages desc limit 1
 $$;
 comment on function shelf_wanted is
-  'Internal: a large base that has no shelf, or one whose shelf has fallen behind: more than a few ready passages are not '
-  'on it, or many on it have left.';
+  'Internal: a large base that has no shelf, or one whose shelf has fallen behind: more than a few ready passages are '
+  'not on it, or many on it have left.';
 
 create function shelf_edges(p_base uuid, p_model text) returns halfvec[]
 language sql stable security invoker set search_path = public, extensions, pg_temp
@@ -57,9 +57,9 @@ as $$
     else '{-0.84, -0.25, 0.25, 0.84}' end::double precision[]) cut
 $$;
 comment on function shelf_edges is
-  'Internal: where to cut the numbers of a vector into bits: at their mean in this base (vectors of many models lean to one '
-  'side), and of a narrow model at more places, so that a sketch has a thousand bits; they part a normal distribution into '
-  'equal shares. Empty where no passage has a vector.';
+  'Internal: where to cut the numbers of a vector into bits: at their mean in this base (vectors of many models lean '
+  'to one side), and of a narrow model at more places, so that a sketch has a thousand bits; they part a normal '
+  'distribution into equal shares. Empty where no passage has a vector.';
 
 create function new_shelf(p_base uuid, p_model text) returns text
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -84,8 +84,8 @@ begin
   return shelf;
 end $$;
 comment on function new_shelf is
-  'Internal: an empty shelf for a base in place of an earlier one, whose table is left for those who are reading it. A row '
-  'holds ten passages of one document, since reading a row costs as much as comparing five.';
+  'Internal: an empty shelf for a base in place of an earlier one, whose table is left for those who are reading it. A '
+  'row holds ten passages of one document, since reading a row costs as much as comparing five.';
 
 create function fill_shelf(p_base uuid, p_shelf text, p_rows bigint) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp

@@ -17,14 +17,17 @@ as $$
       and (p_filter -> 'documents' is null or p_filter -> 'documents' ? d.id::text)
       and (p_filter -> 'types' is null or p_filter -> 'types' ? d.source_type)
       and (p_filter ->> 'sender' is null or strpos(folded(d.sender), folded(p_filter ->> 'sender')) > 0)
+      and (p_filter -> 'sent_by' is null or d.user_id = (p_filter ->> 'sent_by')::bigint)
       and (p_filter ->> 'author' is null or strpos(folded(d.author), folded(p_filter ->> 'author')) > 0)
-      and (p_filter ->> 'since' is null or coalesce(d.published_at, d.created_at) >= (p_filter ->> 'since')::timestamptz)
-      and (p_filter ->> 'before' is null or coalesce(d.published_at, d.created_at) < (p_filter ->> 'before')::timestamptz)
+      and exists (
+        select from unnest(array[d.published_at, d.created_at]) as dated (at)
+        where (p_filter ->> 'since' is null or at >= (p_filter ->> 'since')::timestamptz)
+          and (p_filter ->> 'before' is null or at < (p_filter ->> 'before')::timestamptz))
   ) end
 $$;
 comment on function matching_documents is
-  'Internal: the documents of the base that a filter lets through; null where there is no filter. A document is as old as '
-  'what it was published, else as its sending.';
+  'Internal: the documents of the base that a filter lets through; null where there is no filter. Of a document''s own '
+  'day and that of its coming one has to be within since and before: «приказы 2024 года», «что присылали в мае».';
 
 create function search(p_base text, p_embedding text, p_model text, p_terms text[], p_spellings text, p_filter text,
   p_limit int)
@@ -58,8 +61,8 @@ begin
 end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg, each passage once. `similarity` (cosine) is there for all that the vector can '
-  'be compared with, `bm25` for those that the words found, with what each term of the question is worth in `rarities`. '
-  'A leg without vector or terms is left out.';
+  'be compared with, `bm25` for those that the words found, with what each term of the question is worth in '
+  '`rarities`. A leg without vector or terms is left out.';
 
 create function passage(p_base text, p_chunk bigint)
 returns setof passages

@@ -37,7 +37,8 @@ as $$
   order by b.id limit 500
 $$;
 comment on function outdated_bases is
-  'Bases with passages of another model; all of them, or the one of this name. For those that wait it has no vector yet.';
+  'Bases with passages of another model; all of them, or the one of this name. For those that wait it has no vector '
+  'yet.';
 
 create function outdated_documents(p_base text, p_model text)
 returns table (document_id uuid)
@@ -57,7 +58,8 @@ as $$
   where c.base_id = p_base::uuid and c.document_id = p_document::uuid and c.ordinal > p_after
   order by c.ordinal limit p_limit
 $$;
-comment on function chunks_to_embed is 'Passages of a document of this base as they were cut, after an ordinal, and whether the model has embedded them.';
+comment on function chunks_to_embed is
+  'Passages of a document of this base as they were cut, after an ordinal, and whether the model has embedded them.';
 
 create function store_next_vectors(p_base text, p_model text, p_vectors text)
 returns table (stored bigint)
@@ -72,7 +74,8 @@ begin
   on conflict (chunk_id) do update set model = excluded.model, embedding = excluded.embedding;
   return query select count(*) from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint);
 end $$;
-comment on function store_next_vectors is 'Lays new vectors beside the old ones; a passage that is gone meanwhile is left out.';
+comment on function store_next_vectors is
+  'Lays new vectors beside the old ones; a passage that is gone meanwhile is left out.';
 
 create function switch_model(p_base text, p_model text)
 returns table (missing bigint, switched bigint)

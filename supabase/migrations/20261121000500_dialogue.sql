@@ -11,7 +11,8 @@ comment on function lock_dialogue is
 
 alter table chat_messages add column terms text[] not null default '{}';
 alter table chat_archive add column terms text[] not null default '{}';
-comment on column chat_archive.terms is 'Lexical terms of the message, for recalling it when something like it is asked.';
+comment on column chat_archive.terms is
+  'Lexical terms of the message, for recalling it when something like it is asked.';
 
 create function insert_and_trim_pairs(p_user bigint, p_session text, p_base text, p_question text, p_answer text,
   p_question_terms text[] default '{}', p_answer_terms text[] default '{}', p_keep int default 30)
@@ -74,7 +75,8 @@ as $$
   ) pair
   where pair.role = 'user' and pair.answer is not null
 $$;
-comment on function archived_pairs is 'Internal: the exchanges that have left the window of a dialogue, with their terms.';
+comment on function archived_pairs is
+  'Internal: the exchanges that have left the window of a dialogue, with their terms.';
 
 create function recall_pairs(p_user bigint, p_session text, p_terms text[], p_limit int)
 returns table (id bigint, question text, answer text, score double precision)
@@ -130,7 +132,8 @@ as $$
     select s.up_to from chat_session_summary s where s.user_id = p_user and s.session_id = p_session::uuid), 0)
   order by p.id limit p_limit
 $$;
-comment on function unsummarised_pairs is 'Exchanges that have left the window and are not in the summary yet, oldest first.';
+comment on function unsummarised_pairs is
+  'Exchanges that have left the window and are not in the summary yet, oldest first.';
 
 create function save_summary(p_user bigint, p_session text, p_summary text, p_up_to bigint)
 returns table (up_to bigint)
@@ -150,7 +153,8 @@ begin
   returning s.up_to;
 end $$;
 comment on function save_summary is
-  'Keeps the running summary of a dialogue; no row when a later one is there, or when the dialogue was erased meanwhile.';
+  'Keeps the running summary of a dialogue; no row when a later one is there, or when the dialogue was erased '
+  'meanwhile.';
 
 create function list_sessions(p_user bigint, p_limit int)
 returns table (session_id uuid, title text, exchanges bigint, last_at timestamptz)

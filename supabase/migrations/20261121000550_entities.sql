@@ -157,8 +157,8 @@ begin
   returning e.document_id, e.base_id, e.lease, e.attempts, d.title, d.language;
 end $$;
 comment on function claim_enrichment is
-  'Gives a worker the next ready document to read entities from, or one whose worker has gone silent; `p_only` asks for '
-  'what is new in one base. What was begun so many times without an end is given up.';
+  'Gives a worker the next ready document to read entities from, or one whose worker has gone silent; `p_only` asks '
+  'for what is new in one base. What was begun so many times without an end is given up.';
 
 create function read_again(p_reader text, p_limit int)
 returns table (document_id uuid)
@@ -193,7 +193,8 @@ begin
   end if;
   return held;
 end $$;
-comment on function held_enrichment is 'Internal: locks an enrichment for its holder; anybody else is refused with BZ001.';
+comment on function held_enrichment is
+  'Internal: locks an enrichment for its holder; anybody else is refused with BZ001.';
 
 create function renew_enrichment(p_document text, p_lease text, p_lease_s double precision)
 returns table (document_id uuid)

@@ -29,8 +29,8 @@ as $$
   from due b order by b.created_at, b.id
 $$;
 comment on function due_notices is
-  'Batches that moved on since they were shown, in the order in which they came, with their documents; each is held back '
-  'from others for `p_hold_s`.';
+  'Batches that moved on since they were shown, in the order in which they came, with their documents; each is held '
+  'back from others for `p_hold_s`.';
 
 create function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)

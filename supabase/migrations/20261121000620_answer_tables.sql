@@ -1,5 +1,5 @@
--- Tables that were made for answers and can be had as files. In: rows with their sources, as JSON. Out: the same, by the
--- number on the button. They hold words of documents, and go when any document of their base is deleted.
+-- Tables that were made for answers and can be had as files. In: rows with their sources, as JSON. Out: the same, by
+-- the number on the button. They hold words of documents, and go when any document of their base is deleted.
 
 set search_path = public, extensions;
 

@@ -14,7 +14,8 @@ create table inbox (
   primary key (bot_id, update_id)
 );
 create index inbox_waiting on inbox (bot_id, update_id) where handled_at is null;
-comment on table inbox is 'Updates that were acknowledged to Telegram; the handled ones are remembered for a day against redelivery.';
+comment on table inbox is
+  'Updates that were acknowledged to Telegram; the handled ones are remembered for a day against redelivery.';
 
 create function receive_update(p_bot bigint, p_update bigint, p_payload text)
 returns table (is_new boolean)
@@ -28,7 +29,8 @@ as $$
   )
   select exists (select from added);
 $$;
-comment on function receive_update is 'Keep an update before it is acknowledged; false when it is here already (redelivered).';
+comment on function receive_update is
+  'Keep an update before it is acknowledged; false when it is here already (redelivered).';
 
 create function finish_update(p_bot bigint, p_update bigint)
 returns table (forgotten bigint)
@@ -42,7 +44,8 @@ as $$
   )
   select count(*) from old;
 $$;
-comment on function finish_update is 'The update was handled: drop its body, and forget what was handled over a day ago.';
+comment on function finish_update is
+  'The update was handled: drop its body, and forget what was handled over a day ago.';
 
 create function unfinished_updates(p_bot bigint, p_after bigint, p_limit int)
 returns table (update_id bigint, payload jsonb)
@@ -63,5 +66,5 @@ as $$
   returning i.attempts
 $$;
 comment on function begin_update_again is
-  'How often the handling of this update has begun, this time included. Those that only wait behind it are not counted: '
-  'an update that kills every process must not take others with it.';
+  'How often the handling of this update has begun, this time included. Those that only wait behind it are not '
+  'counted: an update that kills every process must not take others with it.';

@@ -1,7 +1,7 @@
 -- Who may touch what: the owner of the database and, on Supabase, `service_role`. Nobody else may read a row or call a
 -- function. In: all that the migrations before made. Out: row-level security without a policy, and grants.
--- Tables and functions are named one by one, because pgvector may live in this schema too and stays open to all. A later
--- migration does the same for what it adds; a test finds what was forgotten.
+-- Tables and functions are named one by one, because pgvector may live in this schema too and stays open to all. A
+-- later migration does the same for what it adds; a test finds what was forgotten.
 
 do $$
 declare
@@ -9,7 +9,7 @@ declare
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
     'common_terms', 'vector_shelves', 'next_vectors',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
-    'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
+    'kept_readings', 'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
   counters constant text[] := array[
     'documents_chunks', 'chat_messages', 'answer_feedback', 'turn_metrics', 'answer_tables', 'entities',
@@ -17,16 +17,18 @@ declare
   functions constant text[] := array[
     'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
     'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'turns',
-    'next_document', 'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease', 'return_document',
-    'report_progress',
+    'next_document', 'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease',
+    'return_document', 'report_progress',
     'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
     'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',
     'insert_blocks', 'put_blocks', 'add_blocks', 'publish_document', 'postpone_document', 'fail_document',
-    'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle', 'rename_document',
-    'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document', 'clean_base',
-    'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
-    'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status', 'failures_by_code', 'overall_statistics',
-    'save_feedback', 'save_turn', 'save_table', 'read_table', 'forget_tables',
+    'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
+    'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
+    'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
+    'save_feedback', 'save_turn', 'local_day', 'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status',
+    'failures_by_code', 'overall_statistics', 'overall_by_day', 'steps_by_action', 'save_table', 'read_table',
+    'forget_tables',
+    'recall_readings', 'keep_reading', 'forget_readings',
     'lock_entities', 'drop_unmentioned', 'forget_entities', 'await_enrichment', 'claim_enrichment', 'read_again',
     'held_enrichment',
     'renew_enrichment', 'postpone_enrichment', 'store_entities', 'read_spans', 'resolve_names', 'entity_facts',

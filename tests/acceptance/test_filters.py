@@ -46,6 +46,7 @@ async def fill(anna: Person, you: Person, folder: Path) -> None:
 CASES: tuple[tuple[dict[str, str], set[str]], ...] = (
     ({}, ALL),
     ({"sender": "анна"}, {HERS}),
+    ({"sender": "asker"}, {MINE, FILE}),
     ({"source": "file"}, {FILE}),
     ({"document": "офис"}, {FILE}),
     ({"since": "2020-01-01", "source": "note"}, {HERS, MINE}),

@@ -65,6 +65,7 @@ async def test_an_admin_sees_everybody_and_nobody_else_does(start: Start, tmp_pa
         await ask_twice(you)
         groups = await anna.wait_for("База этой группы", after=await anna.say("/stats"))
         everybody = await you.wait_for("Все базы", after=await you.say("/stats"))
+        picture = await you.wait_for("сколько людей спрашивало", after=everybody)
         await anna.wait_for("Режим", after=await anna.say("/base"))
         hers = [seen.text for seen in await anna.messages() if seen.is_bot]
     assert "0 документов" in groups.text
@@ -72,6 +73,8 @@ async def test_an_admin_sees_everybody_and_nobody_else_does(start: Start, tmp_pa
     assert "спрашивали: 1, баз: 2" in everybody.text
     assert "Вопросов: 2; из общих знаний 0, цитатами 2" in everybody.text
     assert "Документы: готовы 1" in everybody.text
+    assert picture.text.splitlines()[2] == "2. Документы: 🟩 прочитаны, 🟥 не прочитаны"
+    assert (picture.raw["photo"][-1]["width"], picture.raw["photo"][-1]["height"]) == (1080, 663)
     assert not any("Все базы" in text for text in hers)
 
 
@@ -116,7 +119,7 @@ async def test_prometheus_reads_a_question_and_a_document(
     assert seen["baza_search_seconds_count{}"] >= 1
     assert sum(value for name, value in seen.items() if name.startswith("baza_model_calls_total{")) >= 1
     assert seen["baza_model_tokens_total{prompt,answer}"] > 0
-    assert 0 < seen["baza_turn_seconds_sum{models}"] <= seen["baza_turn_seconds_sum{whole}"]
+    assert 0 < seen["baza_turn_models_seconds_sum{}"] <= seen["baza_turn_seconds_sum{}"]
     assert seen["baza_document_stage_seconds_count{embedding}"] == 1
     assert (seen["baza_queue_documents{waiting}"], seen["baza_queue_documents{working}"]) == (0, 0)
 

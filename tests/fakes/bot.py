@@ -137,6 +137,12 @@ class Person:
         }
         await self._feed({"update_id": self._update_id, "callback_query": query})
 
+    async def stop_draft(self) -> None:
+        """Press Telegram's own button on a draft."""
+        self._update_id += 1
+        stopped = {"chat": chat_json(self.chat), "draft_id": 1}
+        await self._feed({"update_id": self._update_id, "stopped_message_generation": stopped})
+
     async def choose(self, mode: Mode) -> None:
         """Switch the mode and forget what was said about it."""
         await self.say("/chat" if mode is Mode.CHAT else "/base")

@@ -7,13 +7,16 @@ from datetime import date
 from pydantic import JsonValue
 
 from domain.ids import DocumentId
+from prompts.breadth import load_breadth
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run
 from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.planning.breadth import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
 from tests.fakes.rag import BASE, USER
 
 QUESTION = "Где применял RAG?"
+BREADTH = Breadth(load_breadth())
 
 
 def begin(run: Run | None = None) -> ToolContext:

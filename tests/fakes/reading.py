@@ -10,15 +10,23 @@ from datetime import UTC, date, datetime, timedelta
 from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
+from domain.errors import DatabaseAway
 from domain.ids import BaseId, ChunkId, DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.execution.run import Run
 from rag.execution.tools import ToolContext
-from rag.iterative.wire import IterationReply, IterationRequest, SynthesisReply, SynthesisRequest
+from rag.iterative.wire import (
+    ComparisonReply,
+    ComparisonRequest,
+    IterationReply,
+    IterationRequest,
+    SynthesisReply,
+    SynthesisRequest,
+)
 from rag.metering import begin_metering, note_usage
 from rag.ports import Schema
-from rag.records import ChatMessage, Passage, RankedPassage, SearchFilter
+from rag.records import ChatMessage, KeptReading, Passage, RankedPassage, SearchFilter
 from rag.tokens import estimate_tokens
 from tests.fakes.cards import ready
 from tests.fakes.rag import BASE, USER, make_passage
@@ -81,6 +89,22 @@ class Shelf:
         return tuple(RankedPassage(passage=self.passages(name)[0], score=1.0) for name in self.found)
 
 
+@dataclass
+class Memory:
+    """A ReadingMemory of any number of bases."""
+
+    kept: dict[tuple[BaseId, str], dict[str, KeptReading]] = field(default_factory=dict)
+    error: DatabaseAway | None = None  # when something is to be kept
+
+    async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
+        return list(self.kept.get((base, request), {}).values())
+
+    async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
+        if self.error:
+            raise self.error
+        self.kept.setdefault((base, request), {})[reading.key] = reading
+
+
 Reads = Callable[[IterationRequest], IterationReply]
 
 
@@ -90,9 +114,11 @@ class ReadingModel:
 
     reply: Reads
     synthesis: Callable[[SynthesisRequest], SynthesisReply] | None = None
+    comparison: Callable[[ComparisonRequest], ComparisonReply] | None = None
     name: str = "reading"
     requests: list[IterationRequest] = field(default_factory=list)
     syntheses: list[SynthesisRequest] = field(default_factory=list)
+    comparisons: list[ComparisonRequest] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of the prompts, in tokens
 
     async def structured(
@@ -105,6 +131,9 @@ class ReadingModel:
         if schema is IterationReply:
             self.requests.append(IterationRequest.model_validate_json(messages[-1].content))
             answer = self.reply(self.requests[-1])
+        elif schema is ComparisonReply:
+            self.comparisons.append(ComparisonRequest.model_validate_json(messages[-1].content))
+            answer = (self.comparison or agree)(self.comparisons[-1])
         else:
             self.syntheses.append(SynthesisRequest.model_validate_json(messages[-1].content))
             answer = (self.synthesis or repeat)(self.syntheses[-1])
@@ -115,6 +144,11 @@ class ReadingModel:
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         raise NotImplementedError
+
+
+def agree(request: ComparisonRequest) -> ComparisonReply:
+    """Nothing contradicts anything."""
+    return ComparisonReply(updated_facts=())
 
 
 def repeat(request: SynthesisRequest) -> SynthesisReply:

@@ -11,5 +11,7 @@ def fact_table(*rows: tuple[str, ...], columns: tuple[str, ...] = ("Догово
     return FactTable(title="Договоры", columns=columns, rows=made)
 
 
-def shown(action: str, state: StepState = StepState.DONE, about: str = "", **counts: int) -> StepShown:
-    return StepShown(id=action, action=action, about=about, state=state, **counts)
+def shown(
+    action: str, state: StepState = StepState.DONE, about: str = "", *, is_empty: bool = False, **counts: int
+) -> StepShown:
+    return StepShown(id=action, action=action, about=about, state=state, is_empty=is_empty, **counts)

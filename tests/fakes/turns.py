@@ -23,6 +23,7 @@ from rag.records import (
 )
 from rag.retrieval.search import Retrieval
 from tests.fakes.catalogue import Catalogue
+from tests.fakes.planning import BREADTH
 from tests.fakes.rag import (
     FixedEmbedder,
     FoundPassages,
@@ -64,7 +65,7 @@ class Turn:
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=entities,
-            planner=Planner(planner, tools=tools, intents=intents, threshold=0.5),
+            planner=Planner(planner, tools=tools, intents=intents, threshold=0.5, breadth=BREADTH),
             prompt=PlannerPrompt(
                 prompts,
                 intents=intents,

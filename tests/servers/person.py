@@ -66,6 +66,7 @@ class Person:
         self.seen: list[Seen] = []
         self.answers: list[Answer] = []
         self.drafts: list[str] = []
+        self.stoppable: int | None = None  # the last draft, when it has a button
         self.actions: list[str] = []
         self._base = f"{page_url.rstrip('/')}/people/{user_id}"
         self._chat = f"{self._base}/chats/{self.chat_id}/messages"
@@ -132,6 +133,17 @@ class Person:
                         answer = await self._post(f"{self._chat}/{candidate.message_id}/press", body)
                         return str(answer["query_id"])
         raise LookupError(f"no button «{button}» in {[one.buttons for one in found if one.buttons]}")
+
+    async def stop_draft(self) -> None:
+        """Press the button on the draft that grows. Raises AssertionError when it has none."""
+        await self._post(f"{self._base}/chats/{self.chat_id}/drafts/{self.stoppable or 0}/stop", {})
+
+    async def wait_for_draft(self, pattern: str, timeout: float = 30) -> str:  # noqa: ASYNC109 - as below
+        """The first text of a draft, from now on or before, in which the pattern is found."""
+        async with asyncio.timeout(timeout), self._changed:
+            while not (found := [text for text in self.drafts if re.search(pattern, text)]):
+                await self._changed.wait()
+        return found[0]
 
     async def click(self, button: str) -> Seen:
         """Press the reply-keyboard button whose text contains `button`: its text is said."""
@@ -247,6 +259,7 @@ class Person:
                     self.answers.append(Answer(query_id=event["query_id"], text=text, alert=alert))
                 case "draft":
                     self.drafts.append(event["text"])
+                    self.stoppable = event["draft_id"] if event["can_stop"] else None
                 case "action":
                     self.actions.append(event["action"])
             self._changed.notify_all()

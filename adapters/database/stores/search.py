@@ -66,8 +66,9 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
         "documents": [*only.documents],
         "types": [kind.value for kind in only.types],
         "sender": only.sender,
+        "sent_by": only.sent_by,
         "author": only.author,
         "since": iso(only.since),
         "before": iso(only.before),
     }
-    return {name: value for name, value in asked.items() if value}
+    return {name: value for name, value in asked.items() if value not in (None, "", [])}

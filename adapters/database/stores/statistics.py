@@ -8,7 +8,16 @@ from datetime import date
 from adapters.database import rows
 from adapters.database.transport import Row, Transport
 from domain.ids import BaseId
-from domain.statistics import BaseStatistics, OverallStatistics, QueueState, TurnFigures, TurnsOfDay
+from domain.statistics import (
+    ActionFigures,
+    BaseStatistics,
+    Day,
+    OverallStatistics,
+    QueueState,
+    StepFigures,
+    TurnFigures,
+    TurnsOfDay,
+)
 
 FAILURES_SHOWN = 10
 
@@ -43,11 +52,13 @@ class StatisticsStore:
             oldest_s=_number(state, "oldest_s"),
         )
 
-    async def of_all(self, *, days: int) -> OverallStatistics:
-        """Everybody, the last `days` days."""
+    async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
+        """Everybody, the last `days` days, by a clock that is so many minutes ahead of UTC; at most 900 days."""
         (held,) = await self._transport.call("overall_statistics", p_days=days)
         statuses = await self._transport.call("documents_by_status")
         failures = await self._transport.call("failures_by_code", p_days=days, p_limit=FAILURES_SHOWN)
+        actions = await self._transport.call("steps_by_action", p_days=days)
+        by_day = await self._transport.call("overall_by_day", p_days=days, p_offset_minutes=offset_minutes)
         return OverallStatistics(
             people=rows.integer(held, "people"),
             active=rows.integer(held, "active"),
@@ -60,6 +71,13 @@ class StatisticsStore:
             slowest_s=rows.number_or_none(held, "slowest_s"),
             slowest_document_s=rows.number_or_none(held, "slowest_document_s"),
             figures=_figures(held),
+            total_s=_number(held, "total_s"),
+            searching_s=_number(held, "searching_s"),
+            models_s=_number(held, "models_s"),
+            facts=rows.integer(held, "facts"),
+            facts_used=rows.integer(held, "facts_used"),
+            actions=tuple(map(_action, actions)),
+            days=tuple(map(_day, by_day)),
             documents={rows.text(row, "status"): rows.integer(row, "documents") for row in statuses},
             failures={rows.text(row, "code"): rows.integer(row, "documents") for row in failures},
             queue=await self.queue(),
@@ -74,6 +92,39 @@ def _figures(row: Row) -> TurnFigures:
         thumbs_down=rows.integer(row, "thumbs_down"),
         tokens=rows.integer(row, "tokens"),
         cost=_number(row, "cost"),
+        steps=StepFigures(
+            turns=rows.integer(row, "planned_turns"),
+            planned=rows.integer(row, "steps_planned"),
+            run=rows.integer(row, "steps_run"),
+            adapted=rows.integer(row, "adapted"),
+            median_s=rows.number_or_none(row, "planned_median_s"),
+        ),
+    )
+
+
+def _action(row: Row) -> ActionFigures:
+    return ActionFigures(
+        action=rows.text(row, "action"),
+        steps=rows.integer(row, "steps"),
+        failed=rows.integer(row, "failed"),
+        median_s=_number(row, "median_s"),
+        tokens=rows.integer(row, "tokens"),
+    )
+
+
+def _day(row: Row) -> Day:
+    return Day(
+        day=date.fromisoformat(rows.text(row, "day")),
+        turns=rows.integer(row, "turns"),
+        people=rows.integer(row, "people"),
+        tokens=rows.integer(row, "tokens"),
+        cost=_number(row, "cost"),
+        median_s=rows.number_or_none(row, "median_s"),
+        p95_s=rows.number_or_none(row, "p95_s"),
+        thumbs_up=rows.integer(row, "thumbs_up"),
+        thumbs_down=rows.integer(row, "thumbs_down"),
+        read=rows.integer(row, "read"),
+        failed=rows.integer(row, "failed"),
     )
 
 

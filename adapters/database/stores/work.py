@@ -4,7 +4,7 @@ In: what ingestion made of a document. Out: its state. Every call but `claim` is
 raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 
 from adapters.database import rows
@@ -14,6 +14,7 @@ from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
 from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
+from domain.portions import in_portions
 from ingestion.errors import LeaseLost
 from ingestion.records import Block, ClaimedDocument, Document, Edition, Failure, IndexedChunk, PublishedDocument
 
@@ -69,8 +70,8 @@ class WorkStore:
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         """Store title, figures and all blocks, a book's in several calls; how many chunks earlier attempts left."""
-        batches = _in_batches(parsed.blocks)
-        batch = next(batches)
+        batches = in_portions(parsed.blocks, lambda block: len(block.text), limit=BATCH_CHARS)
+        batch = next(batches, [])
         found = await self._call(
             "store_blocks", document, p_parsed=json_text(_parsed_json(parsed, batch)), p_chunks=chunks
         )
@@ -135,19 +136,6 @@ def _failure_arguments(failure: Failure) -> dict[str, Argument]:
     }
 
 
-def _in_batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """At least one, which may be empty."""
-    batch: list[Block] = []
-    chars = 0
-    for block in blocks:
-        if chars > BATCH_CHARS:
-            yield batch
-            batch, chars = [], 0
-        batch.append(block)
-        chars += len(block.text)
-    yield batch
-
-
 def _parsed_json(parsed: Document, blocks: Sequence[Block]) -> dict[str, JsonValue]:
     return {
         "title": parsed.title,
@@ -174,9 +162,19 @@ def _chunks_json(chunks: Sequence[IndexedChunk]) -> str:
 
 
 def _postings(indexed: IndexedChunk) -> dict[str, JsonValue]:
-    """Term -> how often in the text, and how often in what stands above it."""
+    """Terms, how often each is in the text, and how often in what stands above it; the numbers as PostgreSQL's arrays,
+    which it reads faster than JSON's."""
     body, above = indexed.terms, indexed.titled
-    return {term: [body.get(term, 0), above.get(term, 0)] for term in {**body, **above}}
+    terms = [*body, *(term for term in above if term not in body)]
+    return {
+        "terms": list[JsonValue](terms),
+        "frequencies": _array_text(body.get(term, 0) for term in terms),
+        "titled": _array_text(above.get(term, 0) for term in terms),
+    }
+
+
+def _array_text(numbers: Iterable[int]) -> str:
+    return f"{{{','.join(map(str, numbers))}}}"
 
 
 def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
@@ -190,5 +188,5 @@ def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
         "length": indexed.length,
         "model": indexed.model,
         "embedding": vector_text(indexed.vector) if indexed.vector else None,
-        "terms": _postings(indexed),
+        **_postings(indexed),
     }

@@ -75,7 +75,7 @@ async def send_message_draft(call: Call) -> bool:
     formatted = read_formatted(call)
     if utf16_length(formatted.text) > TEXT_UNITS:
         raise bad("message is too long")
-    call.exchange.hub.tell_pages(
+    call.exchange.draft(
         {
             "type": "draft",
             "chat_id": room.chat_id,
@@ -83,6 +83,8 @@ async def send_message_draft(call: Call) -> bool:
             "text": formatted.text,
             "entities": [entity_json(entity) for entity in formatted.entities],
             "seconds": DRAFT_S,
+            "can_stop": call.params.flag("can_stop"),
+            "keep_on_stop": call.params.flag("keep_on_stop"),
         }
     )
     return True

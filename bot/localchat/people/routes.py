@@ -8,6 +8,7 @@ GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"mess
 POST /people/{user}/chats/{chat}/messages              {"text", "files", "as_file", "reply_to"} -> {"messages"}
 POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
 POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
+POST /people/{user}/chats/{chat}/drafts/{id}/stop      the button on a draft
 GET  /files/{file}                                     the bytes, always as an attachment
 """
 
@@ -48,6 +49,7 @@ class PeopleApi:
             web.post(_CHAT, self._say),
             web.post(_CHAT + "/{message:\\d+}", self._edit),
             web.post(_CHAT + "/{message:\\d+}/press", self._press),
+            web.post("/people/{user:\\d+}/chats/{chat:-?\\d+}/drafts/{draft:\\d+}/stop", self._stop_draft),
             web.get("/files/{file}", self._file),
         ]
 
@@ -94,6 +96,11 @@ class PeopleApi:
         row, column = int(str(body.get("row", -1))), int(str(body.get("column", -1)))
         query_id = speaking.press(self._exchange, message, _user(request), row=row, column=column)
         return web.json_response({"query_id": query_id})
+
+    async def _stop_draft(self, request: web.Request) -> web.Response:
+        if not self._exchange.stop_draft(_room(request).chat_id, int(request.match_info["draft"])):
+            raise bad("there is no such draft")
+        return web.json_response({"ok": True})
 
     def _message(self, request: web.Request) -> Message:
         found = self._exchange.messages.find(_room(request).chat_id, int(request.match_info["message"]))

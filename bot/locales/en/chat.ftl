@@ -5,6 +5,7 @@ answer-quotes-label = Here is what the base holds:
 answer-sources-label = The information comes from:
 answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
+answer-stopped = Stopped as you asked: the answer is not finished.
 answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
 
 place-pages = p. { $pages }
@@ -49,8 +50,11 @@ step-rows = Collecting a table: { $about }
 step-think = Thinking over what was found
 step-other = Doing the next step
 step-progress = { $done } of { $total }
+step-nothing = { $step }: nothing found
+step-no-conclusion = { $step }: no conclusions yet
+step-in-vain = { $step }: left out, the searches before brought nothing new
 button-enough = Stop
-enough-heard = All right: answering from what is known so far.
+enough-heard = Stopping: you get what there is.
 enough-too-late = The answer is there already.
 answer-documents-read =
     { $total ->
@@ -60,10 +64,22 @@ answer-documents-read =
         [0] .
        *[other] ; { $without } of them say nothing of it.
     }
+answer-documents-chosen = Chosen by search: { $total } of the { $base } documents of the base, the others were not read.
+answer-documents-remembered =
+    { $count ->
+        [one] { $count } of them was read before for the same question: taken from memory.
+       *[other] { $count } of them were read before for the same question: taken from memory.
+    }
+answer-documents-left = Documents that did not fit: { $count }. Ask the same again: what was read is remembered, the rest comes next.
 answer-documents-failed =
     { $count ->
         [one] { $count } document could not be worked through: the service did not answer.
        *[other] { $count } documents could not be worked through: the service did not answer.
+    }
+answer-facts-uncompared =
+    { $count ->
+        [one] { $count } statement was not compared with other documents: not every disagreement may be named.
+       *[other] { $count } statements were not compared with other documents: not every disagreement may be named.
     }
 answer-rows-missing =
     { $count ->
@@ -71,6 +87,7 @@ answer-rows-missing =
        *[other] { $count } more rows are in the documents but were not copied out: list and count may be incomplete.
     }
 answer-steps-failed = This did not work: { $steps }. The answer is incomplete without it.
+answer-steps-in-vain = Not done: { $steps }. The searches before brought nothing new. If it matters, ask about it by itself.
 answer-spent-stopped = Stopped as you asked: this is what was known by then.
 answer-spent-steps = The question takes more steps than one go may have: this is what was known by then. Ask about a part.
 answer-spent-seconds = The time for one question is over: this is what was known by then. Ask about a part to learn more.

@@ -22,12 +22,27 @@ stats-seconds = An answer usually takes { NUMBER($median, maximumFractionDigits:
 stats-thumbs = Ratings: 👍 { NUMBER($up) } · 👎 { NUMBER($down) }
 stats-tokens = Tokens of models: { NUMBER($tokens) }
 stats-cost = Cost: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
+stats-steps = Questions in several steps: { NUMBER($turns) }, { NUMBER($steps) } { $steps ->
+    [one] step
+   *[other] steps
+} on average, usually { NUMBER($seconds, maximumFractionDigits: 0) } s
 
 stats-all-title = 📈 <b>All bases, { $days } days</b>
 stats-all-people = People: { NUMBER($people) }, asked: { NUMBER($active) }, bases: { NUMBER($bases) }
 stats-all-turns = Questions: { NUMBER($turns) }; general knowledge { NUMBER($general) }, in quotes { NUMBER($quoted) }, nothing found { NUMBER($unanswered) }
 stats-all-calls = Calls of models: { NUMBER($count) }
 stats-all-slowest = Slowest answer: { NUMBER($seconds, maximumFractionDigits: 1) } s
+stats-all-waiting = Of the time of answers, waited for searches { $searching } %, for models { $models } %
+stats-all-facts = Facts found: { NUMBER($found) }, used by answers: { NUMBER($used) } ({ $share } %)
+stats-all-plans = Steps planned: { NUMBER($planned) }, run: { NUMBER($run) }, changed on the way: { NUMBER($adapted) }
+stats-all-actions = Steps: { $list }
+stats-all-action = { $action } { NUMBER($count) } of { NUMBER($seconds, maximumFractionDigits: 1) } s{ $tokens ->
+    [0] { "" }
+   *[other] , tokens { NUMBER($tokens) }
+}{ $failed ->
+    [0] { "" }
+   *[other] , failed { NUMBER($failed) }
+}
 stats-all-slowest-document = Slowest document: { $length }
 stats-all-documents = Documents: { $list }
 stats-all-failures = Not read in these days: { $list }
@@ -45,3 +60,11 @@ stats-status-failed = not read
 stats-status-duplicate = known already
 stats-status-cancelled = cancelled
 stats-status-superseded = earlier versions
+
+stats-chart-title = Day by day:
+stats-chart-asked = 🟦 Questions, 🟧 how many people asked
+stats-chart-documents = Documents: 🟩 read, 🟥 not read
+stats-chart-tokens = 🟪 Tokens of models
+stats-chart-cost = 🟧 Cost, $
+stats-chart-seconds = Seconds of an answer: 🟦 usually, 🟧 95 of 100 no more than
+stats-chart-thumbs = Ratings, %: 🟩 👍, 🟥 👎

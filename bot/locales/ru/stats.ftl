@@ -24,12 +24,29 @@ stats-seconds = Ответ обычно за { NUMBER($median, maximumFractionDi
 stats-thumbs = Оценки ответов: 👍 { NUMBER($up) } · 👎 { NUMBER($down) }
 stats-tokens = Токенов моделей: { NUMBER($tokens) }
 stats-cost = Стоило: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
+stats-steps = Вопросов в несколько шагов: { NUMBER($turns) }, в среднем { NUMBER($steps) } { $steps ->
+    [one] шаг
+    [few] шага
+    [many] шагов
+   *[other] шага
+}, обычно { NUMBER($seconds, maximumFractionDigits: 0) } с
 
 stats-all-title = 📈 <b>Все базы за { $days } дней</b>
 stats-all-people = Людей: { NUMBER($people) }, спрашивали: { NUMBER($active) }, баз: { NUMBER($bases) }
 stats-all-turns = Вопросов: { NUMBER($turns) }; из общих знаний { NUMBER($general) }, цитатами { NUMBER($quoted) }, не нашлось { NUMBER($unanswered) }
 stats-all-calls = Вызовов моделей: { NUMBER($count) }
 stats-all-slowest = Самый долгий ответ: { NUMBER($seconds, maximumFractionDigits: 1) } с
+stats-all-waiting = Из времени ответов ждали поиска { $searching } %, моделей { $models } %
+stats-all-facts = Фактов найдено { NUMBER($found) }, пошло в ответы { NUMBER($used) } ({ $share } %)
+stats-all-plans = Шагов в планах: { NUMBER($planned) }, выполнено { NUMBER($run) }, изменено на ходу { NUMBER($adapted) }
+stats-all-actions = Шаги: { $list }
+stats-all-action = { $action } { NUMBER($count) } по { NUMBER($seconds, maximumFractionDigits: 1) } с{ $tokens ->
+    [0] { "" }
+   *[other] , токенов { NUMBER($tokens) }
+}{ $failed ->
+    [0] { "" }
+   *[other] , не удалось { NUMBER($failed) }
+}
 stats-all-slowest-document = Самый долгий документ: { $length }
 stats-all-documents = Документы: { $list }
 stats-all-failures = Не прочитаны за эти дни: { $list }
@@ -47,3 +64,11 @@ stats-status-failed = не прочитаны
 stats-status-duplicate = уже были
 stats-status-cancelled = отменены
 stats-status-superseded = прежние версии
+
+stats-chart-title = По дням:
+stats-chart-asked = 🟦 Вопросы, 🟧 сколько людей спрашивало
+stats-chart-documents = Документы: 🟩 прочитаны, 🟥 не прочитаны
+stats-chart-tokens = 🟪 Токены моделей
+stats-chart-cost = 🟧 Стоимость, $
+stats-chart-seconds = Секунды ответа: 🟦 обычно, 🟧 95 из 100 не дольше
+stats-chart-thumbs = Оценки, %: 🟩 👍, 🟥 👎

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tests.fakes.stores.answer_tables import MemoryAnswerTables
 from tests.fakes.stores.intake import MemoryIntake
+from tests.fakes.stores.kept_readings import MemoryKeptReadings
 from tests.fakes.stores.library import MemoryLibrary, MemoryNotices
 from tests.fakes.stores.people import MemoryDialogue, MemoryPeople
 from tests.fakes.stores.queue import MemoryText, MemoryWork
@@ -17,6 +18,7 @@ __all__ = [
     "MemoryAnswerTables",
     "MemoryDialogue",
     "MemoryIntake",
+    "MemoryKeptReadings",
     "MemoryLibrary",
     "MemoryNotices",
     "MemoryPeople",
@@ -69,3 +71,7 @@ class MemoryStores:
     @property
     def answer_tables(self) -> MemoryAnswerTables:
         return MemoryAnswerTables(self.tables)
+
+    @property
+    def kept_readings(self) -> MemoryKeptReadings:
+        return MemoryKeptReadings(self.tables)

@@ -6,6 +6,7 @@ In and out: what `rag.ports.PassageSearch` says.
 import math
 import operator
 from collections.abc import Mapping
+from datetime import datetime
 
 from domain.ids import BaseId, ChunkId
 from ingestion.records import IndexedChunk
@@ -63,16 +64,20 @@ def _worded(stored: Stored, query: SearchQuery) -> tuple[dict[ChunkId, float], t
 def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
     if only is None:
         return True
-    published = (row.parsed.published_at if row.parsed else None) or row.source.published_at or row.created_at
+    published = (row.parsed.published_at if row.parsed else None) or row.source.published_at
     author = (row.parsed.author if row.parsed else None) or row.source.author or ""
     return (
         (not only.documents or row.id in only.documents)
         and (not only.types or row.source.type in only.types)
         and (only.sender is None or _folded(only.sender) in _folded(row.sender or ""))
+        and (only.sent_by is None or only.sent_by == row.user_id)
         and (only.author is None or _folded(only.author) in _folded(author))
-        and (only.since is None or published >= only.since)
-        and (only.before is None or published < only.before)
+        and any(_is_within(day, only) for day in (published, row.created_at) if day)
     )
+
+
+def _is_within(day: datetime, only: SearchFilter) -> bool:
+    return (only.since is None or day >= only.since) and (only.before is None or day < only.before)
 
 
 def _folded(name: str) -> str:

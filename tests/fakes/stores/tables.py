@@ -17,7 +17,7 @@ from domain.people import UserState
 from domain.tables import SourcedTable
 from ingestion.records import Block, Document, Edition, Failure, IndexedChunk, NameLine, Source
 from rag.metering import TurnMetrics
-from rag.records import Exchange
+from rag.records import Exchange, KeptReading
 
 IN_STAGES = frozenset(
     {
@@ -174,6 +174,8 @@ class DocumentRow:
             ahead=ahead,
             version=self.version,
             author=(self.parsed.author if self.parsed else None) or self.source.author,
+            sent_by=self.user_id,
+            sender=self.sender,
             published_at=(self.parsed.published_at if self.parsed else None) or self.source.published_at,
             size_bytes=self.size_bytes,
             media_type=self.media_type,
@@ -197,6 +199,7 @@ class Tables:
     feedback: dict[tuple[UserId, ChatId, MessageId], int] = field(default_factory=dict)
     turns: list[TurnMetrics] = field(default_factory=list)
     answer_tables: dict[int, tuple[BaseId, SourcedTable]] = field(default_factory=dict)
+    kept_readings: dict[tuple[BaseId, str, str], KeptReading] = field(default_factory=dict)
     chunks_made: int = 0
 
     def documents_of(self, base: BaseId) -> list[DocumentRow]:
@@ -255,6 +258,8 @@ class Tables:
         del self.documents[row.id]
         tables, base = self.answer_tables, row.batch.base_id
         self.answer_tables = {number: table for number, table in tables.items() if table[0] != base}
+        kept = self.kept_readings.items()
+        self.kept_readings = {name: reading for name, reading in kept if row.id not in reading.documents}
         if not any(other.batch is row.batch for other in self.documents.values()):
             self.batches.pop(row.batch.id, None)
 

@@ -91,6 +91,8 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_turn": lambda _: json.dumps(turn_row(TURN)),
     "p_content": lambda _: json.dumps({"title": "t", "columns": [], "rows": []}),
     "p_table": lambda canary: canary.table,
+    "p_request": lambda canary: canary.word,
+    "p_key": lambda canary: canary.word,
     "p_days": lambda _: 30,
     "p_offset_minutes": lambda _: 180,
     "p_hold_s": lambda _: 0.0,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.database.stores.vectors import NextVectorStore
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, UserId
 from domain.tables import SourcedTable
-from rag.records import Exchange
+from rag.records import Exchange, KeptReading
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     MODEL,
@@ -94,6 +94,8 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
     await stores.library.save_turn(person, base, TURN)
     table = SourcedTable(title=word, columns=(word,), rows=((word,),))
     await _keep_entities(stores, base, word)
+    reading = KeptReading(key=word, documents=(ready[0],), content=word)
+    await stores.kept_readings.keep(base, word, reading)
     chunk = (await find(stores, base, word))[texts[0][0]].passage.chunk_id
     await NextVectorStore(stores.transport).store(base, NEXT_MODEL, [(chunk, NORTH)])
     return Canary(

@@ -137,5 +137,5 @@ async def test_only_documents_that_a_search_names_are_read(transport: Transport)
     async with model_that(copies) as (model, server):
         payload = await reading_tool(transport, model).run(arguments, asked_in(base))
     assert len(server.requests) == 1
-    assert payload.documents == DocumentsRead(read=1, total=1, without_data=1)
+    assert payload.documents == DocumentsRead(read=1, total=1, without_data=1, chosen_from=2)
     assert not payload.found

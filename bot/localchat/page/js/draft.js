@@ -15,8 +15,10 @@ export class Draft {
   }
 
   /** A new state of the draft. Another id begins anew. */
-  show({ draft_id: id, text, entities, seconds }) {
+  show({ draft_id: id, text, entities, seconds, can_stop: canStop, keep_on_stop: keep }) {
+    if (this.stopped === id) return;
     if (!this.node || this.id !== id) this.#begin(id);
+    this.#offerStop(canStop, keep);
     this.shown = Math.min(this.shown, commonStart(this.text, text));
     this.text = text;
     this.entities = entities;
@@ -44,9 +46,26 @@ export class Draft {
     this.text = "";
     this.shown = 0;
     this.frame = 0;
+    this.button = null;
     this.body = el("div", { class: "text" });
     this.node = el("div", { class: "message other first last fresh draft", "aria-busy": "true" }, el("div", { class: "bubble" }, this.body));
     this.column.append(this.node);
+  }
+
+  /** The button ends the draft here at once; the bot sends what stays. */
+  #offerStop(canStop, keep) {
+    if (canStop === Boolean(this.button)) return;
+    this.button?.remove();
+    this.button = canStop ? el("div", { class: "buttons" }, el("div", { class: "row" }, el("button", { type: "button", onclick: () => this.#stop(keep) }, el("span", {}, t.stop)))) : null;
+    this.node.classList.toggle("keyed", canStop);
+    if (this.button) this.node.append(this.button);
+  }
+
+  #stop(keep) {
+    this.stopped = this.id;
+    this.#offerStop(false);
+    if (!keep) this.clear();
+    this.actions.stop(this.id).catch(() => this.actions.toast(t.failed));
   }
 
   #run() {

@@ -13,7 +13,7 @@ export class Room {
     this.chat = chat;
     this.path = `/chats/${chat.id}/messages`;
     this.scroller = scroller;
-    this.scene = { me, group: chat.type !== "private", actions: { ...actions, press: (...args) => this.press(...args), jump: (id) => this.jump(id), say: (text) => this.say(text) } };
+    this.scene = { me, group: chat.type !== "private", actions: { ...actions, press: (...args) => this.press(...args), jump: (id) => this.jump(id), say: (text) => this.say(text), stop: (draft) => this.stop(draft) } };
     this.history = new History($("column"), this.scene);
     this.draft = new Draft($("column"), this.scene.actions);
     this.more = false;
@@ -80,6 +80,8 @@ export class Room {
   send(said) { return post(this.path, said); }
   change(id, text) { return post(`${this.path}/${id}`, { text }); }
   press(message, row, column) { return post(`${this.path}/${message.message_id}/press`, { row, column }); }
+
+  stop(draft) { return post(`/chats/${this.chat.id}/drafts/${draft}/stop`, {}); }
 
   /** Show a file that is on its way up. */
   going(node) {

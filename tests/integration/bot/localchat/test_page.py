@@ -142,6 +142,17 @@ async def test_a_draft_grows_and_becomes_the_message(page: Page, bot: Bot) -> No
     await expect(page.locator(".message")).to_have_count(1)
 
 
+async def test_a_draft_that_is_stopped_stays_as_it_is_and_the_button_goes(page: Page, bot: Bot) -> None:
+    await bot.send_message_draft(PRIVATE, draft_id=5, text="Штраф составляет", can_stop=True, keep_on_stop=True)
+    await page.locator(".draft").get_by_role("button", name="Остановить").click()
+    await expect(page.locator(".draft button")).to_have_count(0)
+    await bot.send_message_draft(PRIVATE, draft_id=5, text="Штраф составляет 0,1 %", can_stop=True, keep_on_stop=True)
+    await bot.send_chat_action(PRIVATE, "typing")
+    await expect(page.locator(".draft .text")).to_have_text("Штраф составляет")
+    (update,) = await bot.get_updates()
+    assert update.stopped_message_generation
+
+
 async def test_typing_is_shown_and_ends_with_the_message(page: Page, bot: Bot) -> None:
     await bot.send_chat_action(PRIVATE, "typing")
     await expect(page.locator("#chat-status")).to_contain_text("печатает")

@@ -182,6 +182,17 @@ async def test_drafts_are_shown_and_not_kept(bot: Bot, you: Person) -> None:
     assert len(await you.messages()) == 1
 
 
+async def test_a_draft_is_stopped_once_and_only_where_it_can_be(bot: Bot, you: Person) -> None:
+    await bot.send_message_draft(PRIVATE, draft_id=3, text="Штраф", can_stop=True)
+    await you.wait_for_draft("Штраф")
+    await you.stop_draft()
+    (update,) = await bot.get_updates(allowed_updates=["stopped_message_generation"])
+    assert update.stopped_message_generation
+    assert (update.stopped_message_generation.chat.id, update.stopped_message_generation.draft_id) == (PRIVATE, 3)
+    with pytest.raises(AssertionError, match="there is no such draft"):
+        await you.stop_draft()
+
+
 async def test_drafts_are_for_private_chats_and_need_an_id(bot: Bot) -> None:
     with pytest.raises(TelegramBadRequest):
         await bot.send_message_draft(GROUP, draft_id=3, text="Штраф")

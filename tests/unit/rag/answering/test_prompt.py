@@ -26,6 +26,7 @@ def build(
     summary: str = "",
     searched: bool = True,
     style: RenderStyle = RenderStyle.SHORT,
+    gaps: str = "",
 ) -> AnswerPrompt:
     window = tuple(Exchange(question=f"вопрос {n}", answer="ответ " * 40) for n in range(history))
     return build_prompt(
@@ -35,6 +36,7 @@ def build(
             dialogue=Dialogue(window=window, summary=summary),
             searched=searched,
             style=style,
+            gaps=gaps,
         ),
         prompts=load_prompts(),
         settings=AnswerSettings(
@@ -74,11 +76,23 @@ def test_general_knowledge_is_a_setting() -> None:
     assert "Do not answer from general knowledge" not in build().messages[0].content
 
 
+def test_what_steps_did_not_find_is_told_beside_the_materials_and_is_none_of_them() -> None:
+    gaps = "Looked for in the base, and nothing was found: «пени 2031»."
+
+    prompt = build(found=rank(make_passage("текст")), gaps=gaps)
+
+    assert gaps in prompt.messages[-1].content
+    assert gaps in prompt.materials  # its numbers may be said
+    assert len(prompt.facts) == 1
+    assert gaps not in build(gaps=gaps).messages[-1].content  # nothing was found at all, which is said anyway
+
+
+@pytest.mark.parametrize("gaps", ["", "Looked for in the base, and nothing was found: «пени». " * 8])
 @pytest.mark.parametrize("tokens", [3000, 4000, 8000])
-def test_everything_fits_into_the_budget(tokens: int) -> None:
+def test_everything_fits_into_the_budget(tokens: int, gaps: str) -> None:
     found = rank(*(make_passage("слово " * 200, number=number) for number in range(1, 30)))
 
-    prompt = build(found=found, history=15, tokens=tokens)
+    prompt = build(found=found, history=15, tokens=tokens, gaps=gaps)
 
     assert sum(estimate_tokens(message.content) for message in prompt.messages) <= tokens
     assert prompt.facts

@@ -1,7 +1,6 @@
 """`analyze`: statements that stand on materials, what is missing, and nothing that stands on nothing."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,9 +9,8 @@ from prompts.loader import load_prompts
 from rag.errors import ModelError
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.run import Run, RunLimits
+from rag.execution.run import Run, RunLimits, Spent
 from rag.execution.tools import StepFailed, ToolContext
-from rag.metering import Usage
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 
@@ -74,15 +72,17 @@ async def test_the_model_sees_task_materials_and_background_fenced_as_data() -> 
     assert task.content.index("Step a: 3 facts.") < task.content.index("Сравни сроки оплаты.")
 
 
-@pytest.mark.parametrize(
-    ("begun", "run"),
-    [(begin, Run()), (with_materials, Run(limits=RunLimits(model_calls=1), usage=Usage(calls=1)))],
-    ids=["nothing to think about", "the turn has spent its calls"],
-)
-async def test_without_need_or_means_no_model_is_asked(begun: Callable[[Run], ToolContext], run: Run) -> None:
+async def test_where_there_is_nothing_to_think_about_no_model_is_asked() -> None:
     model = ScriptedModel(reply())
-    assert await analyse(model, begun(run)) == FactsPayload()
+    assert await analyse(model, begin()) == FactsPayload()
     assert not model.asked
+
+
+async def test_a_limit_that_forbids_it_is_told() -> None:
+    model, run = ScriptedModel(reply()), Run(limits=RunLimits(tokens=1_000))
+    with pytest.raises(StepFailed, match="limits of the turn forbid it: tokens"):
+        await analyse(model, with_materials(run))
+    assert (model.asked, run.refused) == ([], Spent.TOKENS)
 
 
 async def test_a_model_that_is_away_fails_the_step() -> None:

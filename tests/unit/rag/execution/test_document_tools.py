@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from domain.documents import DocumentCard, Medium, Removed, SourceType
-from domain.ids import BaseId, DocumentId
+from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
@@ -15,7 +16,7 @@ from rag.execution.tools import ToolMisused
 from rag.records import Passage
 from tests.fakes.cards import card, ready
 from tests.fakes.planning import begin
-from tests.fakes.rag import BASE, make_passage
+from tests.fakes.rag import BASE, USER, make_passage
 
 
 @dataclass
@@ -79,6 +80,43 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
 async def test_the_list_is_narrowed_by_name_and_kind(arguments: ListArguments, titles: list[str]) -> None:
     payload = await ListDocuments(SHELF).run(arguments, begin())
     assert [fact.title for fact in payload.facts if fact.title] == titles
+
+
+SENT = Catalogue(
+    (
+        titled("Смета", sent_by=USER, sender="Пётр Первый"),
+        titled("Акт", sent_by=UserId(USER + 1), sender="Пётр Второй"),
+        titled("Договор", sent_by=UserId(USER + 2), sender="Анна"),
+        titled("Счёт", sent_by=UserId(USER + 3)),
+    )
+)
+
+
+@pytest.mark.parametrize(("sender", "titles"), [("asker", ["Смета"]), ("я", ["Смета"]), ("петр", ["Смета", "Акт"])])
+async def test_the_list_is_narrowed_by_who_sent_it_and_says_who_did(sender: str, titles: list[str]) -> None:
+    payload = await ListDocuments(SENT).run(ListArguments(sender=sender), begin())
+    listed = [fact for fact in payload.facts if fact.title]
+    assert [fact.title for fact in listed] == titles
+    assert all("sender Пётр" in fact.text for fact in listed)
+
+
+@pytest.mark.parametrize(
+    ("days", "titles"),
+    [
+        ({"since": "2026-05-11"}, ["Второй", "Третий"]),
+        ({"until": "2026-05-11"}, ["Первый", "Второй"]),
+        ({"since": "2026-05-11", "until": "2026-05-11"}, ["Второй"]),
+    ],
+)
+async def test_the_list_is_narrowed_to_the_days_on_which_they_came(days: dict[str, str], titles: list[str]) -> None:
+    came = (
+        titled(name, created_at=datetime(2026, 5, 10 + place, 23, tzinfo=UTC))
+        for place, name in enumerate(("Первый", "Второй", "Третий"))
+    )
+    tool = ListDocuments(Catalogue(tuple(came)))
+    payload = await tool.run(tool.read(days), begin())
+    assert [fact.title for fact in payload.facts if fact.title] == titles
+    assert payload.facts[0].text == f"Documents that fit: {len(titles)}."
 
 
 async def test_a_document_is_read_from_its_beginning_on() -> None:

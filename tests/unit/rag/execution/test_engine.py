@@ -126,6 +126,21 @@ async def test_a_turn_that_has_spent_its_due_begins_nothing(usage: Usage, spent:
     assert (done.spent, tools.asked, states(done)) == (spent, [], {"a": StepState.SKIPPED})
 
 
+async def test_searches_that_go_in_circles_are_left_out_and_told_of() -> None:
+    steps = [step(each) for each in "abcdef"]
+    tools = ScriptedTools(answers={each.id: found("x") for each in steps})
+    done = await run(tools, *steps)
+    assert tools.asked == ["a", "b", "c", "d"]
+    assert [states(done)[each] for each in "ef"] == [StepState.IN_VAIN] * 2
+
+
+async def test_a_limit_that_a_step_met_is_told_of() -> None:
+    turn = context()
+    turn.run.refused = Spent.TOKENS
+    done = await run(ScriptedTools(), step("a"), turn=turn)
+    assert (done.spent, states(done)) == (Spent.TOKENS, {"a": StepState.DONE})
+
+
 async def test_more_steps_than_a_turn_may_have_are_told_of() -> None:
     tools = ScriptedTools()
     done = await run(tools, step("a"), step("b", "a"), step("c", "b"), turn=context(limits=RunLimits(steps=2)))

@@ -6,8 +6,8 @@ import pytest
 
 from domain.errors import DatabaseAway
 from rag.execution.executor import EarlySearch, Executor
-from rag.execution.facts import FactsPayload
-from rag.execution.tools import ToolContext
+from rag.execution.facts import FactKind, FactsPayload
+from rag.execution.tools import StepFailed, ToolContext
 from rag.planning.plan import FallbackReason, Step
 from rag.records import DocumentsRead
 from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, WordsArguments, begin, call, plan
@@ -130,6 +130,43 @@ async def test_an_early_search_that_nobody_wants_is_cancelled() -> None:
     await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
     await asyncio.wait({begun.task})
     assert begun.task.cancelled()
+
+
+async def test_an_early_search_serves_as_the_fallback_where_no_other_search_was_planned() -> None:
+    search, begun = ScriptedTool(), await early(FOUND)
+    made = plan(call("RAG", tool="graph_query_tool"))
+    done = await Executor([search, GraphTool()], max_calls=4).execute(made, begin(), begun)
+    assert (search.asked, done.payload) == ([], FOUND)
+    assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
+
+
+async def test_a_search_that_was_broken_off_is_made_anew_as_the_fallback() -> None:
+    search, begun = ScriptedTool(FactsPayload(), FOUND), await early(FactsPayload())
+    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
+    assert (search.asked, done.payload) == (["совсем другое", QUESTION], FOUND)
+
+
+class ListTool(ScriptedTool):
+    """The documents of the base, which always are there."""
+
+    name = "list_documents"
+
+
+async def test_a_step_that_found_nothing_is_told_to_the_model_that_answers() -> None:
+    steps = [Step(id=each, action=each, params={"query": each}) for each in ("rag_db_query", "graph_query_tool")]
+    tools = [ScriptedTool(FOUND), GraphTool()]
+    done = await Executor(tools, max_calls=4).execute(plan(steps=steps), begin())
+    assert done.payload.facts == FOUND.facts
+    assert done.gaps.endswith("nothing was found: «graph_query_tool».")
+
+
+async def test_a_list_of_the_documents_alone_is_no_answer_to_steps_that_found_nothing() -> None:
+    search, graph = ScriptedTool(FOUND), GraphTool(error=StepFailed("the model failed at every document"))
+    steps = [Step(id=each, action=each, params={"query": QUESTION}) for each in ("list_documents", "graph_query_tool")]
+    listed = ListTool(Facts(kind=FactKind.DOCUMENT)("Договор.pdf"))
+    done = await Executor([search, graph, listed], max_calls=4).execute(plan(steps=steps), begin())
+    assert search.asked == [QUESTION]
+    assert {fact.text for fact in done.payload.facts} == {"Договор.pdf", "RAG в AI-Portfolio"}
 
 
 async def test_a_database_that_is_away_is_told_as_such_and_leaves_nothing_running() -> None:

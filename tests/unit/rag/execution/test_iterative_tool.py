@@ -16,6 +16,8 @@ from rag.execution.tools import StepFailed, ToolContext
 from rag.iterative.wire import (
     CONTRADICTS,
     Certainty,
+    ComparisonReply,
+    ComparisonRequest,
     IterationReply,
     IterationRequest,
     NewFact,
@@ -83,7 +85,7 @@ async def test_facts_and_the_answer_are_carried_from_document_to_document() -> N
 async def test_reading_stops_when_it_is_enough() -> None:
     shelf = Shelf(PRICES.texts, found=("Договор 3", "Договор 1"))
     payload = await read(shelf, ReadingModel(copies))
-    assert payload.documents == DocumentsRead(read=1, total=2)
+    assert payload.documents == DocumentsRead(read=1, total=2, chosen_from=7)
     assert payload.coverage == 1.0
 
 
@@ -165,6 +167,52 @@ async def test_groups_that_contradict_each_other_are_named_with_both_sources_and
     told = [fact for fact in payload.facts if fact.text.startswith("Документы расходятся")]
     assert [fact.passage.passage.title for fact in told if fact.passage] == ["Договор 7", "Договор 1"]
     assert len(statements(payload)) == 6
+
+
+LONG = Shelf(
+    {
+        f"Устав {number}": [
+            f"{'Подробности. ' * 20}{thing} {number}{place}: значение {number * 100 + place}."
+            for place, thing in enumerate(("Цена", "Срок", "Вес", "Адрес", "Счёт", "Доля"))
+        ]
+        for number in range(1, 8)
+    }
+)
+
+
+def finds(old: str, new: str) -> Callable[[ComparisonRequest], ComparisonReply]:
+    """Where both stand side by side, the old one is contradicted."""
+
+    def compare(request: ComparisonRequest) -> ComparisonReply:
+        ids = {fact.fact: fact.id for fact in request.facts}
+        if not {old, new} <= set(ids):
+            return ComparisonReply(updated_facts=())
+        said = UpdatedFact(id=ids[old], fact=new, certainty=CONTRADICTS, reasoning=ids[new])
+        return ComparisonReply(updated_facts=(said,))
+
+    return compare
+
+
+async def test_facts_that_do_not_fit_into_the_synthesis_are_compared_before_it() -> None:
+    old, new = (LONG.texts[name][0] for name in ("Устав 1", "Устав 7"))
+    model = ReadingModel(copies, comparison=finds(old, new))
+    wanted = ReadAllArguments(question="Какая цена?", exhaustive=True)
+    payload = await tool(LONG, model, prompt_tokens=4500).run(wanted, turn())
+    assert len(model.syntheses[0].facts) < 42
+    (conflict,) = payload.conflicts
+    assert [each.passage.passage.title for each in conflict.claims] == ["Устав 7", "Устав 1"]
+
+
+async def test_what_was_not_compared_is_told() -> None:
+    wanted = ReadAllArguments(question="Какая цена?", exhaustive=True)
+    model = ReadingModel(copies)
+    await tool(LONG, model, prompt_tokens=4500).run(wanted, turn())
+    run = Run(limits=RunLimits(model_calls=len(model.requests) + 1))  # one for the synthesis
+    payload = await tool(LONG, model, prompt_tokens=4500).run(wanted, turn(run=run))
+    assert payload.documents is not None
+    count = payload.documents.uncompared
+    assert count > 0
+    assert any(fact.text.startswith(f"Не сопоставлено с другими документами: {count}") for fact in payload.facts)
 
 
 async def test_a_contradiction_that_no_other_fact_bears_out_is_not_believed() -> None:

@@ -13,7 +13,7 @@ from rag.records import SearchFilter
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
-from tests.fakes.rag import FoundPassages, make_candidate
+from tests.fakes.rag import USER, FoundPassages, make_candidate
 from tests.fakes.turns import by_words_alone
 
 RENT, ESTIMATE = DocumentId("rent"), DocumentId("estimate")
@@ -64,6 +64,11 @@ async def test_the_author_goes_on_as_named() -> None:
 
 async def test_the_sender_is_another_than_the_author() -> None:
     assert await narrowed(sender="Анна") == SearchFilter(sender="Анна")
+
+
+@pytest.mark.parametrize("sender", ["asker", "Я", " me "])
+async def test_what_the_asker_sent_is_known_by_their_number_and_not_by_a_name(sender: str) -> None:
+    assert await narrowed(sender=sender) == SearchFilter(sent_by=USER)
 
 
 async def test_a_day_that_is_none_is_sent_back_to_the_planner() -> None:

@@ -1,13 +1,16 @@
 """What replies change in the list of facts."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
 from rag.iterative.ledger import Ledger, settle, take
 from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, UpdatedFact
+from rag.records import Passage
 from tests.fakes.rag import make_passage
 
 PART = [make_passage("Договор № 7: цена 100 000 ₽. Срок поставки 30 дней.", number=1)]
@@ -87,6 +90,20 @@ def test_the_answer_is_carried_on_until_there_is_another() -> None:
     first = take(Ledger(), reply(new("Срок поставки 30 дней"), answer="30 дней", can=True), PART, asked="")
     assert take(first, reply(), PART, asked="").answer == "30 дней"
     assert take(first, reply(answer="30 дней с оплаты"), PART, asked="").answer == "30 дней с оплаты"
+
+
+def of_day(passages: list[Passage], year: int) -> list[Passage]:
+    return [replace(each, published_at=datetime(year, 1, 1, tzinfo=UTC)) for each in passages]
+
+
+@pytest.mark.parametrize(("year", "texts"), [(2025, ("Срок поставки 30 дней",)), (2023, ("Цена договора", "Срок"))])
+def test_a_fact_of_a_newer_document_stays_though_an_older_one_contradicts_it(year: int, texts: tuple[str, ...]) -> None:
+    facts = (new("Цена договора № 7: 100 000 ₽"), new("Срок поставки 30 дней"))
+    ledger = take(Ledger(), reply(*facts), of_day(PART, 2024), asked="")
+    said = reply(updates=(update("f1", "Цена договора № 7 теперь 120 000 ₽", CONTRADICTS),))
+    after = take(take(ledger, said, of_day(LETTER, year), asked=""), said, of_day(LETTER, year), asked="")
+    assert [fact.text.startswith(text) for fact, text in zip(after.facts, texts, strict=True)] == [True] * len(texts)
+    assert len(after.conflicts) == 1
 
 
 def test_nothing_can_be_answered_without_a_fact() -> None:

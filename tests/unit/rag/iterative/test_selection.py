@@ -11,7 +11,7 @@ SHELF = Shelf({"Смета.xlsx": ["a"], "Договор 12.pdf": ["b"], "Дог
 
 async def names(shelf: Shelf, *, wanted: list[str] | None = None, exhaustive: bool = False) -> list[str]:
     chosen = await Selection(shelf, shelf).choose(BASE, "цена", names=wanted, exhaustive=exhaustive)
-    return [card.title for card in chosen]
+    return [card.title for card in chosen.cards]
 
 
 async def test_only_what_the_search_names_is_read() -> None:

@@ -1,18 +1,20 @@
 """Planning: the model's plan when it is good, one repair, then the default plan."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pytest
 
 from prompts.intents import load_intents
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
-from rag.planning.plan import QueryPlan
+from rag.execution.iterative_tool import ReadAllArguments
+from rag.planning.plan import QueryPlan, Step
 from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
+from rag.planning.wire import AnyTool, wire_schema
 from rag.ports import Schema
 from rag.records import ChatMessage
-from tests.fakes.planning import GraphTool, ScriptedTool, call, plan
+from tests.fakes.planning import BREADTH, GraphTool, ScriptedTool, call, plan
 from tests.fakes.rag import ScriptedModel, away
 from tests.fakes.steps import step
 
@@ -21,6 +23,25 @@ REQUEST = PlanningRequest(
     messages=(ChatMessage(role="system", content="rules"), ChatMessage(role="user", content="Где применял RAG?")),
     entity_ids=("project:ai-portfolio",),
 )
+
+
+class ReadingTool(ScriptedTool):
+    """Reads documents, to the end of the base when it is told to."""
+
+    name = "read_documents"
+    is_slow = True
+    arguments = ReadAllArguments  # type: ignore[assignment]  # it is never run
+
+
+class SurveyTool(ScriptedTool):
+    """Searches each document; no planner is offered it."""
+
+    name = "search_each_document"
+    is_offered = False
+
+
+TOOLS: tuple[AnyTool, ...] = (ScriptedTool(), GraphTool(), ReadingTool(), SurveyTool())
+COUNTING = "Сколько договоров заключено в 2024 году?"
 
 
 @dataclass
@@ -41,8 +62,24 @@ class PlanModel(ScriptedModel):
 
 async def planned(*plans: QueryPlan | ModelError) -> tuple[Planned, PlanModel]:
     model = PlanModel(plans=list(plans))
-    planner = Planner(model, tools=(ScriptedTool(), GraphTool()), intents=load_intents(), threshold=0.5)
-    return await planner.plan(REQUEST), model
+    return await of_tools(model, TOOLS[:2]).plan(REQUEST), model
+
+
+def of_tools(model: PlanModel | None, tools: Sequence[AnyTool]) -> Planner:
+    return Planner(model, tools=tools, intents=load_intents(), threshold=0.5, breadth=BREADTH)
+
+
+async def planned_for(
+    question: str, *plans: QueryPlan | ModelError, tools: Sequence[AnyTool] = TOOLS, has_dialogue: bool = False
+) -> Planned:
+    """Without plans there is no model."""
+    model = PlanModel(plans=list(plans)) if plans else None
+    request = replace(REQUEST, question=question, has_dialogue=has_dialogue)
+    return await of_tools(model, tools).plan(request)
+
+
+def readings(outcome: Planned) -> list[Mapping[str, object]]:
+    return [each.params for each in outcome.plan.steps if each.action == "read_documents"]
 
 
 async def test_a_good_plan_is_taken_as_it_is() -> None:
@@ -109,13 +146,13 @@ async def test_what_the_model_wrote_is_shown_to_it() -> None:
 
 
 async def test_without_a_model_there_is_one_search() -> None:
-    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5)
+    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH)
     outcome = await planner.plan(REQUEST)
     assert (outcome.origin, outcome.plan.tool_calls) == (PlanOrigin.DEFAULT, (call(REQUEST.question),))
 
 
 async def test_a_very_long_question_still_gets_a_plan() -> None:
-    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5)
+    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH)
     request = PlanningRequest(question="а" * 5000, messages=(), entity_ids=())
     assert (await planner.plan(request)).plan.tool_calls[0].args["query"] == "а" * 5000
 
@@ -162,10 +199,71 @@ async def test_a_call_that_takes_long_becomes_a_step() -> None:
         is_slow = True
 
     model = PlanModel(plans=[plan(call("всё", tool="read_documents"), call("RAG"))])
-    planner = Planner(model, tools=(ScriptedTool(), Reader()), intents=load_intents(), threshold=0.5)
+    planner = Planner(model, tools=(ScriptedTool(), Reader()), intents=load_intents(), threshold=0.5, breadth=BREADTH)
     made = (await planner.plan(REQUEST)).plan
     assert [(each.action, each.params) for each in made.steps] == [
         ("read_documents", {"query": "всё"}),
         ("rag_db_query", {"query": "RAG"}),
     ]
     assert made.tool_calls == ()
+
+
+def reading_of(question: str) -> QueryPlan:
+    reading = Step(id="a", action="read_documents", params={"question": question})
+    return plan(question=question, kind="analytical", steps=[reading])
+
+
+@pytest.mark.parametrize(
+    ("question", "exhaustive"),
+    [("Сравни условия договоров", True), ("Почему сорвался проект?", None), ("Он всё же подписан?", None)],
+)
+async def test_a_reading_goes_to_the_end_when_the_question_says_so(question: str, exhaustive: bool | None) -> None:
+    outcome = await planned_for(question, reading_of(question))
+    assert [each.get("exhaustive") for each in readings(outcome)] == [exhaustive]
+    assert outcome.origin is PlanOrigin.MODEL
+
+
+async def test_what_a_follow_up_means_by_the_planner_counts_too() -> None:
+    outcome = await planned_for("А в остальных?", reading_of("Какие сроки во всех договорах?"))
+    assert readings(outcome)[0]["exhaustive"] is True
+
+
+async def test_no_reading_is_begun_by_the_words_of_a_question_that_is_planned_otherwise() -> None:
+    outcome = await planned_for(COUNTING, plan(call("договоры 2024")))
+    assert (outcome.plan.tool_calls, outcome.plan.steps) == ((call("договоры 2024"),), ())
+
+
+@pytest.mark.parametrize("plans", [(away(),), (MISFIT, MISFIT), (plan(confidence=0.1), plan(confidence=0.1))])
+async def test_a_question_of_all_documents_is_read_where_no_good_plan_came(
+    plans: tuple[QueryPlan | ModelError, ...],
+) -> None:
+    outcome = await planned_for(COUNTING, *plans)
+    assert [each.action for each in outcome.plan.steps] == ["read_documents"]
+    assert readings(outcome) == [{"question": COUNTING, "exhaustive": True}]
+    assert (outcome.origin, outcome.plan.fallback.tool) == (PlanOrigin.DEFAULT, "search_each_document")
+
+
+@pytest.mark.parametrize(
+    ("question", "has_dialogue"),
+    [("Какой срок оплаты?", False), ("Сколько дней на оплату по договору 5?", False), ("а сколько их всего?", True)],
+)
+async def test_any_other_question_is_searched_where_no_plan_came(question: str, has_dialogue: bool) -> None:
+    outcome = await planned_for(question, away(), has_dialogue=has_dialogue)
+    assert (outcome.plan.tool_calls, outcome.plan.steps) == ((call(question),), ())
+
+
+async def test_a_bad_plan_that_calls_the_question_a_follow_up_is_believed_in_that() -> None:
+    bad = plan(confidence=0.1, follow_up="explicit")
+    outcome = await planned_for(COUNTING, bad, bad, has_dialogue=True)
+    assert outcome.plan.tool_calls == (call(COUNTING),)
+
+
+async def test_without_any_model_each_document_is_searched_for_a_question_of_all() -> None:
+    outcome = await planned_for(COUNTING, tools=(ScriptedTool(), SurveyTool()))
+    assert outcome.plan.tool_calls == (call(COUNTING, tool="search_each_document"),)
+    assert outcome.plan.steps == ()
+
+
+def test_the_planner_is_not_offered_what_serves_without_it() -> None:
+    schema = wire_schema([each for each in TOOLS if each.is_offered], load_intents())
+    assert "search_each_document" not in str(schema.model_json_schema())

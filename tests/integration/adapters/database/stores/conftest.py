@@ -11,6 +11,7 @@ import pytest
 from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.kept_readings import KeptReadingStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
@@ -68,6 +69,10 @@ class DatabaseStores:
     @property
     def answer_tables(self) -> TableStore:
         return TableStore(self.transport)
+
+    @property
+    def kept_readings(self) -> KeptReadingStore:
+        return KeptReadingStore(self.transport)
 
 
 @pytest.fixture(params=["memory", "postgres", "supabase"])

@@ -29,7 +29,7 @@ from ingestion.records import (
     Span,
 )
 from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
-from rag.ports import DialogueStore, PassageSearch
+from rag.ports import DialogueStore, PassageSearch, ReadingMemory
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
@@ -104,6 +104,8 @@ class Stores(Protocol):
     def search(self) -> PassageSearch: ...
     @property
     def answer_tables(self) -> AnswerTables: ...
+    @property
+    def kept_readings(self) -> ReadingMemory: ...
     @property
     def dialogue(self) -> Dialogue: ...
 

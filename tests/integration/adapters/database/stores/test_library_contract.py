@@ -10,6 +10,7 @@ from domain.ids import ChatId, MessageId
 from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
+    SENDER,
     TURN,
     Stores,
     batch_of,
@@ -102,6 +103,12 @@ async def test_a_card_tells_what_was_read_in_the_document(stores: Stores) -> Non
     assert (card.unread, card.author) == (recording.unread, "Анна")
     assert (card.published_at, card.url) == (recording.published_at, "https://t.me/news/7")
     assert (card.size_bytes, card.media_type, card.status) == (7, "application/zip", DocumentStatus.EMBEDDING)
+
+
+async def test_a_card_says_who_sent_it(stores: Stores) -> None:
+    base = await open_base(stores)
+    card = await card_of(stores, base, await publish(stores, base, "слова"))
+    assert (card.sent_by, card.sender) == (ANNA, SENDER)
 
 
 async def test_what_the_sender_said_of_a_type_stays(stores: Stores) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from domain.documents import SourceType
-from domain.ids import BaseId, DocumentId
+from domain.ids import BaseId, DocumentId, UserId
 from domain.locator import Locator
 from ingestion.records import ClaimedDocument, Document, IndexedChunk, NameLine, Source
 from tests.integration.adapters.database.stores.material import (
@@ -104,6 +104,18 @@ async def test_renaming_there_and_back_changes_no_score(stores: Stores) -> None:
     await rename(stores, base, document, "аренды аренды смета")
     await rename(stores, base, document, "договор аренды")
     assert await find(stores, base, "договор аренды рыба") == before
+
+
+async def test_a_renamed_document_scores_as_one_that_always_had_the_name(stores: Stores) -> None:
+    scores = []
+    for user, name in ((UserId(1), "смета"), (UserId(2), "договорные сметы")):
+        base = await open_base(stores, user)
+        document = await publish_titled(stores, await claim_new(stores, base), name, "договоры смет", "рыба", "смета")
+        await rename(stores, base, document, "договорные сметы")
+        found = await find(stores, base, "договорные смета договоры")
+        scores.append({text: candidate.bm25 for text, candidate in found.items()})
+    assert scores[0] == scores[1]
+    assert len(scores[0]) == 3
 
 
 async def test_a_renamed_file_is_found_by_neither_its_title_nor_its_files_name(stores: Stores) -> None:

@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from domain.documents import SourceType
+from domain.ids import UserId
 from domain.locator import Locator
 from rag.records import SearchFilter, Spelling
 from tests.integration.adapters.database.stores.material import (
+    ANNA,
     EAST,
     NORTH,
     Stores,
@@ -18,12 +20,15 @@ from tests.integration.adapters.database.stores.material import (
     find,
     indexed,
     open_base,
+    parsed,
     publish,
 )
 
 NORTH_EAST = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
 HALF_PRECISION = 1e-3
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+TODAY = datetime.now(UTC)
+YEAR = timedelta(days=365)
 
 
 async def publish_vectors(stores: Stores, vectors: dict[str, list[float]], *, model: str | None = None) -> None:
@@ -95,6 +100,17 @@ async def test_half_of_a_words_worth_is_for_what_begins_alike(stores: Stores) ->
     assert found["серверная"].bm25 == pytest.approx(wide / 2 * weight)
 
 
+async def test_words_that_begin_alike_in_one_passage_are_added_up(stores: Stores) -> None:
+    base = await open_base(stores)
+    several, one = "серверная серверы сервера лес", "серверная серверная серверная лес"
+    await publish(stores, base, several, one, *(f"кот {number}" for number in range(8)))
+    found = await find(stores, base, "сервер")  # which none of them has
+    assert found[several].bm25 == pytest.approx(found[one].bm25)
+    wide = 0.5 * math.log(1 + (10 - 4 + 0.5) / (4 + 0.5))
+    weight = 3 * (24 / 10) / 16
+    assert found[several].bm25 == pytest.approx(wide * weight * 2.2 / (weight + 1.2))
+
+
 async def test_codes_that_begin_alike_are_not_related(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "user_id", "user_ip", "12345-1", "12345-2")
@@ -149,6 +165,9 @@ async def test_a_filter_leaves_other_documents_out_of_both_legs(stores: Stores) 
         pytest.param(SearchFilter(types=(SourceType.LINK, SourceType.FILE)), False, id="other types"),
         pytest.param(SearchFilter(sender="петр"), True, id="its sender"),
         pytest.param(SearchFilter(sender="Павел"), False, id="another sender"),
+        pytest.param(SearchFilter(sent_by=ANNA), True, id="its sender's number"),
+        pytest.param(SearchFilter(sent_by=UserId(ANNA + 1)), False, id="another's number"),
+        pytest.param(SearchFilter(sent_by=UserId(0)), False, id="nobody's number"),
         pytest.param(SearchFilter(since=LONG_AGO), True, id="since long ago"),
         pytest.param(SearchFilter(before=LONG_AGO), False, id="before long ago"),
         pytest.param(SearchFilter(author="Иван"), False, id="nobody signed it"),
@@ -158,6 +177,25 @@ async def test_a_filter_leaves_other_documents_out_of_both_legs(stores: Stores) 
 async def test_a_filter_knows_type_sender_author_and_date(stores: Stores, only: SearchFilter, *, passes: bool) -> None:
     base = await open_base(stores)
     await publish(stores, base, "кот")
+    assert bool(await find(stores, base, "кот", only=only)) is passes
+
+
+@pytest.mark.parametrize(
+    ("only", "passes"),
+    [
+        pytest.param(SearchFilter(since=LONG_AGO, before=LONG_AGO + YEAR), True, id="its own day"),
+        pytest.param(SearchFilter(since=TODAY - YEAR, before=TODAY + YEAR), True, id="the day it came"),
+        pytest.param(SearchFilter(since=LONG_AGO + YEAR, before=TODAY - YEAR), False, id="a time between"),
+        pytest.param(SearchFilter(since=TODAY, before=LONG_AGO), False, id="no time at all"),
+    ],
+)
+async def test_a_filter_takes_a_documents_own_day_or_that_of_its_coming(
+    stores: Stores, only: SearchFilter, *, passes: bool
+) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
+    dated = replace(parsed("кот"), published_at=LONG_AGO + timedelta(days=1))
+    await stores.work.publish(held, chunks=1, last=[indexed(0, "кот")], parsed=dated)
     assert bool(await find(stores, base, "кот", only=only)) is passes
 
 

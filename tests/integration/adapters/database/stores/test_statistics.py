@@ -12,9 +12,9 @@ from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.transport import Transport
 from domain.documents import Medium
 from domain.ids import ChatId, MessageId, UserId
-from domain.statistics import QueueState, TurnsOfDay
+from domain.statistics import ActionFigures, Day, QueueState, StepFigures, TurnsOfDay
 from ingestion.records import Failure
-from rag.metering import Usage
+from rag.metering import StepCounts, TurnMetrics, Usage
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -172,3 +172,58 @@ async def test_everybody_is_counted_without_a_name(stores: DatabaseStores, stati
     assert (seen.slowest_s, seen.figures.tokens) == (4.0, 8_400)
     assert (dict(seen.documents), dict(seen.failures)) == ({"failed": 2, "ready": 1}, {"file-damaged": 2})
     assert seen.slowest_document_s is not None
+
+
+SIMPLE = replace(TURN, steps=StepCounts(), each_step=(), seconds=1.0)
+LONG: TurnMetrics = replace(TURN, seconds=40.0, each_step=(*TURN.each_step, replace(TURN.each_step[0], state="failed")))
+
+
+async def test_steps_are_counted_of_the_turns_that_had_some(
+    stores: DatabaseStores, statistics: StatisticsStore
+) -> None:
+    base = await open_base(stores)
+    for turn in (SIMPLE, replace(TURN, seconds=20.0), LONG):
+        await stores.library.save_turn(ANNA, base, turn)
+    several = StepFigures(turns=2, planned=6, run=4, adapted=2, median_s=30.0)
+    assert (await statistics.of_base(base, days=30)).figures.steps == several
+    seen = await statistics.of_all(days=30)
+    assert seen.figures.steps == several
+    assert seen.actions == (ActionFigures(action="analyze", steps=3, failed=1, median_s=0.5, tokens=2_700),)
+
+
+async def test_waiting_and_facts_are_added_up_for_admins(stores: DatabaseStores, statistics: StatisticsStore) -> None:
+    base = await open_base(stores)
+    for turn in (SIMPLE, LONG):
+        await stores.library.save_turn(ANNA, base, turn)
+    seen = await statistics.of_all(days=30)
+    assert (seen.total_s, seen.searching_s, seen.models_s, seen.facts, seen.facts_used) == (41.0, 0.5, 1.5, 18, 8)
+
+
+async def test_a_day_of_everybody_has_turns_thumbs_and_documents(
+    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+) -> None:
+    base = await open_base(stores)
+    for person, seconds in ((ANNA, 1.0), (ANNA, 3.0), (BORIS, 2.0)):
+        await stores.library.save_turn(person, base, replace(TURN, seconds=seconds, usage=Usage(prompt_tokens=5)))
+    await stores.library.save_feedback(ANNA, base, ChatId(ANNA), MessageId(1), rating=-1)
+    await publish(stores, base, "слова")
+    await stores.work.fail(await claim_new(stores, base, "битая"), failure=Failure(code="file-damaged"))
+    (day,) = (await statistics.of_all(days=30)).days
+    assert day.p95_s == pytest.approx(2.9)
+    today = datetime.now(UTC).date()
+    assert replace(day, p95_s=None) == Day(
+        day=today, turns=3, people=2, tokens=15, median_s=2.0, thumbs_down=1, read=1, failed=1
+    )
+
+
+async def test_days_on_which_only_documents_came_are_there_and_older_ones_not(
+    stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
+) -> None:
+    base = await open_base(stores)
+    earlier, _ = [await publish(stores, base, f"слова {name}", name=name) for name in ("раз", "два")]
+    await stores.library.save_turn(ANNA, base, TURN)
+    connection.execute("update turn_metrics set created_at = now() - interval '31 days'")
+    connection.execute("update documents set finished_at = now() - interval '3 days' where id = %s", [earlier])
+    seen = (await statistics.of_all(days=30)).days
+    assert [(day.turns, day.read) for day in seen] == [(0, 1), (0, 1)]
+    assert seen[0].day == seen[1].day - timedelta(days=3)

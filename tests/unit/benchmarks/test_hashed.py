@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.lexical import RussianEnglishAnalyzer
-from adapters.offline import DIMENSIONS, MODEL, OfflineEmbedder
+from benchmarks.hashed import DIMENSIONS, MODEL, OfflineEmbedder
 from ingestion.ports import Embedder
 from rag.ports import QueryEmbedder
 from tests.unit.adapters.windows import window_of

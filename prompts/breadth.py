@@ -1,0 +1,37 @@
+"""Words that tell how far a reading of documents goes.
+
+In: `breadth.toml`. Out: `BreadthWords`. What they are used for is decided elsewhere; they name no intent.
+"""
+
+import tomllib
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+
+class BreadthError(Exception):
+    """The file of words is missing, or not of the right shape."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreadthWords:
+    """Entries of words in lower case, е for ё; a word that ends in `*` stands for all its endings."""
+
+    all: tuple[str, ...]  # every document has to be read
+    single: tuple[str, ...]  # of those: they ask of one thing as a rule
+    idioms: tuple[str, ...]  # where the words mean nothing of that
+    openings: tuple[str, ...]  # first words of a question that leans on the dialogue
+    pronouns: tuple[str, ...]  # by which a short question does
+
+
+def load_breadth(folder: Traversable | None = None) -> BreadthWords:
+    """Raises BreadthError."""
+    place = folder if folder is not None else files("prompts")
+    try:
+        entries = tomllib.loads(place.joinpath("breadth.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise BreadthError(f"breadth.toml: {error}") from error
+    names = {field.name for field in fields(BreadthWords)}
+    if set(entries) != names or not all(isinstance(words, list) and words for words in entries.values()):
+        raise BreadthError(f"breadth.toml: needs lists of words under {', '.join(sorted(names))}")
+    return BreadthWords(**{name: tuple(map(str, words)) for name, words in entries.items()})

@@ -1,0 +1,34 @@
+"""What the steps of a plan were after and did not bring, in words for the model that answers.
+
+In: the steps as they went, the limit that ended the work. Out: what was looked for and not found, what failed, and what
+was not tried: an answer that does not know of it would pass over it. It is none of the facts, and no person reads it.
+Pure.
+"""
+
+from collections.abc import Sequence
+
+from rag.execution.run import Spent
+from rag.planning.steps import ANALYZE
+from rag.records import StepShown, StepState
+
+_NOTHING = "Looked for in the base, and nothing was found"
+_UNTRIED = {
+    StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
+    StepState.IN_VAIN: "Not searched for any more, because the searches before it brought nothing new",
+}
+_EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
+
+
+def gaps_of(steps: Sequence[StepShown], spent: Spent | None) -> str:
+    """A line each; empty when nothing is missing."""
+    empty = [step for step in steps if step.is_empty and step.action != ANALYZE]
+    kinds = [(_NOTHING, empty)]
+    kinds += [(said, [step for step in steps if step.state is state]) for state, said in _UNTRIED.items()]
+    lines = [f"{said}: {'; '.join(map(_name, missed))}." for said, missed in kinds if missed]
+    if spent:
+        lines.append(_EARLY.format(spent=spent.value.replace("_", " ")))
+    return "\n".join(lines)
+
+
+def _name(step: StepShown) -> str:
+    return f"«{step.about}»" if step.about else step.action

@@ -1,0 +1,100 @@
+"""Which facts have to be held against each other, when they do not all fit into one prompt.
+
+In: facts, those that are compared anyway, a budget. Out: sets of facts that each fit: facts of different documents that
+speak of the same thing stand together, the likest first. Facts that share no word cannot contradict each other. Pure.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from rag.iterative.ledger import KnownFact
+from rag.tokens import estimate_tokens
+from rag.words import stems
+
+MAX_SETS = 6  # calls for one reading; the likest pairs come first
+NEAREST = 3  # facts of other documents that each fact is held against
+MOST_HOLDERS = 200  # facts of which a shared word is followed up: 20,000 pairs
+
+Pair = tuple[int, int]  # places of two facts, the lesser first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons:
+    """What more calls look at."""
+
+    sets: tuple[tuple[KnownFact, ...], ...]
+    left_out: frozenset[str]  # ids of facts that are in none of them with all that they are like
+
+
+def comparisons(facts: Sequence[KnownFact], compared: Iterable[KnownFact], *, tokens: int) -> Comparisons:
+    """At most `MAX_SETS`. `compared` are looked at together anyway."""
+    known = frozenset(fact.id for fact in compared)
+    pairs = [pair for pair in _pairs(facts) if not {facts[place].id for place in pair} <= known]
+    packed = _packed(pairs, [_size(fact) for fact in facts], tokens)
+    asked = [each.places for each in packed if each.left >= 0][:MAX_SETS]
+    missed = (pair for pair in pairs if not any(set(pair) <= places for places in asked))
+    return Comparisons(
+        sets=tuple(tuple(facts[place] for place in sorted(places)) for places in asked),
+        left_out=frozenset(facts[place].id for pair in missed for place in pair),
+    )
+
+
+@dataclass(kw_only=True)
+class _Set:
+    places: set[int]
+    left: int  # tokens; less than none of a pair that does not fit by itself
+
+
+def _packed(pairs: Iterable[Pair], sizes: Sequence[int], tokens: int) -> list[_Set]:
+    """Each pair whole in one of the sets: where one of the two stands and the other fits, else in a new one."""
+    packed: list[_Set] = []
+    for pair in pairs:
+        room = (each for each in packed if each.places & set(pair) and _needed(pair, each, sizes) <= each.left)
+        place = next(room, None)
+        if place is None:
+            place = _Set(places=set(), left=tokens)
+            packed.append(place)
+        place.left -= _needed(pair, place, sizes)
+        place.places.update(pair)
+    return packed
+
+
+def _needed(pair: Pair, into: _Set, sizes: Sequence[int]) -> int:
+    return sum(sizes[place] for place in pair if place not in into.places)
+
+
+def _pairs(facts: Sequence[KnownFact]) -> list[Pair]:
+    """Of different documents, each fact with those that share most with it; the likest first."""
+    likeness = _likeness(facts)
+    likest = sorted(likeness, key=lambda pair: (-likeness[pair], pair))
+    nearest: defaultdict[int, list[Pair]] = defaultdict(list)
+    for pair in likest:
+        for place in pair:
+            nearest[place].append(pair)
+    kept = {pair for pairs in nearest.values() for pair in pairs[:NEAREST]}
+    return [pair for pair in likest if pair in kept]
+
+
+def _likeness(facts: Sequence[KnownFact]) -> Mapping[Pair, float]:
+    """By the words that two facts share; a word counts the more, the fewer facts have it."""
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for place, fact in enumerate(facts):
+        for stem in stems(fact.text):
+            holders[stem].append(place)
+    likeness: defaultdict[Pair, float] = defaultdict(float)
+    for places in holders.values():
+        for pair in _of_different_documents(places[:MOST_HOLDERS], facts):
+            likeness[pair] += 1 / len(places)
+    return likeness
+
+
+def _of_different_documents(places: Sequence[int], facts: Sequence[KnownFact]) -> Iterator[Pair]:
+    for one, other in combinations(places, 2):
+        if facts[one].sources[0].passage.document_id != facts[other].sources[0].passage.document_id:
+            yield one, other
+
+
+def _size(fact: KnownFact) -> int:
+    return estimate_tokens(fact.wire().model_dump_json()) + 1  # a comma

@@ -1,0 +1,84 @@
+"""What a base remembers of a request: replies of models to parts of its documents (seed 3, caching of step results).
+
+In: a `ReadingMemory`, the request, what a part says. Out: the reply that a model gave to the very same, and which
+documents were read together. A key is a hash of all that decides a reply: the model, the rules, the request and the
+texts; where any of it differs, the part is read anew. Trouble with the memory is never one of the reading.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self, TypeVar
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from domain.errors import DatabaseAway
+from domain.ids import BaseId, DocumentId
+from rag.ports import ReadingMemory
+from rag.records import KeptReading
+
+_ENDS = " \t\n.?!…"
+
+log = structlog.get_logger()
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    """Of one request in one base."""
+
+    base: BaseId
+    request: str
+    memory: ReadingMemory | None = None
+    kept: dict[str, KeptReading] = field(default_factory=dict)  # by key, in order
+
+    @classmethod
+    async def of(cls, memory: ReadingMemory | None, base: BaseId, *request: str) -> Self:
+        """`request`: the model, the rules, and what was asked for, with `wording` where that is a person's or a
+        planner's. Without a memory nothing is remembered. Raises DatabaseAway."""
+        name = digest(*request)
+        kept = await memory.recall(base, name) if memory else []
+        return cls(base=base, request=name, memory=memory, kept={each.key: each for each in kept})
+
+    def reply(self, key: str, shape: type[Reply]) -> Reply | None:
+        """None when no model was asked that, or what it said does not fit any more."""
+        reading = self.kept.get(key)
+        try:
+            return shape.model_validate_json(reading.content) if reading else None
+        except ValidationError:
+            return None
+
+    async def keep(self, key: str, reply: BaseModel, documents: Sequence[DocumentId]) -> None:
+        """`documents`: all whose words may be in the reply, the one that was read last."""
+        if self.memory is None:
+            return
+        reading = KeptReading(key=key, documents=tuple(dict.fromkeys(documents)), content=reply.model_dump_json())
+        try:
+            await self.memory.keep(self.base, self.request, reading)
+        except DatabaseAway:
+            log.warning("reading.not_kept", documents=len(reading.documents))
+
+    def together(self, known: Sequence[DocumentId], *, most: int | None = None) -> list[tuple[DocumentId, ...]]:
+        """Documents that were read one after the other, each sequence as far as all of it is `known`, the `most`
+        longest, in the order of their first ones; none is in two of them. What was read so can be recalled so, whatever
+        came since."""
+        places, used = {document: place for place, document in enumerate(known)}, set[DocumentId]()
+        found: list[tuple[DocumentId, ...]] = []
+        for reading in sorted(self.kept.values(), key=lambda each: -len(each.documents)):
+            held = reading.documents
+            if places.keys() >= set(held) and used.isdisjoint(held):
+                found.append(held)
+                used.update(held)
+        return sorted(found[:most], key=lambda held: places[held[0]])
+
+
+def wording(text: str) -> str:
+    """A request as it is compared: case, ё, blanks and the sign at its end do not matter."""
+    return " ".join(text.casefold().replace("ё", "е").split()).strip(_ENDS)
+
+
+def digest(*parts: str) -> str:
+    """A hash of the parts, told apart."""
+    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()

@@ -1,0 +1,71 @@
+-- What models have read out of documents. In: replies as JSON, by the hashes of what was asked. Out: the same, when the
+-- same is asked of the same words again. They hold words of documents, and go with any document whose words they hold.
+
+set search_path = public, extensions;
+
+create table kept_readings (
+  base_id     uuid not null references bases on delete cascade,
+  request     text not null,               -- a hash: the model, the rules, what is asked
+  key         text not null,               -- a hash: the words that it is asked of
+  documents   uuid[] not null,             -- whose words are in the content, the one that was read last at the end
+  content     text not null,
+  kept_at     timestamptz not null default clock_timestamp(),
+  primary key (base_id, request, key)
+);
+comment on table kept_readings is
+  'Replies to parts of documents, for a month; of a base the newest 2,000, about 8 MB.';
+
+create function recall_readings(p_base text, p_request text)
+returns table (key text, documents uuid[], content text)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select n.key, n.documents, n.content from (
+    select k.* from kept_readings k where k.base_id = p_base::uuid and k.request = p_request
+    order by k.kept_at desc limit 900) n  -- no transport carries more than 999 rows
+  order by n.kept_at
+$$;
+comment on function recall_readings is 'What this base keeps of a request, in the order in which it was kept.';
+
+create function keep_reading(p_base text, p_request text, p_key text, p_documents text[], p_content text)
+returns table (kept boolean)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  held constant uuid[] := array(
+    select d.id from documents d where d.base_id = p_base::uuid and d.id = any (p_documents::uuid[])
+    order by d.id for key share);  -- none of them goes until this is there to go with it
+  entries int;
+begin
+  if cardinality(held) = 0 or cardinality(held) < cardinality(p_documents) or length(p_content) > 65536 then
+    return query select false;
+    return;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);  -- what a crash of the machine loses is read once more
+  insert into kept_readings as k (base_id, request, key, documents, content)
+  values (p_base::uuid, p_request, p_key, p_documents::uuid[], p_content)
+  on conflict on constraint kept_readings_pkey
+    do update set documents = excluded.documents, content = excluded.content, kept_at = clock_timestamp();
+  entries := (select count(*) from kept_readings k where k.base_id = p_base::uuid);
+  if entries > 2000 or entries % 50 = 0 then  -- sizes and days need not be looked at each time
+    delete from kept_readings k using (
+      select n.request, n.key, n.kept_at, row_number() over newest as place,
+        sum(pg_column_size(n.content)) over newest as bytes
+      from kept_readings n where n.base_id = p_base::uuid window newest as (order by n.kept_at desc)) old
+    where k.base_id = p_base::uuid and k.request = old.request and k.key = old.key
+      and (old.place > 1950 or old.bytes > 8 * 1024 * 1024 or old.kept_at < now() - interval '30 days');
+  end if;
+  return query select true;
+end $$;
+comment on function keep_reading is
+  'Keeps a reply, unless it is too long or the base does not hold all its documents (any more). The oldest make room.';
+
+create function forget_readings() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  delete from kept_readings k using gone g where k.base_id = g.base_id and g.id = any (k.documents);
+  return null;
+end $$;
+comment on function forget_readings is 'Internal: what was read out of a deleted document goes with the document.';
+create trigger documents_deleted_readings after delete on documents referencing old table as gone
+  for each statement execute function forget_readings();

@@ -1,0 +1,62 @@
+"""A person who has had enough in the middle of an answer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from prompts.loader import load_prompts
+from rag.answering.answer import AnswerWriter, Draft
+from rag.answering.assignment import Assignment
+from rag.answering.prompt import AnswerSettings
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.records import AnswerKind, ChatMessage
+from tests.fakes.rag import ScriptedModel, make_passage, rank
+
+SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
+PASSAGES = rank(make_passage("Диск создаётся за 5 минут.", number=1), make_passage("Диск удаляют за час.", number=2))
+FACTS = tuple(Fact(kind=FactKind.PASSAGE, text=each.passage.text, title="Диски", passage=each) for each in PASSAGES)
+ASSIGNMENT = Assignment(question="Как создать диск?", facts=FactsPayload(facts=FACTS, coverage=1.0))
+LONG = "[+] " + "Диск создаётся за 5 минут [1]. " * 40
+
+
+class SilentModel(ScriptedModel):
+    """Says `reply` to the first question, and nothing more, for ever."""
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
+        if self.asked or not self.reply:
+            await asyncio.Event().wait()
+        async for piece in super().stream(messages):
+            yield piece
+
+
+async def stopped(model: ScriptedModel, *, after: int) -> Draft:
+    """The last draft, when the signal came with draft number `after`, or before the first."""
+    stop, seen = asyncio.Event(), list[Draft]()
+    asyncio.get_running_loop().call_later(0.05, stop.set)  # where nothing comes that could be counted
+    async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(ASSIGNMENT, stop):
+        seen.append(draft)
+        if len(seen) == after:
+            stop.set()
+    return seen[-1]
+
+
+async def test_what_was_written_stays_with_the_sources_of_what_was_said() -> None:
+    model = ScriptedModel(LONG)
+    draft = await stopped(model, after=12)
+    assert (draft.done, draft.stopped, draft.cut) == (True, True, False)
+    assert draft.text
+    assert LONG.replace(" [1]", "").removeprefix("[+] ").startswith(draft.text)
+    assert [citation.chunk_id for citation in draft.citations] == [1]
+    assert model.said < len(LONG) / 2
+
+
+async def test_before_the_first_words_what_was_found_is_the_answer() -> None:
+    draft = await stopped(SilentModel(), after=0)
+    assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
+    assert "Диск создаётся за 5 минут." in draft.text
+
+
+async def test_an_answer_that_did_not_pass_its_check_does_not_stay() -> None:
+    draft = await stopped(SilentModel("[+] Диск создаётся за 77 минут [1]."), after=0)
+    assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
+    assert "77" not in draft.text
+    assert draft.remarks

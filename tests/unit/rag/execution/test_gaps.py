@@ -1,0 +1,30 @@
+"""What steps did not bring, as the model that answers is told of it."""
+
+from rag.execution.gaps import gaps_of
+from rag.execution.run import Spent
+from rag.records import StepState
+from tests.fakes.tabulated import shown
+
+STEPS = (
+    shown("rag_db_query", about="пени", is_empty=True),
+    shown("rag_db_query", about="срок"),
+    shown("collect_rows", StepState.FAILED, about="договор"),
+    shown("rag_db_query", StepState.IN_VAIN, about="неустойка"),
+    shown("list_documents", is_empty=True),
+)
+
+
+def test_what_was_looked_for_and_not_found_is_said_by_its_words() -> None:
+    assert "nothing was found: «пени»; list_documents." in gaps_of(STEPS, None)
+
+
+def test_what_was_not_done_is_told_apart_from_what_is_not_there() -> None:
+    lines = gaps_of(STEPS, Spent.MODEL_CALLS).splitlines()
+    assert lines[1].endswith("«договор».")
+    assert lines[2].endswith("«неустойка».")
+    assert "model calls" in lines[3]
+
+
+def test_where_nothing_is_missing_nothing_is_said() -> None:
+    thought_in_vain = shown("analyze", is_empty=True)
+    assert gaps_of((STEPS[1], thought_in_vain), None) == ""

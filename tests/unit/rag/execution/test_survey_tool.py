@@ -1,0 +1,74 @@
+"""`search_each_document`: what code can say of all documents where no model reads them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from domain.ids import BaseId
+from rag.answering.renderer import render
+from rag.execution.facts import FactsPayload
+from rag.execution.survey_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
+from rag.planning.plan import Limits, RenderStyle
+from rag.records import RankedPassage, SearchFilter
+from tests.fakes.planning import BREADTH
+from tests.fakes.reading import WORDINGS, Shelf, turn
+
+ASKED = "Сколько договоров с неустойкой?"
+WITH, WITHOUT = "Неустойка 0,1 % за день.", "Оплата в течение 14 дней."
+
+
+@dataclass
+class Finder(Shelf):
+    """Finds the first passage of each document that it is narrowed to; what `doubtful` ones have is not certain."""
+
+    doubtful: Collection[str] = ()
+
+    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
+        found = await super().find(base, question)
+        if only is None:
+            return found
+        (name,) = only.documents
+        best = RankedPassage(passage=self.passages(name)[0], score=1.0)
+        return (replace(best, judge=lambda: name not in self.doubtful),)
+
+
+SHELF = Finder({"А": [WITH], "Б": [WITHOUT], "В": [WITH]}, found=("В",), doubtful=("Б",))
+
+
+async def survey(shelf: Shelf) -> FactsPayload:
+    return await SurveyBase(shelf, shelf, WORDINGS, BREADTH).run(SurveyArguments(query=ASKED), turn(ASKED))
+
+
+async def test_documents_in_which_something_is_found_are_counted_and_their_place_is_quoted() -> None:
+    payload = await survey(SHELF)
+    assert payload.facts[0].title == "Найдено в 2 из 3 документов"
+    assert [fact.text for fact in payload.facts[1:]] == [f"В: {WITH}", f"А: {WITH}"]
+    assert all(fact.passage for fact in payload.facts[1:])
+
+
+async def test_words_that_only_say_how_much_is_asked_for_are_not_searched() -> None:
+    await survey(shelf := Finder({"А": [WITH]}))
+    assert set(shelf.searched) == {"договоров с неустойкой"}
+
+
+async def test_the_answer_without_a_model_says_that_it_is_no_count() -> None:
+    shown = render(await survey(SHELF), style=RenderStyle.BULLETS, limits=Limits(), question=ASKED)
+    assert shown.text.startswith("- Найдено в 2 из 3 документов: это поиск по словам вопроса, не подсчёт")
+    assert len(shown.citations) == 2
+
+
+async def test_documents_with_most_of_the_words_come_first_and_are_counted() -> None:
+    shelf = Finder({"А": ["Неустойка 0,1 %."], "Б": ["Договор, неустойка 5 %."], "В": ["Неустойка 1 %."]}, found=("В",))
+    payload = await survey(shelf)
+    assert "Найдено в 3 из 3 документов, больше всего слов вопроса в 1 из них" in payload.facts[0].text
+    assert payload.facts[1].title == "Б"
+
+
+async def test_of_a_large_base_it_is_said_how_many_were_searched() -> None:
+    many = Finder({f"Том {number}": [WITH] for number in range(MOST_DOCUMENTS + 5)})
+    payload = await survey(many)
+    assert "из 60 просмотренных документов (в базе их 65)" in payload.facts[0].title
+    assert len(many.searched) == MOST_DOCUMENTS + 1
+
+
+async def test_where_nothing_is_certain_nothing_is_said() -> None:
+    assert await survey(Finder({"А": [WITHOUT]}, doubtful=("А",))) == FactsPayload()
