@@ -21,7 +21,7 @@ from adapters.lexical import clean
 from ingestion.ports import TermAnalyzer
 from ingestion.records import Vector, Window
 
-MODEL = "offline-2"  # raise the number with any change that moves a vector: bases are then re-embedded
+MODEL = "offline-2"  # raise the number with any change that moves a vector: bases of measurements are then made anew
 DIMENSIONS = 1024
 WINDOW_TOKENS = 7500  # nothing limits this embedder; the same as Jina's, so that both see the same windows
 CACHED_WORDS = 2**15  # about 0.7 kB each; VK Cloud (4,604 sections) has 25,000 different ones

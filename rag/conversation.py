@@ -24,7 +24,7 @@ from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import FactsPayload
-from rag.execution.run import Run, RunLimits, Spent
+from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
 from rag.normalising import normalise
@@ -116,8 +116,8 @@ class Conversation:
             found = finding.result()
         finally:
             await end(finding)  # the person has left; does nothing to one that has ended
-        if found.execution.spent is Spent.STOPPED:
-            run.stop.clear()  # heard: what ended the steps does not end the answer
+        if found.execution.steps:
+            run.stop.clear()  # heard, also in their last moments: what ended the steps does not end the answer
         draft, drafts, first_s = NOTHING, self._drafts(asked, found, run.stop), None
         try:
             async for draft in drafts:

@@ -1,4 +1,4 @@
-"""The picture of everybody, for who hosts the bot: a row for each figure, over the same days.
+"""The picture of everybody, for whoever hosts the bot: a row for each figure, over the same days.
 
 In: what was done on each day. Out: which rows there is something to show in, and a PNG of them, numbered.
 """

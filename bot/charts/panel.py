@@ -112,7 +112,8 @@ def scale_to(most: float, *, lines: int, least: float = 1) -> Scale:
     while True:
         for step in STEPS:
             if step * power * lines >= most:
-                return Scale(step=step * power, steps=max(1, -int(-most // (step * power))))
+                steps = -int(-most // (step * power))  # of 0.1 + 0.2 it is 4 times 0.1
+                return Scale(step=step * power, steps=max(1, min(steps, lines)))
         power *= 10
 
 

@@ -42,7 +42,7 @@ class Exchange:
         self.hub = Hub()
         self.clock = clock
         self.poll: Poll | None = None
-        self._stoppable: dict[int, object] = {}  # chat -> the draft that its person may stop
+        self._stoppable: dict[int, int] = {}  # chat -> the draft that its person may stop
 
     def now(self) -> int:
         return int(self.clock())
@@ -96,10 +96,13 @@ class Exchange:
         self.tell_bot("callback_query", payload)
         return query.query_id
 
-    def draft(self, event: Json) -> None:
+    def draft(self, chat_id: int, draft_id: int, shown: Json, *, can_stop: bool) -> None:
         """Show a draft; it is not kept."""
-        self._stoppable[int(str(event["chat_id"]))] = event["draft_id"] if event["can_stop"] else None
-        self.hub.tell_pages(event)
+        self._stoppable.pop(chat_id, None)
+        if can_stop:
+            self._stoppable[chat_id] = draft_id
+        ids: Json = {"type": "draft", "chat_id": chat_id, "draft_id": draft_id, "can_stop": can_stop}
+        self.hub.tell_pages({**ids, **shown})
 
     def stop_draft(self, chat_id: int, draft_id: int) -> bool:
         """A person wants no more of a draft; the bot hears of it once. False when there is none to be stopped."""

@@ -76,10 +76,11 @@ def _left(read: DocumentsRead | None) -> int:
 
 def _reading_done(read: DocumentsRead, words: Words) -> list[str]:
     lines = [words.plain("answer-documents-read", read=read.read, total=read.total, without=read.without_data)]
+    if read.remembered:
+        lines.append(words.plain("answer-documents-remembered", count=read.remembered))
     if read.chosen_from:
         lines.append(words.plain("answer-documents-chosen", total=read.total, base=read.chosen_from))
     counts = (
-        ("answer-documents-remembered", read.remembered),
         ("answer-documents-failed", read.problems),
         ("answer-facts-uncompared", read.uncompared),
         ("answer-rows-missing", read.missing_rows),

@@ -87,6 +87,15 @@ class StreamedAnswer:
             await self._drop_from(len(pieces))
         return [sent.id for sent in self._sent]
 
+    async def leave(self) -> None:
+        """Where no `finish` came: what was shown stays, and has nothing to stop any more."""
+        if self._finishing.is_set() or not self._sent:
+            return
+        last = self._sent[-1]
+        if last.keyboard:
+            with contextlib.suppress(TelegramAPIError):
+                await edit(self._bot, self._place.chat, last.id, last.html)
+
     async def paint(self) -> None:
         """Show the newest text again and again until the answer is finished."""
         while not self._finishing.is_set():
@@ -178,6 +187,7 @@ async def streamed_answer(
         yield answer
     finally:
         await end(*tasks)
+        await answer.leave()
 
 
 async def _keep_typing(bot: Bot, place: Place, answer: StreamedAnswer, pause_s: float) -> None:

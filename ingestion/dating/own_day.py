@@ -3,13 +3,13 @@
 In: its name and first blocks. Out: the day, or none: a wrong one is worse, for of two documents that disagree the newer
 is told first. A day counts where documents have theirs: after «дата:», in a title («Договор № 5 от …»), on a line of
 its own with a place or a number, and before all of these as the day of an edition. A text that mentions days has none;
-nor have several that differ. Pure.
+nor have several that differ. Pure, but that `own_moment` asks which day it is.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
 from itertools import islice
 from pathlib import PurePath
@@ -22,13 +22,17 @@ _DATED = frozenset({SourceType.FILE, SourceType.PATH, SourceType.NOTE})
 _WRITTEN = frozenset({Medium.TEXT, Medium.IMAGE})
 
 EARLIEST = date(1990, 1, 1)  # before it there were next to no files: what bears such a day quotes it
+EASTERNMOST = timedelta(hours=14)  # ahead of UTC: where a day begins first
 TOP_LINES = 15
 TOP_CHARACTERS = 1_500  # about half a page
 LINE_CHARACTERS = 300  # of a line; what makes a day the document's stands close to it
 TITLE_LINES = 5  # a title stands above the text
 TITLE_CHARACTERS = 90  # between the kind of document and its day: a number, a party, a place
 
-_SIGNS = re.compile(r"[*_#>|\t ]+")  # of Markdown that was kept, and fillers: «__» марта
+_SIGNS = re.compile(r"[*_#>|\s]+")
+"""Of Markdown that was kept, and fillers: «__» марта. Blanks of every kind, since a long run of them would be tried in
+all its parts by the patterns below."""
+
 _NUMBER = r"(?:№|No\.?|N(?=\s?\d)|#)\s*[\w/.-]*\w"
 _TOWN = r"(?:г|гор|город|пос|с)\.?\s+[А-ЯЁ][\w-]+(?:\s[А-ЯЁ][\w-]+)?"
 _PLACE = rf"(?:{_TOWN}\s*,?|[A-ZА-ЯЁ][\w-]+(?:[ -][A-ZА-ЯЁ][\w-]+){{0,2}}\s*,)"
@@ -102,7 +106,7 @@ def own_moment(parsed: Document, source: Source) -> datetime | None:
     if source.type not in _DATED or parsed.medium not in _WRITTEN or parsed.parts:
         return None
     name = "" if source.type is SourceType.NOTE else PurePath(source.identifier).name
-    day = own_day(name, parsed.blocks, today=datetime.now(UTC).date())
+    day = own_day(name, parsed.blocks, today=(datetime.now(UTC) + EASTERNMOST).date())
     return datetime.combine(day, time.min, tzinfo=UTC) if day else None
 
 

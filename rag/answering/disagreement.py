@@ -7,11 +7,14 @@ by code. Days are known where a document bears one or has come on one. Pure.
 
 import calendar
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
+from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
+from domain.ids import ChunkId
 from rag.answering.citations import cite
 from rag.answering.numbers import known_numbers
 from rag.records import Citation, Claim, Conflict
@@ -30,7 +33,8 @@ _RUSSIAN_MONTHS = (
 _MONTH = "|".join((*_RUSSIAN_MONTHS, *calendar.month_name[1:]))
 _DAY_OR_NUMBER = re.compile(
     rf"\b\d{{1,2}}\.\d{{1,2}}\.\d{{2,4}}\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}\s+(?:{_MONTH})(?:,?\s+\d{{4}})?\b"
-    rf"|\b(?:{_MONTH})\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b|(?:№|\bNo\.?)\s*[\w/-]+",
+    rf"|\b(?:{_MONTH})\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b"
+    r"|№\s*[\w/-]+|\b(?-i:N[oO])(?:\.\s*|\s+)(?=[\w/-]*\d)[\w/-]+",
     re.IGNORECASE,
 )
 
@@ -46,8 +50,7 @@ def misdated(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
     return tuple(
         f"«{claim.passage.passage.title}» {_dating(claim)}. Give no document the date of another one."
         for conflict in conflicts[:MAX_CHECKED]
-        for place, claim in enumerate(conflict.claims)
-        if claim.dated and any(_has_anothers_day(piece, place, conflict) for piece in pieces)
+        for claim in _misdated(pieces, conflict)
     )
 
 
@@ -60,13 +63,15 @@ def with_sides(
     lacking = [
         each
         for each in conflicts[:MAX_CHECKED]
-        if each.told and any(_Sides(each).told(answer)) and not _is_whole(each, answer, sources)
+        if each.told and any((sides := _Sides(each)).told(answer)) and not _is_whole(each, sides, answer, sources)
     ]
     if not lacking:
         return answer, tuple(cited)
-    added = (cite(claim.passage.passage, about=claim.value) for each in lacking for claim in each.claims)
-    unique = {citation.chunk_id: citation for citation in reversed((*cited, *added))}
-    return "\n\n".join((answer.rstrip(), *(each.told for each in lacking))), tuple(reversed(unique.values()))
+    sources_of_sides = (cite(claim.passage.passage, about=claim.value) for each in lacking for claim in each.claims)
+    unique: dict[ChunkId, Citation] = {}
+    for citation in (*cited, *sources_of_sides):
+        unique.setdefault(citation.chunk_id, citation)
+    return "\n\n".join((answer.rstrip(), *(each.told for each in lacking))), tuple(unique.values())
 
 
 class _Sides:
@@ -85,48 +90,57 @@ class _Sides:
     def told(self, answer: str) -> tuple[bool, ...]:
         """Whether the answer tells each side: word for word, by a number that it alone has, or, where it has none, by
         half of the words that it alone has. A side may be a whole sentence, which nobody repeats word for word."""
-        return tuple(place >= 0 for place in self.places(answer))
+        return self._told(self._said(answer))
 
     def places(self, answer: str) -> tuple[int, ...]:
         """Where the answer begins to tell each side, as words before it; -1 where it does not."""
-        said = _plain(_without_days(answer) if self._are_bare else answer)
-        return tuple(self._place(side, said) for side in range(len(self._plain)))
+        words = self._said(answer)
+        return tuple(self._place(side, words) for side in range(len(self._plain)))
 
-    def _place(self, side: int, said: str) -> int:
+    def _said(self, answer: str) -> list[str]:
+        return _plain(_without_days(answer) if self._are_bare else answer).split()
+
+    def _place(self, side: int, words: Sequence[str]) -> int:
         """The shortest beginning that tells it, found by halving."""
-        words = said.split()
-        if not self._tells(side, words):
+        if not self._told(words)[side]:
             return -1
         few, enough = 0, len(words)
         while few < enough:
             middle = (few + enough) // 2
-            few, enough = (few, middle) if self._tells(side, words[:middle]) else (middle + 1, enough)
+            few, enough = (few, middle) if self._told(words[:middle])[side] else (middle + 1, enough)
         return few
 
-    def _tells(self, side: int, words: Sequence[str]) -> bool:
+    def _told(self, words: Sequence[str]) -> tuple[bool, ...]:
         said = f" {' '.join(words)} "
+        numbers = known_numbers(said) if any(self._numbers) else frozenset()
+        return tuple(self._tells(side, said, numbers) for side in range(len(self._plain)))
+
+    def _tells(self, side: int, said: str, numbers: Collection[Decimal]) -> bool:
         if self._plain[side].strip() and self._plain[side] in said:
             return True
         if self._numbers[side]:
-            return not self._numbers[side].isdisjoint(known_numbers(said))
+            return not self._numbers[side].isdisjoint(numbers)
         wanted = self._words[side]
         return bool(wanted) and share(wanted, held(wanted, said)) >= HALF
 
     def _own(self, each: Sequence[frozenset[Item]]) -> list[frozenset[Item]]:
         """Without what a side that says something else has too."""
         sides = list(zip(self._plain, each, strict=True))
-        return [own - frozenset().union(*(held for other, held in sides if other != side)) for side, own in sides]
+        return [own - frozenset().union(*(all_of for other, all_of in sides if other != side)) for side, own in sides]
 
 
-def _is_whole(conflict: Conflict, answer: str, sources: Collection[str]) -> bool:
+def _is_whole(conflict: Conflict, sides: _Sides, answer: str, sources: Collection[str]) -> bool:
     """All sides, each with its source and its own day, the newest first."""
-    places, claims, said = _Sides(conflict).places(answer), conflict.claims, _plain(answer)
+    claims, said = conflict.claims, _plain(answer)
     named = all(claim.passage.passage.document_id in sources for claim in claims)
     dated = all(_says_day(said, claim.dated.date()) for claim in claims if claim.dated and _bears_its_day(claim))
+    return named and dated and all(sides.told(answer)) and _is_in_order(claims, sides.places(answer))
+
+
+def _is_in_order(claims: Sequence[Claim], places: Sequence[int]) -> bool:
     days = [claim.dated.date() if claim.dated else None for claim in claims]
     pairs = zip(pairwise(places), pairwise(days), strict=True)
-    in_order = all(one <= other or day == following for (one, other), (day, following) in pairs)
-    return -1 not in places and named and dated and in_order
+    return all(one <= other or day == following for (one, other), (day, following) in pairs)
 
 
 def _bears_its_day(claim: Claim) -> bool:
@@ -134,9 +148,21 @@ def _bears_its_day(claim: Claim) -> bool:
     return claim.passage.passage.published_at is not None
 
 
-def _has_anothers_day(piece: str, place: int, conflict: Conflict) -> bool:
+def _misdated(pieces: Sequence[str], conflict: Conflict) -> Iterator[Claim]:
+    """Sides that one of the pieces tells with another side's day. Few pieces say a day at all."""
+    days = {claim.dated.date() for claim in conflict.claims if claim.dated}
+    dated = [piece for piece in pieces if any(_says_day(_plain(piece), day) for day in days)]
+    if not dated:
+        return
+    sides = _Sides(conflict)
+    for place, claim in enumerate(conflict.claims):
+        if any(_has_anothers_day(piece, place, conflict, sides) for piece in dated):
+            yield claim
+
+
+def _has_anothers_day(piece: str, place: int, conflict: Conflict, sides: _Sides) -> bool:
     """Only in a piece that tells this side alone, and says no day of its own passage."""
-    claim, told, said = conflict.claims[place], _Sides(conflict).told(piece), _plain(piece)
+    claim, told, said = conflict.claims[place], sides.told(piece), _plain(piece)
     others = [other for other in conflict.claims if _plain(other.value) != _plain(claim.value)]
     if not told[place] or claim.dated is None or _says_day(said, claim.dated.date()):
         return False
@@ -148,10 +174,15 @@ def _has_anothers_day(piece: str, place: int, conflict: Conflict) -> bool:
 
 
 def _says_day(said: str, day: date) -> bool:
-    """In one of the forms in which people write days, without the signs between."""
+    return any(f" {form} " in said for form in _forms(day))
+
+
+@lru_cache(maxsize=64)
+def _forms(day: date) -> tuple[str, ...]:
+    """In which people write days, without the signs between."""
     english = calendar.month_name[day.month].casefold()
     russian = _RUSSIAN_MONTHS[day.month - 1]
-    forms = (
+    return (
         f"{day:%Y %m %d}",
         f"{day:%d %m %Y}",
         f"{day.day} {day:%m %Y}",
@@ -161,7 +192,6 @@ def _says_day(said: str, day: date) -> bool:
         f"{english} {day.day} {day.year}",
         f"{day:%d} {english} {day.year}",
     )
-    return any(f" {form} " in said for form in forms)
 
 
 def _without_days(text: str) -> str:

@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from domain.documents import DocumentCard, DocumentStatus, known_as
+from domain.documents import DocumentCard, known_as
 from domain.ids import UserId
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.iterative.selection import ready_documents
 from rag.ports import DocumentCatalogue
 
-SCANNED = 900  # documents that one question looks at; the bases seen so far hold hundreds
 _KINDS = {"text", "image", "audio", "video"}
 
 
@@ -50,9 +50,8 @@ class ListDocuments(Tool[ListArguments]):
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
-        cards = await self._catalogue.documents(
-            context.base_id, limit=SCANNED, name_contains=arguments.name_contains or None
-        )
+        named = arguments.name_contains or None
+        cards = await ready_documents(self._catalogue, context.base_id, name_contains=named)
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         count = Fact(kind=FactKind.VALUE, text=f"Documents that fit: {len(ready)}.", title="")
         listed = tuple(_fact(card) for card in ready)
@@ -62,8 +61,7 @@ class ListDocuments(Tool[ListArguments]):
 def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
     came = card.created_at.date()
     return (
-        card.status is DocumentStatus.READY
-        and _is_of(card, wanted.kind)
+        _is_of(card, wanted.kind)
         and is_sent_by(card, wanted.sender, asker=asker)
         and (wanted.since is None or came >= wanted.since)
         and (wanted.until is None or came <= wanted.until)

@@ -130,10 +130,15 @@ class ReadDocuments(Tool[ReadAllArguments]):
     async def _compared(self, known: Ledger, reading: Reading, context: ToolContext, *, groups: int) -> Ledger:
         """Facts that no prompt held together are held against each other, as far as the turn's limits allow."""
         asked, together = reading.inquiry.question, compared_anyway(self._budget, known, groups=groups)
-        wanted = comparisons(known.facts, together, tokens=self._budget.comparison)
+        # a thousand facts take a second of computing
+        wanted = await asyncio.to_thread(comparisons, known.facts, together, tokens=self._budget.comparison)
+        if not wanted.sets:
+            return replace(known, uncompared=len(wanted.left_out))
+        recollection = await self._recollect(ComparisonReply, context, wording(asked))
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
         requests = [comparison_messages(self._prompts, facts, question=asked) for facts in wanted.sets]
         replies = await asyncio.gather(
-            *(self._reply(each, ComparisonReply, reading, context, spared_calls=1) for each in requests)
+            *(self._reply(each, ComparisonReply, reading, recollection, allowance) for each in requests)
         )
         for reply in filter(None, replies):
             known = settle(known, reply.updated_facts, asked=asked)
@@ -146,23 +151,22 @@ class ReadDocuments(Tool[ReadAllArguments]):
         """None when it may not be asked, or fails: the facts speak for themselves."""
         question = reading.inquiry.question
         messages = synthesis_messages(self._prompts, self._budget, known, question=question, answers=answers)
-        return await self._reply(messages, SynthesisReply, reading, context)
+        recollection = await self._recollect(SynthesisReply, context, wording(question))
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        return await self._reply(messages, SynthesisReply, reading, recollection, allowance)
 
     async def _reply(
         self,
         messages: Sequence[ChatMessage],
         shape: type[Schema],
         reading: Reading,
-        context: ToolContext,
-        *,
-        spared_calls: int = 0,
+        recollection: Recollection,
+        allowance: Allowance,
     ) -> Schema | None:
-        """Of this turn, or of the last one in which the very same was asked."""
+        """Of this turn, or of the last one in which the very same was asked; None when neither has one."""
         key = digest(messages[-1].content)
-        recollection = await self._recollect(shape, context, wording(reading.inquiry.question))
         if kept := recollection.reply(key, shape):
             return kept
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=spared_calls)
         reply = await self._ask(messages, shape, allowance)
         if reply:
             await recollection.keep(key, reply, [each for order in reading.orders for each in order])

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from domain.documents import DocumentCard, DocumentStatus, known_as
+from domain.documents import DocumentCard, known_as
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.iterative.selection import ready_documents
 from rag.ports import DocumentCatalogue, DocumentPassages
 from rag.records import RankedPassage
 from rag.words import share, stems
 
-SCANNED = 900  # documents whose names are compared
 PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
 
 
@@ -44,8 +44,7 @@ class ReadDocument(Tool[ReadArguments]):
 
     async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
         """Its passages. Raises DatabaseAway."""
-        cards = await self._catalogue.documents(context.base_id, limit=SCANNED)
-        card = _best(arguments.document, [card for card in cards if card.status is DocumentStatus.READY])
+        card = _best(arguments.document, await ready_documents(self._catalogue, context.base_id))
         if card is None:
             return FactsPayload()
         after = (arguments.part - 1) * PASSAGES - 1

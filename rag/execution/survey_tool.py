@@ -22,6 +22,7 @@ from rag.planning.breadth import Breadth
 from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
+from rag.watching import end
 from rag.words import share, stems
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest
@@ -85,8 +86,7 @@ class SurveyBase(Tool[SurveyArguments]):
         try:
             bests = await asyncio.gather(*tasks)
         finally:
-            for task in tasks:
-                task.cancel()
+            await end(*tasks)
         hits = [_Hit.of(card, best, query) for card, best in zip(searched, bests, strict=True) if best]
         return self._payload(hits, query, searched=len(searched), total=len(cards))
 
@@ -99,7 +99,7 @@ class SurveyBase(Tool[SurveyArguments]):
         said = wording.format(found=len(hits), searched=searched, total=total)
         best = sum(hit.held == most for hit in hits)
         told = f"{said}, {words.survey_best.format(best=best)}" if best < len(hits) else said
-        count = Fact(kind=FactKind.VALUE, text=f"{told}: {words.survey_remark}", title=said)
+        count = Fact(kind=FactKind.VALUE, text=f"{told}. {words.survey_remark}", title=said)
         ordered = sorted(hits, key=lambda hit: -hit.held)
         return FactsPayload(facts=(count, *(_fact(hit, query) for hit in ordered)), coverage=1.0)
 

@@ -5,7 +5,7 @@ speak of the same thing stand together, the likest first. Facts that share no wo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -81,19 +81,16 @@ def _likeness(facts: Sequence[KnownFact]) -> Mapping[Pair, float]:
     """By the words that two facts share; a word counts the more, the fewer facts have it."""
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for place, fact in enumerate(facts):
-        for stem in stems(fact.text):
+        for stem in sorted(stems(fact.text)):  # sums of another order differ, and a set of strings has no order
             holders[stem].append(place)
+    documents = [fact.sources[0].passage.document_id for fact in facts]
     likeness: defaultdict[Pair, float] = defaultdict(float)
     for places in holders.values():
-        for pair in _of_different_documents(places[:MOST_HOLDERS], facts):
-            likeness[pair] += 1 / len(places)
+        worth = 1 / len(places)
+        for pair in combinations(places[:MOST_HOLDERS], 2):
+            if documents[pair[0]] != documents[pair[1]]:
+                likeness[pair] += worth
     return likeness
-
-
-def _of_different_documents(places: Sequence[int], facts: Sequence[KnownFact]) -> Iterator[Pair]:
-    for one, other in combinations(places, 2):
-        if facts[one].sources[0].passage.document_id != facts[other].sources[0].passage.document_id:
-            yield one, other
 
 
 def _size(fact: KnownFact) -> int:

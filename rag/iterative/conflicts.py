@@ -45,8 +45,9 @@ def document_name(passage: Passage) -> str:
 def in_words(conflict: Conflict, words: Wordings) -> Conflict:
     """The same with what is told of it by code, in Markdown: all sides, the newest first, a line each."""
     about = _about(conflict)
+    heading = f"{words.conflict}{about}{'.' if about else ':'}"
     sides = (f"- {escaped(f'{_named(one, words)}: {one.value}')}" for one in conflict.claims)
-    return replace(conflict, told="\n".join((f"{escaped(words.conflict + about)}:", "", *sides)))
+    return replace(conflict, told="\n".join((escaped(heading), "", *sides)))
 
 
 def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:

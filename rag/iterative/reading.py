@@ -55,7 +55,7 @@ class Reading:
     problems: int = 0
     remembered: int = 0
     enough: bool = False
-    orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in order
+    orders: list[list[DocumentId]] = field(default_factory=list)  # whose words each group knows, as it read them
 
     @property
     def documents(self) -> DocumentsRead:
@@ -142,7 +142,6 @@ class IterativeReader:
         if asked is None:
             return False
         ledger = reading.ledgers[number]
-        reading.orders[number].append(card.id)
         reading.read += 1
         reading.remembered += not asked
         reading.without_data += ledger.used == used
@@ -150,8 +149,10 @@ class IterativeReader:
         return True
 
     async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> int | None:
-        """How often a model was asked, unless the limits ended it."""
+        """How often a model was asked, unless the limits ended it. What a document has said is known from then on, also
+        when its next part fails."""
         reading, asked = ongoing.reading, 0
+        order = reading.orders[number]
         async for page in pages_of(self._passages, reading.inquiry.base_id, card.id):
             for part in parts_of(page, tokens=self._budget.document):
                 ledger = reading.ledgers[number]
@@ -160,9 +161,11 @@ class IterativeReader:
                 reply = kept or await self._ask(self._messages(reading.inquiry, ledger, part), ongoing.allowance)
                 if reply is None:
                     return None
+                if card.id not in order:
+                    order.append(card.id)
                 if not kept:
                     asked += 1
-                    await ongoing.recollection.keep(key, reply, (*reading.orders[number], card.id))
+                    await ongoing.recollection.keep(key, reply, order)
                 reading.ledgers[number] = take(ledger, reply, part, asked=reading.inquiry.question)
         return asked
 

@@ -67,11 +67,13 @@ def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassa
     return tuple(sorted(cards, key=lambda card: order.get(card.id, len(order))))
 
 
-async def ready_documents(catalogue: DocumentCatalogue, base: BaseId) -> list[DocumentCard]:
-    """All of a base that can be read, newest first. Raises DatabaseAway."""
+async def ready_documents(
+    catalogue: DocumentCatalogue, base: BaseId, *, name_contains: str | None = None
+) -> list[DocumentCard]:
+    """All of a base that can be read, or those with that piece in their name, newest first. Raises DatabaseAway."""
     cards: list[DocumentCard] = []
     while True:
-        page = await catalogue.documents(base, limit=PAGE, offset=len(cards))
+        page = await catalogue.documents(base, limit=PAGE, offset=len(cards), name_contains=name_contains)
         cards += page
         if len(page) < PAGE:
             return [card for card in cards if card.status is DocumentStatus.READY]

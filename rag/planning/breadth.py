@@ -61,7 +61,7 @@ class Breadth:
 
 def _words(text: str) -> str:
     """Words and the places of quotations, with single blanks between them."""
-    return " ".join(re.findall(rf"{_WORD.pattern}|-", text.casefold().replace("ё", "е")))
+    return " ".join(re.findall(rf"{_WORD.pattern}|-", text.casefold().replace("ё", "е").replace("’", "'")))
 
 
 def _pattern(entries: Sequence[str]) -> re.Pattern[str]:

@@ -24,21 +24,21 @@ _WORD = re.compile(r"\w+")
 class _Sought:
     """A term of the question, as it is looked for in a text."""
 
-    sign: int  # a bit of its own: what a sentence says together is a sum of signs
+    bit: int  # of its own: what a sentence says together is a sum of bits
     words: tuple[str, ...]  # that follow each other, whatever signs stand between them
     is_stem: bool  # a word of the text need only begin so
     worth: float
 
 
 class _Worths(dict[int, float]):
-    """What the terms of a sum of signs are worth together, added up as it is first met."""
+    """What the terms of a sum of bits are worth together, added up as it is first met."""
 
     def __init__(self, sought: Sequence[_Sought]) -> None:
         super().__init__()
         self._sought = sought
 
-    def __missing__(self, signs: int) -> float:
-        worth = self[signs] = sum(each.worth for each in self._sought if each.sign & signs)
+    def __missing__(self, bits: int) -> float:
+        worth = self[bits] = sum(each.worth for each in self._sought if each.bit & bits)
         return worth
 
 
@@ -74,7 +74,7 @@ def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
         kept = (words[0][:STEM_LETTERS],) if is_stem else words
         worth[kept, is_stem] = max(rarity, worth.get((kept, is_stem), 0.0))
     return [
-        _Sought(sign=1 << number, words=words, is_stem=is_stem, worth=value)
+        _Sought(bit=1 << number, words=words, is_stem=is_stem, worth=value)
         for number, ((words, is_stem), value) in enumerate(worth.items())
         if words
     ]
@@ -84,25 +84,25 @@ def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, fl
     """Goes from one found word to the next: most sentences hold none, and are never looked at."""
     lowered = text.lower().replace("ё", "е")
     best, sentence_end, said = 0.0, -1, 0
-    for begin, end, sign in sorted(place for each in sought for place in _places(lowered, each)):
+    for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each)):
         if begin >= sentence_end:
             best, said = max(best, worths[said]), 0
             following = _SENTENCE_END.search(lowered, begin)
             sentence_end = following.start() if following else len(lowered)
         if end <= sentence_end:
-            said |= sign
+            said |= bit
     return max(best, worths[said])
 
 
 def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
-    """Where it stands: its first sign, behind its last, and the sign of the term."""
+    """Where it stands: its first sign, behind its last, and the bit of the term."""
     first, places = sought.words[0], []
     at = text.find(first)
     while at >= 0:
         if not (at and _is_of_word(text[at - 1])):
             end = at + len(first) if sought.is_stem else _end_of(sought.words, text, at)
             if end:
-                places.append((at, end, sought.sign))
+                places.append((at, end, sought.bit))
         at = text.find(first, at + 1)
     return places
 

@@ -33,11 +33,8 @@ class KeptReadingStore:
 
 
 def _reading(row: Row) -> KeptReading:
-    documents = row["documents"]
-    if not isinstance(documents, list):
-        raise TypeError("documents is no list")
     return KeptReading(
         key=rows.text(row, "key"),
-        documents=tuple(DocumentId(str(document)) for document in documents),
+        documents=tuple(DocumentId(str(document)) for document in rows.items(row, "documents")),
         content=rows.text(row, "content"),
     )

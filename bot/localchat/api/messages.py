@@ -70,23 +70,19 @@ async def send_message_draft(call: Call) -> bool:
     room = read_room(call)
     if room.kind != "private":
         raise bad("TEXTDRAFT_PEER_INVALID")
-    if not call.params.whole("draft_id"):
+    draft_id = call.params.whole("draft_id")
+    if not draft_id:
         raise bad("RANDOM_ID_INVALID")
     formatted = read_formatted(call)
     if utf16_length(formatted.text) > TEXT_UNITS:
         raise bad("message is too long")
-    call.exchange.draft(
-        {
-            "type": "draft",
-            "chat_id": room.chat_id,
-            "draft_id": call.params.whole("draft_id"),
-            "text": formatted.text,
-            "entities": [entity_json(entity) for entity in formatted.entities],
-            "seconds": DRAFT_S,
-            "can_stop": call.params.flag("can_stop"),
-            "keep_on_stop": call.params.flag("keep_on_stop"),
-        }
-    )
+    shown: Json = {
+        "text": formatted.text,
+        "entities": [entity_json(entity) for entity in formatted.entities],
+        "seconds": DRAFT_S,
+        "keep_on_stop": call.params.flag("keep_on_stop"),
+    }
+    call.exchange.draft(room.chat_id, draft_id, shown, can_stop=call.params.flag("can_stop"))
     return True
 
 

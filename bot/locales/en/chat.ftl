@@ -70,7 +70,7 @@ answer-documents-remembered =
         [one] { $count } of them was read before for the same question: taken from memory.
        *[other] { $count } of them were read before for the same question: taken from memory.
     }
-answer-documents-left = Documents that did not fit: { $count }. Ask the same again: what was read is remembered, the rest comes next.
+answer-documents-left = Documents left to read: { $count }. Ask the same again: what was read is remembered, the rest comes next.
 answer-documents-failed =
     { $count ->
         [one] { $count } document could not be worked through: the service did not answer.

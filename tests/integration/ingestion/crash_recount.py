@@ -5,6 +5,8 @@ In: a connection. Out: the number of rows that are wrong, by the name of what is
 
 import psycopg
 
+from tests.integration.adapters.database.stores.material import UNLIKE_SUMS
+
 Connection = psycopg.AsyncConnection[tuple[int]]
 
 UNFINISHED = "select count(*) from documents where phase <> 'ended'"
@@ -29,6 +31,7 @@ FAULTS = {
     "postings without a chunk": (
         "select count(*) from chunk_terms t where not exists (select from documents_chunks c where c.id = t.chunk_id)"
     ),
+    "postings unlike their sums": UNLIKE_SUMS,
     "bases that count wrong": (
         "select count(*) from bases b cross join lateral ("
         "select coalesce(sum(d.chunks), 0) as passages, coalesce(sum(d.terms), 0) as terms "

@@ -86,3 +86,13 @@ async def test_a_question_that_is_stopped_is_answered_from_what_is_known() -> No
     events = [event async for event in turn.conversation.answer(make_question(ASKED), stop=stop)]
     assert isinstance(events[-1], Answered)
     assert (events[-1].answer.spent, events[-1].answer.text) == ("stopped", "Пока ничего не нашёл.")
+
+
+async def test_a_press_in_the_last_moment_of_the_steps_does_not_end_the_answer() -> None:
+    search = {"id": "a", "action": "rag_db_query", "params": {"query": "штраф"}}
+    turn, stop = Turn(ScriptedModel("[+] Штраф 0,1 % [1]."), planner=steps_planner(search)), asyncio.Event()
+    async for event in turn.conversation.answer(make_question(ASKED), stop=stop):
+        if isinstance(event, StepsChanged) and event.steps[0].state is StepState.DONE:
+            stop.set()
+    assert isinstance(event, Answered)
+    assert (event.answer.kind, event.answer.stopped) == (AnswerKind.FROM_BASE, False)

@@ -1,7 +1,7 @@
 """The scale of a row of a picture."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.charts.panel import LEAST_STEP, scale_to, shortened
@@ -17,6 +17,7 @@ def test_the_scale_reaches_the_highest_bar_with_few_lines(most: int, lines: int)
 
 
 @given(most=st.floats(0, 10**6))
+@example(most=0.1 + 0.2)
 def test_a_scale_of_money_may_have_steps_of_a_tenth_of_a_cent(most: float) -> None:
     scale = scale_to(most, lines=3, least=LEAST_STEP)
     assert scale.top >= most * (1 - 1e-9)

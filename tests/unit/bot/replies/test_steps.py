@@ -60,14 +60,22 @@ def test_searches_that_were_left_out_are_named_below_the_answer(words: Words) ->
     assert "неустойка" in line
 
 
-def test_how_many_a_search_has_chosen_is_said() -> None:
-    lines = work_done(plain_answer("x", documents=DocumentsRead(read=1, total=2, chosen_from=40)), RU)
-    assert lines[1] == "Отобрано поиском: 2 из 40 документов базы, остальные не читались."
+@pytest.mark.parametrize(("base", "said"), [(40, "из 40 документов базы"), (41, "из 41 документа базы")])
+def test_how_many_a_search_has_chosen_is_said(base: int, said: str) -> None:
+    lines = work_done(plain_answer("x", documents=DocumentsRead(read=1, total=2, chosen_from=base)), RU)
+    assert lines[1] == f"Отобрано поиском: 2 {said}, остальные не читались."
 
 
 def test_what_was_known_from_before_is_said() -> None:
     lines = work_done(plain_answer("x", documents=DocumentsRead(read=17, total=17, remembered=12)), RU)
     assert lines[1] == "Из них 12 прочитаны раньше для такого же вопроса: взято из памяти."
+
+
+def test_what_was_known_is_said_of_those_that_were_read_not_of_the_others() -> None:
+    read = DocumentsRead(read=17, total=17, remembered=12, chosen_from=40)
+    first, *others = work_done(plain_answer("x", documents=read), RU)
+    assert first.startswith("Прочитано")
+    assert [line.split()[0] for line in others] == ["Из", "Отобрано"]
 
 
 @pytest.mark.parametrize("words", [RU, EN])

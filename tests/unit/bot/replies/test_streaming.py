@@ -1,6 +1,7 @@
 """Answers that grow: drafts in private, edits elsewhere, the newest text, never the same twice."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -120,6 +121,15 @@ async def test_what_grows_as_a_message_has_the_button_at_its_end_until_it_is_fin
         assert [bool(call.buttons) for call in bot.session.said] == [True, False, True]
         await answer.finish(rich(text[:5000]), None)
     assert not [sent for sent in bot.session.messages.values() if sent.markup]
+
+
+async def test_what_broke_while_it_grew_has_no_button_left() -> None:
+    bot = RecordedBot()
+    with contextlib.suppress(RuntimeError):
+        async with streaming(bot, GROUP, stop=STOP) as answer:
+            await grow(answer, "Штраф")
+            raise RuntimeError
+    assert [(sent.text, sent.markup) for sent in bot.session.messages.values()] == [("Штраф", None)]
 
 
 async def test_typing_is_shown_until_something_is_seen() -> None:

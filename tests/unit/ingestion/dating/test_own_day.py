@@ -2,14 +2,15 @@
 
 import calendar
 import time
-from datetime import date
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.dating.own_day import EARLIEST, TOP_CHARACTERS, own_day
-from ingestion.records import Block, BlockKind
+from domain.documents import SourceType
+from ingestion.dating.own_day import EARLIEST, LINE_CHARACTERS, TOP_CHARACTERS, own_day, own_moment
+from ingestion.records import Block, BlockKind, Document, Source
 
 TODAY = date(2026, 11, 21)
 DAY = date(2024, 3, 12)
@@ -161,8 +162,19 @@ def test_any_text_gives_a_possible_day_or_none(text: str, name: str) -> None:
     assert found is None or EARLIEST <= found <= TODAY
 
 
-@given(st.sampled_from(["(", "№ ", "1", "в ред. ", "от ", "Акт ", "1.1.", "г. А"]), st.integers(1, 800))
-def test_a_line_made_to_be_slow_is_read_at_once(piece: str, times: int) -> None:
+def test_a_day_has_come_where_it_begins_first() -> None:
+    there = datetime.now(timezone(timedelta(hours=14))).date()
+    parsed = Document(title="x", blocks=(Block(kind=BlockKind.PARAGRAPH, text=f"Дата: {there:%d.%m.%Y}"),))
+    source = Source(type=SourceType.NOTE, identifier="x", title="x")
+    assert own_moment(parsed, source) == datetime(there.year, there.month, there.day, tzinfo=UTC)
+
+
+SLOW = ("(", "№ ", "1", "в ред. ", "от ", "Акт ", "1.1.", "г. А", "\xa0", "\u2003\t", "Аб-", "Аб ")
+
+
+@given(st.sampled_from(("Акт 01.01.2030 ", "г. Москва", "обновлено")), st.sampled_from(SLOW), st.integers(1, 800))
+def test_a_line_made_to_be_slow_is_read_at_once(begin: str, piece: str, times: int) -> None:
     begun = time.process_time()
-    dated(f"Акт 01.01.2030 {piece * times} 01.01.2030")
+    dated(f"{begin}{piece * times}x 01.01.2030")
+    dated(f"{begin}{piece * (LINE_CHARACTERS // len(piece) - 15)}x 01.01.2030")
     assert time.process_time() - begun < 1

@@ -73,7 +73,7 @@ LETTER, CONTRACT = of("30 дней", "Письмо.eml", NEW, number=1), of("14 
 TERMS = in_words(DATED, load_wordings()["ru"])
 BOTH: list[Citation] = [cite(each.passage.passage, about="") for each in TERMS.claims]
 TOLD = """\
-Документы расходятся: срок оплаты:
+Документы расходятся: срок оплаты.
 
 - Письмо.eml (от 01.03.2025): 30 дней
 - Договор.pdf (от 15.01.2024): 14 дней"""
@@ -104,6 +104,12 @@ def test_a_side_a_day_or_the_order_that_is_missing_is_told_by_code(answer: str) 
     text, cited = with_sides(answer, BOTH[:1], [TERMS])
     assert text == f"{answer}\n\n{TOLD}"
     assert [each.title for each in cited] == ["Письмо.eml", "Договор.pdf"]
+
+
+def test_sources_of_the_answer_stay_in_their_order_before_those_that_are_added() -> None:
+    other = cite(of("x", "Прочее.txt", None, number=3).passage.passage, about="")
+    _, cited = with_sides("Срок 14 дней.", (BOTH[1], other), [TERMS])
+    assert [each.title for each in cited] == ["Договор.pdf", "Прочее.txt", "Письмо.eml"]
 
 
 def test_a_source_that_is_not_cited_is_added() -> None:
@@ -175,6 +181,14 @@ WARRANTY = (
 @pytest.mark.parametrize("answer", ["Отдел продаж работает удалённо три дня.", "Два дня удалённой работы, 10.09.2025."])
 def test_days_and_numbers_of_documents_tell_no_side(answer: str) -> None:
     assert len(unspoken(answer, [Conflict(about="x", claims=REMOTE)])) == 1
+
+
+def test_words_that_begin_like_a_number_sign_tell_a_side() -> None:
+    claims = (of("No refund", "a", NEW, number=1), of("Refund, letter No. 12/3", "b", OLD, number=2))
+    conflict = Conflict(about="refund", claims=claims)
+    assert len(unspoken("No refund.", [conflict])) == 1
+    notices = sentences("Notice of the tenant.", "November of the landlord.")
+    assert unspoken("Notice of the tenant, November of the landlord.", [notices]) == ()
 
 
 def test_a_day_tells_a_side_where_nothing_else_is_different() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter, Draft
@@ -18,20 +19,23 @@ ASSIGNMENT = Assignment(question="Как создать диск?", facts=FactsP
 LONG = "[+] " + "Диск создаётся за 5 минут [1]. " * 40
 
 
+@dataclass
 class SilentModel(ScriptedModel):
-    """Says `reply` to the first question, and nothing more, for ever."""
+    """Says `reply` to the first question, and nothing more, for ever: then the person has enough."""
+
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         if self.asked or not self.reply:
+            self.stop.set()
             await asyncio.Event().wait()
         async for piece in super().stream(messages):
             yield piece
 
 
-async def stopped(model: ScriptedModel, *, after: int) -> Draft:
-    """The last draft, when the signal came with draft number `after`, or before the first."""
-    stop, seen = asyncio.Event(), list[Draft]()
-    asyncio.get_running_loop().call_later(0.05, stop.set)  # where nothing comes that could be counted
+async def stopped(model: ScriptedModel, stop: asyncio.Event, *, after: int = 0) -> Draft:
+    """The last draft, when the signal came with draft number `after`, or from elsewhere."""
+    seen = list[Draft]()
     async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(ASSIGNMENT, stop):
         seen.append(draft)
         if len(seen) == after:
@@ -41,7 +45,7 @@ async def stopped(model: ScriptedModel, *, after: int) -> Draft:
 
 async def test_what_was_written_stays_with_the_sources_of_what_was_said() -> None:
     model = ScriptedModel(LONG)
-    draft = await stopped(model, after=12)
+    draft = await stopped(model, asyncio.Event(), after=12)
     assert (draft.done, draft.stopped, draft.cut) == (True, True, False)
     assert draft.text
     assert LONG.replace(" [1]", "").removeprefix("[+] ").startswith(draft.text)
@@ -50,13 +54,15 @@ async def test_what_was_written_stays_with_the_sources_of_what_was_said() -> Non
 
 
 async def test_before_the_first_words_what_was_found_is_the_answer() -> None:
-    draft = await stopped(SilentModel(), after=0)
+    model = SilentModel()
+    draft = await stopped(model, model.stop)
     assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
     assert "Диск создаётся за 5 минут." in draft.text
 
 
 async def test_an_answer_that_did_not_pass_its_check_does_not_stay() -> None:
-    draft = await stopped(SilentModel("[+] Диск создаётся за 77 минут [1]."), after=0)
+    model = SilentModel("[+] Диск создаётся за 77 минут [1].")
+    draft = await stopped(model, model.stop)
     assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
     assert "77" not in draft.text
     assert draft.remarks

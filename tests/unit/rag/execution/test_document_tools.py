@@ -1,38 +1,23 @@
 """The tools that look at the documents of a base: their list, and one of them read through."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from domain.documents import DocumentCard, Medium, Removed, SourceType
+from domain.documents import DocumentCard, Medium, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
 from rag.execution.tools import ToolMisused
+from rag.iterative.selection import PAGE
 from rag.records import Passage
 from tests.fakes.cards import card, ready
+from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
 from tests.fakes.rag import BASE, USER, make_passage
-
-
-@dataclass
-class Catalogue:
-    """A DocumentCatalogue of these cards."""
-
-    cards: Sequence[DocumentCard]
-
-    async def documents(
-        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
-    ) -> list[DocumentCard]:
-        assert base == BASE
-        return [each for each in self.cards if (name_contains or "").casefold() in each.title.casefold()]
-
-    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        return Removed(documents=len(self.cards))
 
 
 @dataclass
@@ -66,6 +51,14 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
     assert payload.facts[0].text == "Documents that fit: 3."
     assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
     assert payload.facts[1].kind is FactKind.DOCUMENT
+
+
+async def test_the_oldest_documents_of_a_large_base_are_listed_and_read_too() -> None:
+    large = Catalogue((*(titled(f"Новое {number}") for number in range(PAGE)), titled("Старая смета")))
+    payload = await ListDocuments(large).run(ListArguments(), begin())
+    assert payload.facts[0].text == f"Documents that fit: {PAGE + 1}."
+    await ReadDocument(large, shelf := Shelf()).run(ReadArguments(document="старая смета"), begin())
+    assert [document for document, _, _ in shelf.asked] == ["Старая смета"]
 
 
 @pytest.mark.parametrize(

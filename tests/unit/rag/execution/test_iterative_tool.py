@@ -212,7 +212,9 @@ async def test_what_was_not_compared_is_told() -> None:
     assert payload.documents is not None
     count = payload.documents.uncompared
     assert count > 0
-    assert any(fact.text.startswith(f"Не сопоставлено с другими документами: {count}") for fact in payload.facts)
+    assert any(
+        fact.text.startswith(f"Утверждений, не сверенных с другими документами: {count}") for fact in payload.facts
+    )
 
 
 async def test_a_contradiction_that_no_other_fact_bears_out_is_not_believed() -> None:

@@ -40,7 +40,7 @@ async def survey(shelf: Shelf) -> FactsPayload:
 
 async def test_documents_in_which_something_is_found_are_counted_and_their_place_is_quoted() -> None:
     payload = await survey(SHELF)
-    assert payload.facts[0].title == "Найдено в 2 из 3 документов"
+    assert payload.facts[0].title == "Найдено в документах: 2 из 3"
     assert [fact.text for fact in payload.facts[1:]] == [f"В: {WITH}", f"А: {WITH}"]
     assert all(fact.passage for fact in payload.facts[1:])
 
@@ -52,21 +52,21 @@ async def test_words_that_only_say_how_much_is_asked_for_are_not_searched() -> N
 
 async def test_the_answer_without_a_model_says_that_it_is_no_count() -> None:
     shown = render(await survey(SHELF), style=RenderStyle.BULLETS, limits=Limits(), question=ASKED)
-    assert shown.text.startswith("- Найдено в 2 из 3 документов: это поиск по словам вопроса, не подсчёт")
+    assert shown.text.startswith("- Найдено в документах: 2 из 3. Это поиск по словам вопроса, а не подсчёт")
     assert len(shown.citations) == 2
 
 
 async def test_documents_with_most_of_the_words_come_first_and_are_counted() -> None:
     shelf = Finder({"А": ["Неустойка 0,1 %."], "Б": ["Договор, неустойка 5 %."], "В": ["Неустойка 1 %."]}, found=("В",))
     payload = await survey(shelf)
-    assert "Найдено в 3 из 3 документов, больше всего слов вопроса в 1 из них" in payload.facts[0].text
+    assert "Найдено в документах: 3 из 3, больше всего слов вопроса — в 1 из них" in payload.facts[0].text
     assert payload.facts[1].title == "Б"
 
 
 async def test_of_a_large_base_it_is_said_how_many_were_searched() -> None:
     many = Finder({f"Том {number}": [WITH] for number in range(MOST_DOCUMENTS + 5)})
     payload = await survey(many)
-    assert "из 60 просмотренных документов (в базе их 65)" in payload.facts[0].title
+    assert "из 60 просмотренных (в базе их 65)" in payload.facts[0].title
     assert len(many.searched) == MOST_DOCUMENTS + 1
 
 

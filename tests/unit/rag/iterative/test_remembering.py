@@ -7,12 +7,14 @@ import pytest
 
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, DocumentId
+from rag.errors import ModelAway
 from rag.execution.facts import FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.iterative.remembering import Recollection, wording
+from rag.iterative.wire import IterationReply, IterationRequest
 from rag.records import DocumentsRead, KeptReading
 from tests.fakes.clerk import ClerkModel
 from tests.fakes.reading import PROMPTS, WORDINGS, Memory, ReadingModel, Shelf, turn
@@ -98,6 +100,22 @@ async def test_another_question_another_model_and_another_base_read_for_themselv
 async def test_a_memory_that_is_away_costs_nothing_but_the_next_reading() -> None:
     payload = await read(TEXTS, ReadingModel(copies), Memory(error=DatabaseAway()))
     assert len(statements(payload)) == 13
+
+
+def failing_at_the_end(request: IterationRequest) -> IterationReply:
+    if "Конец." in request.document_context[-1].chunk_text:
+        raise ModelAway("away")
+    return copies(request)
+
+
+async def test_a_reply_is_kept_with_a_document_that_failed_after_its_first_part() -> None:
+    filling = ["Слова о другом. " * 60] * 20
+    texts = {"Хороший": ["Цена услуг 200 рублей."], "Сбойный": ["Цена услуг 100 рублей.", *filling, "Конец."]}
+    memory = Memory()
+    payload = await read(texts, ReadingModel(failing_at_the_end), memory)
+    assert payload.documents == DocumentsRead(read=1, total=2, problems=1)
+    ((_, entries),) = memory.kept.items()
+    assert list(entries.values())[-1].documents == ("Сбойный", "Хороший")
 
 
 async def collect(

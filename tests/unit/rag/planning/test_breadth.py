@@ -50,6 +50,7 @@ def test_a_measure_of_one_thing_reaches_all_only_where_documents_are_read_anyway
         "Is it not valid at all?",
         "What is the overall idea of the report?",
         "After all, why was it refused?",
+        "That’s all it says?",
         "What is this memo all about?",
         "Что сказано в договоре «Всё включено»?",
         'Who wrote "All about bees"?',

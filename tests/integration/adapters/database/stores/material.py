@@ -79,6 +79,15 @@ from bases b left join documents d on d.base_id = b.id and d.visible
 group by b.id order by b.id
 """
 ORPHANS = "select count(*) from chunk_terms t left join documents_chunks c on c.id = t.chunk_id where c.id is null"
+UNLIKE_SUMS = """
+select count(*) from chunk_terms t join (
+  select a.chunk_id, left(a.term, 5) as beginning, min(a.term) as first, sum(a.frequency) as frequency,
+    sum(a.titled::int) as titled
+  from chunk_terms a group by 1, 2) alike on alike.chunk_id = t.chunk_id and alike.beginning = left(t.term, 5)
+where (t.around, t.around_titled::int) is distinct from (
+  case when t.term = alike.first then alike.frequency else 0 end,
+  case when t.term = alike.first then alike.titled else 0 end)
+"""
 
 
 class Dialogue(DialogueStore, PastDialogues, Protocol):

@@ -65,6 +65,16 @@ async def test_nothing_is_kept_of_a_document_that_is_gone_meanwhile(stores: Stor
     assert await kept(stores, base) == []
 
 
+async def test_what_is_a_month_old_is_read_anew(postgres_transport: PostgresTransport, database_url: str) -> None:
+    stores = DatabaseStores(postgres_transport)
+    base = await open_base(stores)
+    await stores.kept_readings.keep(base, ASKED, reading(await publish(stores, base, "Аренда")))
+    for days, is_known in ((29, True), (31, False)):
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute("update kept_readings set kept_at = now() - make_interval(days => %s)", [days])
+        assert bool(await kept(stores, base)) is is_known
+
+
 async def test_the_oldest_make_room(postgres_transport: PostgresTransport, database_url: str) -> None:
     stores = DatabaseStores(postgres_transport)
     base = await open_base(stores)
