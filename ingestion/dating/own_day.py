@@ -170,8 +170,7 @@ def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
         return _Rank.LABEL
     if is_title and _is_titled(before, after):
         return _Rank.TITLE
-    is_alone = _BEFORE_LINE.fullmatch(before) and _AFTER_LINE.fullmatch(after)
-    return _Rank.LINE if is_alone else None
+    return _Rank.LINE if _is_alone(before, after) or _is_edition_of_line(before, after) else None
 
 
 def _is_edition(line: str, before: str) -> bool:
@@ -181,6 +180,17 @@ def _is_edition(line: str, before: str) -> bool:
     found = _EDITION.fullmatch(before)
     lead = found["lead"].strip(" (,;") if found else ""
     return found is not None and (not lead or _is_title(lead))
+
+
+def _is_alone(before: str, after: str) -> bool:
+    return bool(_BEFORE_LINE.fullmatch(before) and _AFTER_LINE.fullmatch(after))
+
+
+def _is_edition_of_line(before: str, after: str) -> bool:
+    """«от 14.01.2025 № 12 (в редакции от 02.10.2025)»: no surer than a day alone, since the title is not beside it."""
+    found = _EDITION.fullmatch(before)
+    lead = found["lead"].strip(" (,;") if found and not after.strip(" ).,;") else ""
+    return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in written_days(lead))
 
 
 def _is_titled(before: str, after: str) -> bool:

@@ -26,6 +26,7 @@ from rag.tokens import estimate_tokens
 
 MAX_FINDINGS = 12
 MAX_QUERIES = 3
+MAX_MISSING = 6  # that the answer is told of
 REPLY_TOKENS = 2_000  # some findings and what is missing
 
 log = structlog.get_logger()
@@ -114,7 +115,8 @@ def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayloa
     facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block, known)))
     if len(facts) < len(analysis.findings):
         log.info("analysis.unfounded", dropped=len(analysis.findings) - len(facts))
-    advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries)
+    missing = tuple(each for each in analysis.missing if numbers(each) <= known)[:MAX_MISSING]
+    advice = Advice(enough=analysis.enough and bool(facts), queries=analysis.queries, missing=missing)
     return FactsPayload(facts=facts, coverage=1.0 if advice.enough else 0.5 if facts else 0.0, advice=advice)
 
 

@@ -125,7 +125,7 @@ class StepEngine:
         context.run.report = lambda progress: _hear(work, progress)
         try:
             await self._go_on(work)
-            spent = context.run.spent or (Spent.STEPS if course.is_cut_short else None)
+            spent = _ended_by(work)
             await self._hand_over(work)
             spent = spent or context.run.refused
         finally:
@@ -222,6 +222,14 @@ class StepEngine:
             kept = work.run.kept.get(begun.step.id, FactsPayload())
             work.settle(begun.end(kept, "" if kept.found else "not ended in time"))
         self._settle(work)
+
+
+def _ended_by(work: _Work) -> Spent | None:
+    """A limit that the last of all steps has come to kept nothing from being done. The person's word always counts."""
+    spent, is_done = work.run.spent, not work.running and not work.course.ready()
+    if spent and (spent is Spent.STOPPED or not is_done):
+        return spent
+    return Spent.STEPS if work.course.is_cut_short else None
 
 
 def _hear(work: _Work, progress: Progress) -> None:

@@ -145,7 +145,7 @@ class Executor:
             each_step=_measured(done),
             adapted=done.adapted,
             spent=done.spent,
-            gaps=gaps_of(done.shown, done.spent),
+            gaps=gaps_of(done.shown, done.spent, _missing(done)),
         )
 
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
@@ -232,6 +232,12 @@ def _found_nothing(results: Sequence[CallResult]) -> bool:
 def _call_result(ended: Ended) -> CallResult:
     call = ToolCall(tool=ended.step.action, args=ended.step.params)
     return CallResult(call=call, payload=ended.payload, seconds=ended.seconds, problem=ended.problem)
+
+
+def _missing(done: StepsDone) -> tuple[str, ...]:
+    """As the last step that thought about what was found says."""
+    advice = next((ended.payload.advice for ended in reversed(done.ended) if ended.payload.advice), None)
+    return advice.missing if advice and not advice.enough else ()
 
 
 def _measured(done: StepsDone) -> tuple[StepMetrics, ...]:

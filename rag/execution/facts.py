@@ -49,6 +49,7 @@ class Advice:
 
     enough: bool = False  # the question can be answered from what there is
     queries: tuple[str, ...] = ()  # what to search for, else
+    missing: tuple[str, ...] = ()  # what the facts do not say, in a few words each
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """What the steps of a plan were after and did not bring, in words for the model that answers.
 
-In: the steps as they went, the limit that ended the work. Out: what was looked for and not found, what failed, and what
-was not tried: an answer that does not know of it would pass over it. It is none of the facts, and no person reads it.
-Pure.
+In: the steps as they went, the limit that ended the work, what an analysis misses. Out: what was looked for and not
+found, what failed, and what was not tried: an answer that does not know of it would pass over it. It is none of the
+facts, and no person reads it. Pure.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,18 @@ _UNTRIED = {
     StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
     StepState.IN_VAIN: "Not searched for any more, because the searches before it brought nothing new",
 }
+_MISSING = "Not said by what was found, as far as it was looked at"
 _EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
 
 
-def gaps_of(steps: Sequence[StepShown], spent: Spent | None) -> str:
+def gaps_of(steps: Sequence[StepShown], spent: Spent | None, missing: Sequence[str] = ()) -> str:
     """A line each; empty when nothing is missing."""
     empty = [step for step in steps if step.is_empty and step.action != ANALYZE]
     kinds = [(_NOTHING, empty)]
     kinds += [(said, [step for step in steps if step.state is state]) for state, said in _UNTRIED.items()]
     lines = [f"{said}: {'; '.join(map(_name, missed))}." for said, missed in kinds if missed]
+    if missing:
+        lines.append(f"{_MISSING}: {'; '.join(missing)}.")
     if spent:
         lines.append(_EARLY.format(spent=spent.value.replace("_", " ")))
     return "\n".join(lines)

@@ -89,6 +89,7 @@ def test_days_that_differ_are_none(text: str) -> None:
     "text",
     [
         "Положение о премиях от 01.02.2020 (в ред. от 12.03.2024)",
+        "Приказ № 12 о скидках\n\nот 01.02.2020 (в редакции от 12.03.2024)",
         "Положение о премиях\n\nот 01.02.2020 № 3\n\n(в ред. приказов от 01.02.2021 № 3, от 12.03.2024 № 8)",
         "Terms of use\n\nDate: February 1, 2020\n\nLast updated: March 12, 2024",
         "Прайс-лист от 01.02.2020\n\nОбновлено 12.03.2024",
@@ -96,6 +97,10 @@ def test_days_that_differ_are_none(text: str) -> None:
 )
 def test_the_newest_edition_beats_the_first_issue(text: str) -> None:
     assert dated(text) == DAY
+
+
+def test_the_edition_of_a_law_that_a_line_goes_on_with_does_not_beat_the_title() -> None:
+    assert dated("Приказ от 12.03.2024\n\nпо закону\nот 06.10.2003 № 131-ФЗ (в редакции от 02.10.2025)") == DAY
 
 
 def test_what_stands_below_the_top_is_no_day_of_the_document() -> None:

@@ -63,6 +63,13 @@ async def test_what_is_missing_becomes_searches() -> None:
     assert (found.advice.enough, found.advice.queries) == (False, ("неустойка", "пени"))
 
 
+async def test_what_is_missing_is_told_without_numbers_that_stand_nowhere() -> None:
+    missing = ["кто подписал письмо", "срок 99 дней", "почему не 14 дней"]
+    found = await analyse(ScriptedModel(reply(("Срок 14 дней.", [1]), enough=False, missing=missing)))
+    assert found.advice is not None
+    assert found.advice.missing == ("кто подписал письмо", "почему не 14 дней")
+
+
 async def test_the_model_sees_task_materials_and_background_fenced_as_data() -> None:
     model = ScriptedModel(reply())
     await analyse(model)

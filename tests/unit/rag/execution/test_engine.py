@@ -126,6 +126,21 @@ async def test_a_turn_that_has_spent_its_due_begins_nothing(usage: Usage, spent:
     assert (done.spent, tools.asked, states(done)) == (spent, [], {"a": StepState.SKIPPED})
 
 
+@pytest.mark.parametrize(("after", "spent"), [((), None), (("last",), Spent.MODEL_CALLS)], ids=["done", "one is left"])
+async def test_a_limit_met_by_the_last_step_of_all_kept_nothing_from_being_done(
+    after: tuple[str, ...], spent: Spent | None
+) -> None:
+    turn = context(limits=RunLimits(model_calls=1))
+
+    async def spend(call: object, given: ToolContext) -> FactsPayload:
+        given.run.usage.calls += 1
+        return found("x")
+
+    steps = [step("last"), *(step("more", each, action="collect_rows") for each in after)]
+    done = await StepEngine(spend, budget=TokenBudget(total=4_000)).run(steps, "Вопрос?", turn, lambda shown: None)
+    assert done.spent is spent
+
+
 async def test_searches_that_go_in_circles_are_left_out_and_told_of() -> None:
     steps = [step(each) for each in "abcdef"]
     tools = ScriptedTools(answers={each.id: found("x") for each in steps})

@@ -1,12 +1,13 @@
 """Running a plan: calls side by side, the fallback, the search that began early."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from domain.errors import DatabaseAway
 from rag.execution.executor import EarlySearch, Executor
-from rag.execution.facts import FactKind, FactsPayload
+from rag.execution.facts import Advice, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, ToolContext
 from rag.planning.plan import FallbackReason, Step
 from rag.records import DocumentsRead
@@ -152,12 +153,26 @@ class ListTool(ScriptedTool):
     name = "list_documents"
 
 
+class ThinkingTool(ScriptedTool):
+    """What thinks about what was found."""
+
+    name = "analyze"
+
+
 async def test_a_step_that_found_nothing_is_told_to_the_model_that_answers() -> None:
     steps = [Step(id=each, action=each, params={"query": each}) for each in ("rag_db_query", "graph_query_tool")]
     tools = [ScriptedTool(FOUND), GraphTool()]
     done = await Executor(tools, max_calls=4).execute(plan(steps=steps), begin())
     assert done.payload.facts == FOUND.facts
     assert done.gaps.endswith("nothing was found: «graph_query_tool».")
+
+
+@pytest.mark.parametrize("enough", [False, True])
+async def test_what_the_last_analysis_misses_is_told_to_the_model_that_answers(enough: bool) -> None:
+    tools = [ThinkingTool(replace(FOUND, advice=Advice(enough=enough, missing=("причины спада",))))]
+    made = plan(steps=[Step(id="think", action="analyze", params={"query": QUESTION})])
+    gaps = (await Executor(tools, max_calls=4).execute(made, begin())).gaps
+    assert ("причины спада" in gaps) is not enough
 
 
 async def test_a_list_of_the_documents_alone_is_no_answer_to_steps_that_found_nothing() -> None:

@@ -25,6 +25,10 @@ def test_what_was_not_done_is_told_apart_from_what_is_not_there() -> None:
     assert "model calls" in lines[3]
 
 
+def test_what_an_analysis_missed_is_said_in_its_words() -> None:
+    assert gaps_of((STEPS[1],), None, ("причины спада", "меры")).endswith(": причины спада; меры.")
+
+
 def test_where_nothing_is_missing_nothing_is_said() -> None:
     thought_in_vain = shown("analyze", is_empty=True)
     assert gaps_of((STEPS[1], thought_in_vain), None) == ""
