@@ -98,10 +98,8 @@ def _tools(
     )
     if model is None:
         return looking
-    return (
-        *looking,
-        Analyze(model, prompts, prompt_tokens=tokens),
-        ReadDocuments(
+    reading = (
+        reader(
             stores.library,
             stores.reading,
             retrieval,
@@ -110,18 +108,10 @@ def _tools(
             wordings,
             prompt_tokens=tokens,
             memory=stores.kept_readings,
-        ),
-        CollectRows(
-            stores.library,
-            stores.reading,
-            retrieval,
-            model,
-            prompts,
-            wordings,
-            prompt_tokens=tokens,
-            memory=stores.kept_readings,
-        ),
+        )
+        for reader in (ReadDocuments, CollectRows)
     )
+    return (*looking, Analyze(model, prompts, prompt_tokens=tokens), *reading)
 
 
 def _planner_prompt(asked: Asked, tools: tuple[AnyTool, ...], prompts: Prompts) -> PlannerPrompt:
