@@ -55,7 +55,7 @@ class BaseStatistics:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Day:
+class DayFigures:
     """What everybody did on a day."""
 
     day: date
@@ -112,7 +112,7 @@ class OverallStatistics:
     facts: int = 0  # found
     facts_used: int = 0  # of them, by answers
     actions: tuple[ActionFigures, ...] = ()  # the most frequent first
-    days: tuple[Day, ...] = ()  # oldest first, without those on which nothing was done
+    days: tuple[DayFigures, ...] = ()  # oldest first, without those on which nothing was done
     documents: Mapping[str, int]  # status -> how many
     failures: Mapping[str, int]  # code -> how many of these days, the most frequent first
     queue: QueueState = QueueState()

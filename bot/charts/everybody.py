@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from bot.charts.colours import BACKGROUND, BLUE, GREEN, INK, ORANGE, PAINTS, PURPLE, RED
 from bot.charts.panel import BAR_SHARE, LEAST_STEP, Canvas, Panel, last_days, scale_to
-from domain.statistics import Day
+from domain.statistics import DayFigures
 
 LEFT, TOP, BOTTOM = 176, 28, 64  # pixels, as what follows
 ROW, GAP = 205, 44  # six rows make 1280, which is the longest side that Telegram leaves as it is
@@ -35,13 +35,13 @@ class Row(StrEnum):
 class Series:
     """Two values of a day at most. The second stands on the first, or inside of it, where it is a part of it."""
 
-    values: Callable[[Day], tuple[float, ...]]
+    values: Callable[[DayFigures], tuple[float, ...]]
     signs: tuple[str, ...]
     inside: bool = False
     least: float = 1  # step of the scale
 
 
-def _shares(day: Day) -> tuple[float, float]:
+def _shares(day: DayFigures) -> tuple[float, float]:
     rated = day.thumbs_up + day.thumbs_down
     return (PERCENT * day.thumbs_up / rated, PERCENT * day.thumbs_down / rated) if rated else (0, 0)
 
@@ -59,15 +59,15 @@ SERIES: Mapping[Row, Series] = {
 """Top to bottom."""
 
 
-def rows_of(days: Sequence[Day]) -> tuple[Row, ...]:
+def rows_of(days: Sequence[DayFigures]) -> tuple[Row, ...]:
     """Those that are not empty."""
     return tuple(row for row, series in SERIES.items() if any(any(series.values(day)) for day in days))
 
 
-def everybody_chart(done: Sequence[Day], *, last_day: date, days: int) -> bytes:
+def everybody_chart(done: Sequence[DayFigures], *, last_day: date, days: int) -> bytes:
     """The rows of `rows_of`, numbered from 1, over the `days` days that end with `last_day`."""
     shown, by_day = last_days(last_day, days), {each.day: each for each in done}
-    columns = [by_day.get(day, Day(day=day)) for day in shown]
+    columns = [by_day.get(day, DayFigures(day=day)) for day in shown]
     rows = rows_of(done)
     canvas = Canvas.blank(TOP + len(rows) * ROW - GAP + BOTTOM)
     for place, row in enumerate(rows):
@@ -79,7 +79,7 @@ def everybody_chart(done: Sequence[Day], *, last_day: date, days: int) -> bytes:
     return canvas.png()
 
 
-def _panel(canvas: Canvas, columns: Sequence[Day], series: Series, *, top: int) -> Panel:
+def _panel(canvas: Canvas, columns: Sequence[DayFigures], series: Series, *, top: int) -> Panel:
     heights = [max(values) if series.inside else sum(values) for values in map(series.values, columns)]
     scale = scale_to(max(heights), lines=LINES, least=series.least)
     panel = Panel(canvas=canvas, left=LEFT, top=top, bottom=top + ROW - GAP, days=len(columns), scale=scale)

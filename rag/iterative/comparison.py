@@ -1,7 +1,7 @@
 """Which facts have to be held against each other, when they do not all fit into one prompt.
 
 In: facts, those that are compared anyway, a budget. Out: sets of facts that each fit: facts of different documents that
-speak of the same thing stand together, the likest first. Facts that share no word cannot contradict each other. Pure.
+share words stand together, the likest first. A contradiction in other words is missed. Pure.
 """
 
 from collections import defaultdict

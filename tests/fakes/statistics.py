@@ -7,7 +7,7 @@ from domain.ids import BaseId
 from domain.statistics import (
     ActionFigures,
     BaseStatistics,
-    Day,
+    DayFigures,
     OverallStatistics,
     QueueState,
     StepFigures,
@@ -44,7 +44,7 @@ EVERYBODY = OverallStatistics(
         ActionFigures(action="rag_db_query", steps=30, median_s=1.21),
         ActionFigures(action="read_documents", steps=8, failed=1, median_s=12.3, tokens=90_000),
     ),
-    days=(Day(day=date.today(), turns=9, people=3, median_s=2.0, p95_s=5.0),),  # noqa: DTZ011 - as people see it
+    days=(DayFigures(day=date.today(), turns=9, people=3, median_s=2.0, p95_s=5.0),),  # noqa: DTZ011 - as people see it
     documents={"ready": 120, "failed": 4},
     failures={"file-damaged": 3},
     queue=QueueState(waiting=3, working=2, oldest_s=42.0),

@@ -11,7 +11,7 @@ from domain.ids import BaseId
 from domain.statistics import (
     ActionFigures,
     BaseStatistics,
-    Day,
+    DayFigures,
     OverallStatistics,
     QueueState,
     StepFigures,
@@ -112,8 +112,8 @@ def _action(row: Row) -> ActionFigures:
     )
 
 
-def _day(row: Row) -> Day:
-    return Day(
+def _day(row: Row) -> DayFigures:
+    return DayFigures(
         day=date.fromisoformat(rows.text(row, "day")),
         turns=rows.integer(row, "turns"),
         people=rows.integer(row, "people"),

@@ -9,11 +9,11 @@ from PIL import Image
 from bot.charts.colours import BLUE, GREEN, ORANGE, PAINTS, PURPLE, RED
 from bot.charts.everybody import BOTTOM, GAP, ROW, SERIES, TOP, Row, everybody_chart, rows_of
 from bot.charts.panel import WIDTH
-from domain.statistics import Day
+from domain.statistics import DayFigures
 from tests.unit.bot.charts.pixels import colours_of, opened
 
 LAST = date(2026, 5, 30)
-BUSY = Day(
+BUSY = DayFigures(
     day=LAST,
     turns=8,
     people=4,
@@ -29,7 +29,7 @@ BUSY = Day(
 TELEGRAM_SIDE = 1280  # pixels; larger photos are made smaller
 
 
-def drawn(*days: Day) -> Image.Image:
+def drawn(*days: DayFigures) -> Image.Image:
     return opened(everybody_chart(days, last_day=LAST, days=30))
 
 
@@ -61,7 +61,7 @@ def test_all_rows_fit_into_what_telegram_leaves_as_it_is() -> None:
 
 
 def test_a_row_without_figures_is_left_out() -> None:
-    quiet = Day(day=LAST, turns=8, people=4, median_s=2.0, p95_s=6.0)
+    quiet = DayFigures(day=LAST, turns=8, people=4, median_s=2.0, p95_s=6.0)
     assert rows_of([quiet]) == (Row.ASKED, Row.SECONDS)
     assert drawn(quiet).height == TOP + 2 * ROW - GAP + BOTTOM
 

@@ -12,7 +12,7 @@ from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.transport import Transport
 from domain.documents import Medium
 from domain.ids import ChatId, MessageId, UserId
-from domain.statistics import ActionFigures, Day, QueueState, StepFigures, TurnsOfDay
+from domain.statistics import ActionFigures, DayFigures, QueueState, StepFigures, TurnsOfDay
 from ingestion.records import Failure
 from rag.metering import StepCounts, TurnMetrics, Usage
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
@@ -211,7 +211,7 @@ async def test_a_day_of_everybody_has_turns_thumbs_and_documents(
     (day,) = (await statistics.of_all(days=30)).days
     assert day.p95_s == pytest.approx(2.9)
     today = datetime.now(UTC).date()
-    assert replace(day, p95_s=None) == Day(
+    assert replace(day, p95_s=None) == DayFigures(
         day=today, turns=3, people=2, tokens=15, median_s=2.0, thumbs_down=1, read=1, failed=1
     )
 
