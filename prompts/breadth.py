@@ -20,6 +20,7 @@ class BreadthWords:
     all: tuple[str, ...]  # every document has to be read
     single: tuple[str, ...]  # of those: they ask of one thing as a rule
     idioms: tuple[str, ...]  # where the words mean nothing of that
+    holders: tuple[str, ...]  # the documents themselves and what they do: nothing to search for
     openings: tuple[str, ...]  # first words of a question that leans on the dialogue
     pronouns: tuple[str, ...]  # by which a short question does
 

@@ -32,6 +32,7 @@ class Breadth:
         self._all = _pattern(words.all)
         self._single = _pattern(words.single)
         self._idioms = _pattern(words.idioms)
+        self._unsought = _pattern((*words.all, *words.holders))
         self._openings = _pattern(words.openings)
         self._pronouns = frozenset(words.pronouns)
 
@@ -40,10 +41,10 @@ class Breadth:
         return max(map(self._reach, questions), default=Reach.ENOUGH)
 
     def subject(self, question: str) -> str:
-        """What is asked of, for a search: the question's words without those that say how much of it; all of them where
-        nothing else is left."""
+        """What is asked of, for a search: the question's words without those that say how much of it, and those that
+        mean the documents themselves; all of them where nothing else is left."""
         said = _words(question)
-        return " ".join(self._all.sub(" ", said).replace("-", " ").split()) or question
+        return " ".join(self._unsought.sub(" ", said).replace("-", " ").split()) or question
 
     def leans(self, question: str) -> bool:
         """Whether it seems to need the dialogue to be understood."""

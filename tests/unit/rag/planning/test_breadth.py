@@ -87,6 +87,9 @@ def test_a_question_that_names_its_subject_does_not_lean(question: str) -> None:
         ("Перечисли все акты", "акты"),
         ("Сколько договоров заключено с Ромашкой?", "договоров заключено с ромашкой"),
         ("List all deadlines", "deadlines"),
+        ("Сколько документов говорят о штрафе?", "о штрафе"),
+        ("How many files mention the deposit?", "the deposit"),
+        ("Перечисли все документы", "Перечисли все документы"),
         ("Сравни всё", "Сравни всё"),
     ],
 )
