@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -25,8 +25,11 @@ from pathlib import Path
 from statistics import median, quantiles
 from uuid import uuid4
 
+import psycopg
 import structlog
 
+from adapters.database.embedded import embedded_database
+from adapters.database.migrate import migrate
 from benchmarks.growing import grown, known_texts
 from benchmarks.search import PASSAGES_A_DOCUMENT, add_document, read_texts
 from bot.app import Parts, open_parts
@@ -42,6 +45,7 @@ TURNS = 60
 WARMING = 5  # turns
 ASKED = "vkcloud/ru"  # whose questions, and the corpus that --repeated repeats
 USER = UserId(1)
+PATIENCE_S = 600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,26 +157,43 @@ def _serve(kind: int, told: Connection) -> None:
     asyncio.run(serve())
 
 
-async def run(data: Path, passages: int, *, repeated: bool) -> None:
+async def run(data: Path, passages: int, home: Path, *, repeated: bool) -> None:
     """Build the base once, and measure each kind."""
     folder = data / ASKED
     texts = (
         islice(cycle(read_texts(folder, "corpus.jsonl")), passages) if repeated else grown(known_texts(data), passages)
     )
-    with tempfile.TemporaryDirectory(prefix="baza-turns-") as home:
-        async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
+    async with embedded_database(home) as url:
+        await migrate(url)
+        given = {"BAZA_HOME": str(home), "DATABASE_URL": url}
+        async with open_parts(Settings.read(given)) as parts:
             base = await parts.stores.people.open_named_base("turns")
             await fill(parts, base, texts)
             await parts.stores.search.ensure_index()
-        print(f"{passages} passages, {TURNS} turns of each kind:")
+        settled_s = await settle(url)
+        print(f"{passages} passages, settled after {settled_s:.0f} s, {TURNS} turns of each kind:")
         for kind in KINDS:
-            await run_kind(kind, home, base, read_texts(folder, "queries.jsonl"))
+            await run_kind(kind, given, base, read_texts(folder, "queries.jsonl"))
 
 
-async def run_kind(kind: Kind, home: str, base: BaseId, questions: Sequence[str]) -> None:
+async def settle(url: str) -> float:
+    """Wait, as after any load of documents, until autovacuum has seen the postings (000100_tables.sql): seconds."""
+    began = time.monotonic()
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        while time.monotonic() - began < PATIENCE_S:
+            cursor = await connection.execute(
+                "select relallvisible >= 0.95 * relpages from pg_class where oid = 'chunk_terms'::regclass"
+            )
+            if await cursor.fetchone() == (True,):
+                break
+            await asyncio.sleep(1)
+    return time.monotonic() - began
+
+
+async def run_kind(kind: Kind, given: Mapping[str, str], base: BaseId, questions: Sequence[str]) -> None:
     """With a chat server of its own."""
     with serving(kind) as url:
-        settings = Settings.read({"BAZA_HOME": home, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
+        settings = Settings.read({**given, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
         async with open_parts(settings) as parts:
             await measure(kind, parts, base, questions)
 
@@ -185,4 +206,6 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     gc.set_threshold(OBJECTS_A_COLLECTION)  # as `baza` does
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    asyncio.run(run(arguments.data, arguments.passages, repeated=arguments.repeated))
+    with tempfile.TemporaryDirectory(prefix="baza-turns-") as folder:
+        Path(folder).chmod(0o711)
+        asyncio.run(run(arguments.data, arguments.passages, Path(folder) / "home", repeated=arguments.repeated))
