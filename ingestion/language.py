@@ -1,12 +1,14 @@
 """Guesses the language of a text from its script and its most frequent small words.
 
-In: text. Out: an ISO 639-1 code or None. It knows the languages that Baza's people are likely to send, is meant for
-whole documents rather than single words, and loads no model.
+In: text, or the blocks of a document. Out: an ISO 639-1 code or None. It knows the languages that Baza's people are
+likely to send, is meant for whole documents rather than single words, and loads no model.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ingestion.records import Block, BlockKind
 
 SAMPLE_CHARS = 6_000  # from each of the beginning, the middle and the end
 FEWEST_LETTERS = 3
@@ -79,6 +81,30 @@ def detect_language(text: str) -> str | None:
     if script not in FREQUENT_WORDS:
         return script
     return _by_words(words, letters, script) or SCRIPT_DEFAULT.get(script)
+
+
+def language_of(blocks: Sequence[Block]) -> str | None:
+    """The same of a document, whose code speaks no language. Of a long one, which lies in a file or compressed, only
+    the beginning, the middle and the end are looked at."""
+    if isinstance(blocks, tuple):
+        return detect_language(_joined(blocks))
+    middle = len(blocks) // 2
+    places = (range(len(blocks)), range(middle, len(blocks)), range(len(blocks) - 1, -1, -1))
+    return detect_language(" ".join(_joined(_enough(blocks, place))[:SAMPLE_CHARS] for place in places))
+
+
+def _enough(blocks: Sequence[Block], ordinals: Iterable[int]) -> Iterator[Block]:
+    chars = 0
+    for ordinal in ordinals:
+        if chars >= SAMPLE_CHARS:
+            return
+        block = blocks[ordinal]
+        chars += len(block.text) if block.kind is not BlockKind.CODE else 0
+        yield block
+
+
+def _joined(blocks: Iterable[Block]) -> str:
+    return "\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
 
 
 def _sample(text: str) -> str:

@@ -16,7 +16,7 @@ from domain.locator import JsonValue, Locator
 from domain.portions import in_portions
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
-from ingestion.spool import Spool, Writing
+from ingestion.spool import Spool, Spooled, Writing
 
 FILE_FAILURES = "file-"
 FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of FailureCode.FILE_*
@@ -49,8 +49,7 @@ def encode_pages(done: int, total: int) -> bytes:
 
 def encode_document(document: Document) -> Iterator[bytes]:
     """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot carry, become question marks."""
-    for blocks in in_portions(document.blocks, lambda block: len(block.text), limit=LINE_CHARS):
-        yield encode_blocks(blocks)
+    yield from _block_lines(document.blocks)
     content: dict[str, JsonValue] = {
         "title": document.title,
         "pages": document.pages,
@@ -69,6 +68,13 @@ def encode_document(document: Document) -> Iterator[bytes]:
 def encode_blocks(blocks: Sequence[Block]) -> bytes:
     """One line of JSON."""
     return _encode({"blocks": [_block_to_json(block) for block in blocks]})
+
+
+def _block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
+    """A long document's were written while it was read (`outline`)."""
+    if isinstance(blocks, Spooled) and blocks.writing is BLOCKS:
+        return blocks.written()
+    return map(encode_blocks, in_portions(blocks, lambda block: len(block.text), limit=LINE_CHARS))
 
 
 def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from domain.documents import UnreadPart
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.html import read_page
 from ingestion.parsers.kinds import FileInfo
 from ingestion.records import Block, BlockKind, Document
@@ -52,7 +52,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(
         title=pages[0].document.title,
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)),
+        language=language_of(blocks),
         author=authors.pop() if len(authors) == 1 else None,
         parts=len(pages),
         unread=tuple(unread),

@@ -5,11 +5,11 @@ is decided here. No library reads it without another program, and people still h
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.doc_file import BadDoc, DocText, ParagraphFacts, is_encrypted, read_doc, table_name
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import INDENT, Outline
@@ -52,7 +52,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(
         title=choose_title(None, blocks, name=info.name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
     )
 
 
@@ -66,7 +66,7 @@ class _Reader:
         self._row: list[str] = []
         self._rows: list[list[str]] = []
 
-    def read(self) -> tuple[Block, ...]:
+    def read(self) -> Sequence[Block]:
         """All blocks."""
         for words, mark, position in _paragraphs(self._source.body):
             self._read_paragraph(words, mark, self._source.facts(position))

@@ -6,6 +6,7 @@ makes them when it shows the file.
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from docx.opc.exceptions import OpcError
@@ -14,7 +15,7 @@ from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.docx_flow import flatten, paragraphs_and_tables, table_rows, words
 from ingestion.parsers.docx_package import open_docx
 from ingestion.parsers.docx_styles import NO_LIST, DocxStyles, Role
@@ -58,7 +59,7 @@ def _read(path: Path, info: FileInfo) -> Document:
     return Document(
         title=choose_title(stated.title, blocks, name=info.name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=stated.author.strip() or None,  # the date of creation is often the template's: not taken
     )
 
@@ -80,7 +81,7 @@ class _Reader:
         if text.strip():
             self._read_paragraph(self._styles.role(element), text)
 
-    def finish(self) -> tuple[Block, ...]:
+    def finish(self) -> Sequence[Block]:
         """All blocks, after the last element."""
         return self._outline.finish()
 

@@ -68,8 +68,7 @@ def _add_words(outline: Outline, words: Bodies) -> None:
         for paragraph in EMPTY_LINES.split(tidy_text(words.plain)):
             outline.add(BlockKind.PARAGRAPH, "\n".join(line.rstrip() for line in paragraph.strip().split("\n")))
     else:
-        outline.flush()
-        outline.blocks.extend(blocks)
+        outline.extend(blocks)
 
 
 def _header(letter: EmailMessage, name: str) -> str:

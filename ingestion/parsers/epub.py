@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup, decode_markup
 from ingestion.parsers.outline import Outline
@@ -55,7 +55,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(
         title=choose_title(_stated(opf, "title"), blocks, name=info.name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=", ".join(dict.fromkeys(map(words_of, opf.iter("{*}creator")))) or None,
     )
 

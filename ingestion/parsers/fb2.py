@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.tables import render_table
@@ -46,7 +46,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(
         title=choose_title(words_of(_about(about, "book-title")), blocks, name=info.name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=_authors(about),
     )
 

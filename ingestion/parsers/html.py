@@ -13,7 +13,7 @@ from trafilatura import bare_extraction
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.page_body import read_body
 from ingestion.parsers.page_charset import decode_page
@@ -51,7 +51,7 @@ def read_page(text: str, *, name: str) -> Document:
     return Document(
         title=choose_title(facts.title, blocks, name=name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)),
+        language=language_of(blocks),
         author=facts.author,
         published_at=facts.published_at,
     )

@@ -17,6 +17,7 @@ LONGEST_LINE_BYTES = 50 * 1024 * 1024
 IDLE_S = 2.0  # the next file of a batch comes sooner, or not at all
 MOST_IDLE = 4  # each holds some 20 MB of its own
 WILLING_S = 1.0
+BUFFERED_BYTES = 256 * 1024  # a usual line; a process that answers faster than we read waits at twice as much
 
 
 class KeptProcessEnded(Exception):
@@ -30,6 +31,19 @@ class Line:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     fresh: bool = True  # it has read no file yet
+
+    async def read(self) -> bytes:
+        """The next line, the last perhaps without its end. Raises ValueError when it is too long."""
+        pieces: list[bytes] = []
+        while sum(map(len, pieces)) <= LONGEST_LINE_BYTES:
+            try:
+                return b"".join([*pieces, await self.reader.readuntil()])
+            except asyncio.LimitOverrunError as error:
+                pieces.append(await self.reader.readexactly(error.consumed))
+            except asyncio.IncompleteReadError as error:
+                return b"".join([*pieces, error.partial])
+        message = f"a line of more than {LONGEST_LINE_BYTES} bytes"
+        raise ValueError(message)
 
     def close(self) -> None:
         """End the process at its other end, whatever it does."""
@@ -76,7 +90,7 @@ class KeptChildren:
                 return line
             line.close()
         ours = await self._children.connect()
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE_BYTES)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
         return Line(reader=reader, writer=writer)
 
     def _keep(self, line: Line, base: BaseId) -> None:
@@ -104,6 +118,6 @@ async def _is_willing(line: Line) -> bool:
     """Whether the process says that it would do it again: one that has grown or worked for long ends instead."""
     try:
         async with asyncio.timeout(WILLING_S):
-            return await line.reader.readline() == AGAIN
+            return await line.read() == AGAIN
     except (TimeoutError, ConnectionError, ValueError):
         return False

@@ -5,6 +5,7 @@ take. It parses nothing beyond the directories of containers (`containers`) and 
 (`markups`).
 """
 
+import codecs
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
@@ -56,7 +57,7 @@ _NOT_ALONE = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE, FileKi
 def inspect_file(path: Path, *, name: str, media_type: str | None) -> FileInfo:
     """Raises SourceError: FILE_EMPTY, FILE_ENCRYPTED, FILE_DAMAGED (a broken container), FILE_UNSUPPORTED."""
     head = _head(path)
-    if not head.strip():
+    if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise SourceError(FailureCode.FILE_EMPTY, name=name)
     try:
         kind = _kind_by_magic(path, head)
@@ -81,11 +82,17 @@ def _kind_by_magic(path: Path, head: bytes) -> FileKind | None:
         return ole2_kind(path)
     if head.startswith(PACKED_MAGICS) or head[TAR_MAGIC_AT:].startswith(TAR_MAGIC):
         return FileKind.ARCHIVE
-    if b"%PDF" in head[:PDF_MARK_WITHIN_BYTES]:
+    if _is_pdf(head):
         return FileKind.PDF
     if head.lstrip().startswith(RTF_MAGIC):
         return FileKind.RTF
     return _picture_or_media(head)
+
+
+def _is_pdf(head: bytes) -> bool:
+    """A mark behind other bytes counts at a line's start, or where objects follow: texts speak of the mark too."""
+    at = head[:PDF_MARK_WITHIN_BYTES].find(b"%PDF")
+    return at >= 0 and (at == 0 or head[at - 1 : at] in b"\r\n" or b" obj" in head)
 
 
 def _picture_or_media(head: bytes) -> FileKind | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.front_matter import split_front_matter
 from ingestion.parsers.inline import render_inline, strip_tags
@@ -41,11 +41,11 @@ def parse_markdown(text: str, *, name: str) -> Document:
     parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
     reader = _Reader()
     reader.read(parser.parse(unwrap_template_marks(body)))
-    blocks = tuple(reader.outline.blocks)
+    blocks = reader.outline.finish()
     return Document(
         title=choose_title(stated.title, blocks, name=name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks if block.kind is not BlockKind.CODE)),
+        language=language_of(blocks),
         author=stated.author,
         published_at=stated.published_at,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.odf_flow import OdfReader
 from ingestion.parsers.odf_sheets import read_rows
@@ -47,7 +47,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         title=choose_title(_stated(meta, "title"), blocks if info.kind is not FileKind.ODS else (), name=info.name),
         blocks=blocks,
         pages=slides or None,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=_stated(meta, "initial-creator") or _stated(meta, "creator"),
     )
 

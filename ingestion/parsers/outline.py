@@ -4,10 +4,13 @@ In: headings with their levels, blocks and lines of lists or code in order. Out:
 and whatever else is known of the place. It knows no format.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from domain.locator import Locator
+from ingestion.parsers.codec import BLOCKS
 from ingestion.records import Block, BlockKind
+from ingestion.spool import Spool
 
 INDENT = "  "  # of one level of a list
 
@@ -16,7 +19,7 @@ class Outline:
     """Collects blocks; each gets the headings that it stands under, a heading those above it."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self._blocks: Spool[Block] = Spool(None, BLOCKS)
         self.place = Locator()  # what the format knows besides headings: set it before adding
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
@@ -57,14 +60,20 @@ class Outline:
             lines, self._lines = self._lines, []
             self.add(self._lines_kind, "\n".join(lines))
 
-    def finish(self) -> tuple[Block, ...]:
-        """All blocks, after the last one was added."""
+    def extend(self, blocks: Iterable[Block]) -> None:
+        """Add blocks that are made already, where they stand."""
         self.flush()
-        return tuple(self.blocks)
+        for block in blocks:
+            self._blocks.append(block, size=len(block.text))
+
+    def finish(self) -> Sequence[Block]:
+        """All blocks, after the last one was added: a tuple, but of a long document."""
+        self.flush()
+        return self._blocks.finish()
 
     def _append(self, kind: BlockKind, text: str, *, level: int | None) -> None:
         headings = tuple(heading for _, heading in self._path)
         if self._located != (self.place, headings):  # most blocks stand where the one before them does
             self._located = (self.place, headings)
             self._locator = replace(self.place, headings=headings)
-        self.blocks.append(Block(kind=kind, text=text, locator=self._locator, level=level))
+        self._blocks.append(Block(kind=kind, text=text, locator=self._locator, level=level), size=len(text))

@@ -41,7 +41,7 @@ def read_body(body: _Element) -> tuple[Block, ...]:
     """Blocks in reading order."""
     outline = Outline()
     _read_children(body, outline)
-    return tuple(outline.blocks)
+    return tuple(outline.finish())
 
 
 def _read_children(parent: _Element, outline: Outline) -> None:

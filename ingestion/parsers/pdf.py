@@ -5,24 +5,26 @@ there is no other it has no blocks. PDFium reads (the words of pypdf in a twelft
 what it cannot open or make sense of is tried by pypdf. It does no OCR and reads no tables as tables.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
-from ingestion.parsers.pdf_headings import heading_levels
-from ingestion.parsers.pdf_layout import Paragraph, build_paragraphs
+from ingestion.parsers.pdf_headings import HeadingLooks, level_of
+from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.pdf_lines import PageLine
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
 from ingestion.parsers.pdf_quality import is_readable, mend_encoding
 from ingestion.parsers.pdf_second import PdfLocked, PdfUnreadable, SecondReader
+from ingestion.parsers.pdf_text import build_paragraphs, paragraph_spool
 from ingestion.parsers.reporting import report_pages
 from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
+from ingestion.spool import Spool
 
 MOST_PAGES = 50_000  # a damaged file may claim any number
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax machine's line: no page's text where a picture covers the page
@@ -32,6 +34,27 @@ STAMP_CHARS = 60  # "Scanned by …", a page number, a fax machine's line: no pa
 class _Page:
     lines: Sequence[PageLine]
     has_text: bool  # of its own, beyond a stamp
+
+
+@dataclass(kw_only=True)
+class _Text:
+    """What is gathered page by page."""
+
+    pages: int = 0
+    pages_without: list[int] = field(default_factory=list)  # from 1
+    paragraphs: Spool[Paragraph] = field(default_factory=paragraph_spool)
+    looks: HeadingLooks = field(default_factory=HeadingLooks)
+
+    @property
+    def is_there(self) -> bool:
+        return len(self.pages_without) < self.pages
+
+    def count(self, pages: Iterable[_Page]) -> Iterator[Sequence[PageLine]]:
+        """Their lines."""
+        for self.pages, page in enumerate(pages, start=1):
+            if not page.has_text:
+                self.pages_without.append(self.pages)
+            yield page.lines
 
 
 def accepts(file: FileInfo) -> bool:
@@ -44,24 +67,25 @@ def parse(path: Path, info: FileInfo) -> Document:
     second = SecondReader(path)
     try:
         with PdfPages(path) as first:
-            return _to_document(_read(first, second, _checked(len(first), info)), first.stated(), info)
+            text, stated = _gather(_read(first, second, _checked(len(first), info))), first.stated()
     except PdfTrouble as error:
         return _parse_otherwise(second, info, error)
+    return _to_document(text, stated, info)  # without what PDFium holds
 
 
 def _parse_otherwise(second: SecondReader, info: FileInfo, trouble: PdfTrouble) -> Document:
     """By the second reader alone, as PDFium cannot open it."""
     try:
         count = _checked(second.count_pages(), info)
-        pages = [_otherwise(second, index) for index in range(count)]
+        text = _gather(_otherwise(second, index) for index in range(count))
     except PdfLocked as error:
         raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(trouble)) from error
     except PdfUnreadable as error:
         code = FailureCode.FILE_ENCRYPTED if trouble.is_locked else FailureCode.FILE_DAMAGED
         raise SourceError(code, name=info.name, detail=f"{trouble} {error}") from error
-    if not any(page.has_text for page in pages):
+    if not text.is_there:
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(trouble))
-    return _to_document(pages, Stated(title=None, author=None), info)
+    return _to_document(text, Stated(title=None, author=None), info)
 
 
 def _checked(count: int, info: FileInfo) -> int:
@@ -72,12 +96,11 @@ def _checked(count: int, info: FileInfo) -> int:
     return count
 
 
-def _read(first: PdfPages, second: SecondReader, count: int) -> list[_Page]:
-    pages = []
+def _read(first: PdfPages, second: SecondReader, count: int) -> Iterator[_Page]:
     for index in range(count):
-        pages.append(_read_page(first, second, index))
+        page = _read_page(first, second, index)
         report_pages(index + 1, count)
-    return pages
+        yield page
 
 
 def _read_page(first: PdfPages, second: SecondReader, index: int) -> _Page:
@@ -113,27 +136,35 @@ def _text_of(lines: Sequence[PageLine]) -> str:
     return "\n".join(line.text for line in lines)
 
 
-def _to_document(pages: Sequence[_Page], stated: Stated, info: FileInfo) -> Document:
-    without_text = tuple(number for number, page in enumerate(pages, start=1) if not page.has_text)
-    lines = [page.lines for page in pages] if len(without_text) < len(pages) else []
-    blocks = _to_blocks(build_paragraphs(lines))
+def _gather(pages: Iterable[_Page]) -> _Text:
+    text = _Text()
+    for paragraph in build_paragraphs(text.count(pages)):
+        text.looks.note(paragraph)
+        text.paragraphs.append(paragraph, size=len(paragraph.text))
+    return text
+
+
+def _to_document(text: _Text, stated: Stated, info: FileInfo) -> Document:
+    blocks = _to_blocks(text) if text.is_there else ()
     return Document(
         title=choose_title(stated.title, blocks, name=info.name),
         blocks=blocks,
-        pages=len(pages),
-        pages_without_text=without_text,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        pages=text.pages,
+        pages_without_text=tuple(text.pages_without),
+        language=language_of(blocks),
         author=stated.author,
     )
 
 
-def _to_blocks(paragraphs: Sequence[Paragraph]) -> tuple[Block, ...]:
+def _to_blocks(text: _Text) -> Sequence[Block]:
+    levels = text.looks.levels()
     outline = Outline()
-    for paragraph, level in zip(paragraphs, heading_levels(paragraphs), strict=True):
+    for paragraph in text.paragraphs.finish():
         last = paragraph.last_page if paragraph.last_page != paragraph.page else None
         outline.place = Locator(page=paragraph.page, page_end=last)
+        level = level_of(paragraph, levels)
         if level is None:
             outline.add(BlockKind.PARAGRAPH, paragraph.text)
         else:
             outline.add_heading(paragraph.text, level)
-    return tuple(outline.blocks)
+    return outline.finish()

@@ -5,7 +5,7 @@ where every other paragraph would be one, there are none: a wrong heading travel
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from ingestion.parsers.pdf_layout import BULLET, Paragraph
 
@@ -20,29 +20,47 @@ LEADER = " … "  # of a line in a table of contents, see `pdf_lines`
 SIZE_STEP = 0.5  # points to which sizes are rounded when the text's own is looked for
 
 
+Looks = tuple[float, bool]
+"""Size in points and whether it is bold."""
+
+
+class HeadingLooks:
+    """Counts how many characters look how, from which the levels of headings follow."""
+
+    def __init__(self) -> None:
+        self._all: Counter[Looks] = Counter()  # sizes rounded
+        self._brief: Counter[Looks] = Counter()  # of paragraphs whose words could be a heading
+
+    def note(self, paragraph: Paragraph) -> None:
+        """The next one."""
+        self._all[_rounded(paragraph.size), paragraph.bold] += len(paragraph.text)
+        if _may_be_heading(paragraph):
+            self._brief[paragraph.size, paragraph.bold] += len(paragraph.text)
+
+    def levels(self) -> Mapping[Looks, int]:
+        """Of the looks that make a heading of such words, after the last paragraph was noted."""
+        (text_size, text_is_bold), _ = self._all.most_common(1)[0] if self._all else ((0, False), 0)
+        if not text_size:
+            return {}
+        chosen = [looks for looks in self._brief if _stands_out(looks, text_size, text_is_bold=text_is_bold)]
+        if sum(self._brief[looks] for looks in chosen) > self._all.total() * MOST_HEADINGS_SHARE:
+            return {}
+        return dict(zip(chosen, _levels_by_size([size for size, _ in chosen]), strict=True))
+
+
+def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
+    """1 the outermost; None for what is no heading."""
+    level = levels.get((paragraph.size, paragraph.bold))
+    return level if level is not None and _may_be_heading(paragraph) else None
+
+
 def heading_levels(paragraphs: Sequence[Paragraph]) -> list[int | None]:
-    """For each paragraph its level, 1 the outermost, or None."""
-    text_size, text_is_bold = _usual_looks(paragraphs)
-    if not text_size:
-        return [None] * len(paragraphs)
-    candidates = [
-        index
-        for index, paragraph in enumerate(paragraphs)
-        if _may_be_heading(paragraph) and _stands_out(paragraph, text_size, text_is_bold=text_is_bold)
-    ]
-    if _chars(paragraphs[index] for index in candidates) > _chars(paragraphs) * MOST_HEADINGS_SHARE:
-        candidates = []
-    levels = _levels_by_size([paragraphs[index].size for index in candidates])
-    by_index = dict(zip(candidates, levels, strict=True))
-    return [by_index.get(index) for index in range(len(paragraphs))]
-
-
-def _usual_looks(paragraphs: Sequence[Paragraph]) -> tuple[float, bool]:
-    """Size and weight of most characters."""
-    counts: Counter[tuple[float, bool]] = Counter()
+    """For each paragraph its level, or None."""
+    looks = HeadingLooks()
     for paragraph in paragraphs:
-        counts[_rounded(paragraph.size), paragraph.bold] += len(paragraph.text)
-    return counts.most_common(1)[0][0] if counts else (0, False)
+        looks.note(paragraph)
+    levels = looks.levels()
+    return [level_of(paragraph, levels) for paragraph in paragraphs]
 
 
 def _rounded(size: float) -> float:
@@ -62,10 +80,11 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     )
 
 
-def _stands_out(paragraph: Paragraph, text_size: float, *, text_is_bold: bool) -> bool:
-    if paragraph.size >= text_size * LARGER:
+def _stands_out(looks: Looks, text_size: float, *, text_is_bold: bool) -> bool:
+    size, bold = looks
+    if size >= text_size * LARGER:
         return True
-    return paragraph.bold and not text_is_bold and _rounded(paragraph.size) >= text_size
+    return bold and not text_is_bold and _rounded(size) >= text_size
 
 
 def _levels_by_size(sizes: Sequence[float]) -> list[int]:
@@ -75,7 +94,3 @@ def _levels_by_size(sizes: Sequence[float]) -> list[int]:
         if not steps or size < steps[-1] * (1 - SAME_LEVEL):
             steps.append(size)
     return [min(sum(size <= step for step in steps), DEEPEST_LEVEL) for size in sizes]
-
-
-def _chars(paragraphs: Iterable[Paragraph]) -> int:
-    return sum(len(paragraph.text) for paragraph in paragraphs)

@@ -6,13 +6,13 @@ known, a wider gap or another font ends a paragraph; where they are not, the len
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from ingestion.chunking.sentences import split_sentences
-from ingestion.parsers.pdf_lines import PageLine, clean_lines
+from ingestion.parsers.pdf_lines import PageLine
 
 FULL_LINE_SHARE = 0.75  # of the usual length; a line shorter than this ends where its author wanted
 USUAL_LENGTH_QUANTILE = 0.9
@@ -53,28 +53,22 @@ class _Measure:
     size: float  # of the font, points; 0: not known
 
 
-def build_paragraphs(pages: Sequence[Sequence[PageLine]]) -> list[Paragraph]:
-    """Paragraphs of all pages in order; one that runs over a page break is one."""
-    kept = clean_lines(pages)
-    words = _all_words(kept)
-    paragraphs: list[Paragraph] = []
-    for page, lines in enumerate(kept, start=1):
+def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> Iterator[Paragraph]:
+    """Paragraphs of all pages in order; one that runs over a page break is one. With each page comes what a word that
+    a line end divides is looked up in."""
+    waiting: list[Paragraph] = []  # the last, which may go on
+    for page, (lines, words) in enumerate(pages, start=1):
         new = list(join_lines(lines, words, page=page))
-        if new and paragraphs and paragraphs[-1].last_page == page - 1 and _goes_on(paragraphs[-1], new[0]):
-            paragraphs.extend(_bridge_pages(paragraphs.pop(), new.pop(0), words))
-        paragraphs.extend(new)
-    return paragraphs
+        if new and waiting and waiting[0].last_page == page - 1 and _goes_on(waiting[0], new[0]):
+            new[:1] = _bridge_pages(waiting.pop(), new[0], words)
+        if new:
+            yield from waiting
+            yield from new[:-1]
+            waiting = new[-1:]
+    yield from waiting
 
 
-def _all_words(pages: Sequence[Sequence[PageLine]]) -> frozenset[str]:
-    """What a divided word is looked up in; nobody asks where no line ends with a hyphen."""
-    if not any(line.text.endswith(HYPHENS) for lines in pages for line in lines):
-        return frozenset()
-    texts = ("\n".join(line.text for line in lines) for lines in pages)
-    return frozenset(word.lower() for text in texts for word in WORD.findall(text))
-
-
-def _bridge_pages(before: Paragraph, after: Paragraph, words: frozenset[str]) -> Iterator[Paragraph]:
+def _bridge_pages(before: Paragraph, after: Paragraph, words: Collection[str]) -> Iterator[Paragraph]:
     """The sentence that runs over the page break on its own, so that what is around it keeps its exact page."""
     page = before.last_page
     begin = split_sentences(before.text)[-1][0]
@@ -87,7 +81,7 @@ def _bridge_pages(before: Paragraph, after: Paragraph, words: frozenset[str]) ->
         yield replace(after, text=after.text[end:].strip())
 
 
-def join_lines(lines: Iterable[PageLine], words: frozenset[str], *, page: int) -> Iterator[Paragraph]:
+def join_lines(lines: Iterable[PageLine], words: Collection[str], *, page: int) -> Iterator[Paragraph]:
     """Paragraphs of one page: a line that reaches the usual length goes on in the next."""
     lines = list(lines)
     measure = _measure(lines)
@@ -102,7 +96,7 @@ def join_lines(lines: Iterable[PageLine], words: frozenset[str], *, page: int) -
         yield _paragraph(gathered, measure, words, page)
 
 
-def _paragraph(lines: Sequence[PageLine], measure: _Measure, words: frozenset[str], page: int) -> Paragraph:
+def _paragraph(lines: Sequence[PageLine], measure: _Measure, words: Collection[str], page: int) -> Paragraph:
     text = lines[0].text
     for above, line in pairwise(lines):
         text = _join(text, line.text, " " if len(above.text) >= measure.full_chars else "\n", words)
@@ -150,7 +144,7 @@ def _goes_on(before: Paragraph, after: Paragraph) -> bool:
     return SENTENCE_END.search(before.text) is None and after.text[:1].islower()
 
 
-def _join(text: str, line: str, space: str, words: frozenset[str]) -> str:
+def _join(text: str, line: str, space: str, words: Collection[str]) -> str:
     if not text.endswith(HYPHENS) or LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
         return text + space + line
     if not line[:1].islower():
@@ -160,7 +154,7 @@ def _join(text: str, line: str, space: str, words: frozenset[str]) -> str:
     return text + line if keeps else text[:-1] + line
 
 
-def _keeps_hyphen(first: str, second: str, words: frozenset[str]) -> bool:
+def _keeps_hyphen(first: str, second: str, words: Collection[str]) -> bool:
     """As the document writes the word elsewhere; a word that is met here only was divided by the typesetter."""
     if second.lower() in HYPHENATED_ENDS:
         return True

@@ -5,8 +5,9 @@ In: lines as PDF readers give them. Out: `PageLine`s without invisible character
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 EDGE_LINES = 2  # at the top and at the bottom of a page a running line is looked for
 RUNNING_SHARE = 0.4  # of the pages; left and right pages often have their own header
@@ -56,12 +57,8 @@ def plain_lines(texts: Sequence[str]) -> list[PageLine]:
     return [PageLine(text=text) for text in texts]
 
 
-def clean_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
-    """Pages of lines that people would read; an empty line stays where it was."""
-    return drop_running_lines([[_clean(line) for line in lines] for lines in pages])
-
-
-def _clean(line: PageLine) -> PageLine:
+def clean_line(line: PageLine) -> PageLine:
+    """As people would read it; perhaps empty."""
     text = line.text
     if SUBSTITUTED.search(text):  # hardly a line has any, and to look is cheaper than to translate
         text = text.translate(SUBSTITUTES)
@@ -71,17 +68,34 @@ def _clean(line: PageLine) -> PageLine:
     return line if text == line.text else replace(line, text=text)
 
 
-def drop_running_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
-    """Without page numbers and lines that stand at the edge of many pages; such a line stays where it is first met.
+class RunningLines:
+    """Leaves out page numbers and lines that stand at the edge of many pages; a line stays where it is first met.
 
     Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings, not headers.
     """
-    edges = [{_running_key(line, page) for line in _edge_texts(lines)} for page, lines in enumerate(pages)]
-    counts = Counter(key for keys in edges for key in keys)
-    needed = max(FEWEST_RUNNING, len(pages) * RUNNING_SHARE)
-    running = {key for key, count in counts.items() if count >= needed}
-    met: set[RunningKey] = set()
-    return [list(_without_running(lines, page, running, met)) for page, lines in enumerate(pages)]
+
+    def __init__(self) -> None:
+        self._met: set[RunningKey] = set()
+
+    def drop(
+        self, pages: Iterable[Sequence[PageLine]], counts: Mapping[RunningKey, int], *, first: int, of_pages: int
+    ) -> Iterator[list[PageLine]]:
+        """The pages from `first`, from 0, without lines that `of_pages` pages have so often (`count_edges`)."""
+        needed = max(FEWEST_RUNNING, of_pages * RUNNING_SHARE)
+        running = {key for key, count in counts.items() if count >= needed}
+        for page, lines in enumerate(pages, start=first):
+            yield list(_without_running(lines, page, running, self._met))
+
+
+def count_edges(pages: Iterable[Sequence[PageLine]], *, first: int) -> Counter[RunningKey]:
+    """On how many pages from `first`, from 0, each line stands at the top or at the bottom."""
+    edges = ({_running_key(line, page) for line in _edge_texts(lines)} for page, lines in enumerate(pages, start=first))
+    return Counter(chain.from_iterable(edges))
+
+
+def drop_running_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
+    """The same for pages that are all at hand."""
+    return list(RunningLines().drop(pages, count_edges(pages, first=0), first=0, of_pages=len(pages)))
 
 
 def _edge_texts(lines: Sequence[PageLine]) -> list[str]:

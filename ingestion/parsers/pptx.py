@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from domain.locator import Locator
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import INDENT, Outline
 from ingestion.parsers.package import Package, Relation
@@ -45,7 +45,7 @@ def parse(path: Path, info: FileInfo) -> Document:
         title=choose_title(_stated(core, "title"), blocks, name=info.name),
         blocks=blocks,
         pages=len(slides),
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=_stated(core, "creator"),
     )
 

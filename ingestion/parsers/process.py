@@ -131,8 +131,7 @@ class _Child:
     """What a child says, within the time and the bytes that it has."""
 
     def __init__(self, line: Line, *, name: str, timeout_s: float) -> None:
-        self._reader = line.reader
-        self._fresh = line.fresh
+        self._line = line
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + timeout_s
         self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts for itself, unless a file has taken it over
@@ -141,9 +140,9 @@ class _Child:
     async def line(self) -> bytes:
         """The next one. Raises TimeoutError, SourceError, NurseryDied or KeptProcessEnded when there will be none."""
         async with asyncio.timeout_at(self._deadline):
-            line = await self._reader.readline()
+            line = await self._line.read()
             if not line.strip():
-                raise _explain_end(await self._reader.readline(), self.name) if self._fresh else KeptProcessEnded
+                raise _explain_end(await self._line.read(), self.name) if self._line.fresh else KeptProcessEnded
         self._count(len(line))
         return line
 
@@ -151,7 +150,7 @@ class _Child:
         """So many bytes as they are."""
         self._count(size_bytes)
         async with asyncio.timeout_at(self._deadline):
-            return await self._reader.readexactly(size_bytes)
+            return await self._line.reader.readexactly(size_bytes)
 
     async def wait_for_us(self, work: Awaitable[None]) -> None:
         """What we do between two lines does not count against the file."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.rtf_flow import NO_HEADING, RtfFlow
 from ingestion.parsers.rtf_text import RtfText
@@ -53,7 +53,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     return Document(
         title=choose_title(reader.stated["title"], blocks, name=info.name),
         blocks=blocks,
-        language=detect_language("\n".join(block.text for block in blocks)),
+        language=language_of(blocks),
         author=reader.stated["author"].strip() or None,
     )
 

@@ -4,6 +4,7 @@ In: pieces of text, what holds for the paragraph, ends of paragraphs, cells and 
 paragraphs on an outline; a note stands behind the paragraph that calls it. It knows no control words.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ingestion.parsers.outline import INDENT, Outline
@@ -84,7 +85,7 @@ class RtfFlow:
         self._rows.append(self._row)
         self._row = []
 
-    def finish(self) -> tuple[Block, ...]:
+    def finish(self) -> Sequence[Block]:
         """All blocks."""
         self.in_table = False
         self.end_paragraph()

@@ -6,7 +6,7 @@ text.
 
 from pathlib import Path
 
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.markup import add_markup, decode_markup
 from ingestion.parsers.outline import Outline
@@ -26,5 +26,5 @@ def parse(path: Path, info: FileInfo) -> Document:
     outline = Outline()
     add_markup(outline, decode_markup(path.read_bytes()))
     blocks = outline.finish()
-    language = detect_language("\n".join(block.text for block in blocks))
+    language = language_of(blocks)
     return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=language)

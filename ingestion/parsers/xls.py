@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.number_formats import plain_number
 from ingestion.parsers.outline import Outline
@@ -46,7 +46,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     except CalamineError as error:
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=str(error)) from error
     blocks = outline.finish()
-    language = detect_language("\n".join(block.text for block in blocks))
+    language = language_of(blocks)
     return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language)
 
 

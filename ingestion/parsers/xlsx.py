@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.number_formats import BUILT_IN, GENERAL, NumberFormat, plain_number, read_format, show_number
 from ingestion.parsers.outline import Outline
@@ -74,7 +74,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _language(blocks: Sequence[Block]) -> str | None:
-    return detect_language("\n".join(block.text for block in blocks))
+    return language_of(blocks)
 
 
 def _stated(core: Element | None, field: str) -> str | None:

@@ -7,7 +7,7 @@ itself. What is no XML after all is read as plain text.
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
 from ingestion.parsers.encodings import decode_text
 from ingestion.parsers.kinds import FileInfo, FileKind
@@ -35,7 +35,7 @@ def parse(path: Path, info: FileInfo) -> Document:
     for line in _lines(root):
         outline.add(BlockKind.PARAGRAPH, line)
     blocks = outline.finish()
-    language = detect_language("\n".join(block.text for block in blocks))
+    language = language_of(blocks)
     return Document(title=choose_title(None, blocks, name=info.name), blocks=blocks, language=language)
 
 

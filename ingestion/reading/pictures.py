@@ -15,8 +15,8 @@ from domain.documents import DocumentStatus, Medium
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import detect_language
-from ingestion.parsers.pdf_layout import build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
+from ingestion.parsers.pdf_text import build_paragraphs
 from ingestion.parsers.process import Picture
 from ingestion.parsers.titles import choose_title
 from ingestion.ports import Recognizer

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pydantic import BaseModel
 
 from domain.documents import DocumentCard, Removed
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, ChunkId, DocumentId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
@@ -94,7 +94,7 @@ class Memory:
     """A ReadingMemory of any number of bases."""
 
     kept: dict[tuple[BaseId, str], dict[str, KeptReading]] = field(default_factory=dict)
-    error: DatabaseAway | None = None  # when something is to be kept
+    error: DatabaseTrouble | None = None  # when something is to be kept
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
         return list(self.kept.get((base, request), {}).values())

@@ -2,7 +2,10 @@
 
 import pytest
 
-from ingestion.language import detect_language
+from ingestion.language import detect_language, language_of
+from ingestion.parsers.outline import Outline
+from ingestion.records import Block, BlockKind
+from ingestion.spool import HELD_UNPRESSED_BYTES
 
 SENTENCES = [
     ("Это обычный текст о том, как работает база знаний и что в ней можно найти.", "ru"),
@@ -41,3 +44,17 @@ def test_a_long_text_is_judged_by_samples_of_it() -> None:
 def test_a_short_russian_text_is_not_taken_for_ukrainian() -> None:
     assert detect_language("Офис стоит 100 рублей в месяц, оплата до пятого числа.") == "ru"
     assert detect_language("Вхід до будинку з двору, за рогом.") == "uk"
+
+
+def test_a_long_document_is_judged_by_its_beginning_middle_and_end() -> None:
+    outline = Outline()
+    for number in range(HELD_UNPRESSED_BYTES // 4000 + 2):
+        outline.add(BlockKind.PARAGRAPH, f"{number} " + "это было не для того и не из этого " * 120)
+    blocks = outline.finish()
+    assert not isinstance(blocks, tuple)
+    assert language_of(blocks) == "ru"
+
+
+def test_code_speaks_no_language() -> None:
+    code = Block(kind=BlockKind.CODE, text="for it in the list: if it is not that, return the one")
+    assert language_of((code, Block(kind=BlockKind.PARAGRAPH, text="Это пример"))) == "ru"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.spool import HELD_BYTES, Spool, Spooled, Writing, joined
+from ingestion.spool import HELD_BYTES, HELD_UNPRESSED_BYTES, NamelessFile, Spool, Spooled, Writing, joined
 
 
 def _write(words: Sequence[str]) -> bytes:
@@ -59,6 +59,25 @@ def test_a_stretch_of_it_is_that_of_a_list(tmp_path: Path, place: slice) -> None
     assert list(_spooled(tmp_path)[place]) == WORDS[place]
 
 
+def test_without_a_folder_what_is_long_is_compressed() -> None:
+    words = [f"{number} and more of it" for number in range(HELD_UNPRESSED_BYTES // 1000)]
+    spool: Spool[str] = Spool(None, Writing(write=_write, read=_read))
+    for word in words:
+        spool.append(word, size=2000)
+    pressed = spool.finish()
+    assert isinstance(pressed, Spooled)
+    assert (list(pressed), pressed[-1]) == (words, words[-1])
+    assert sum(map(len, pressed.written())) > sum(map(len, words))  # as they were written
+
+
+def test_records_one_by_one_and_in_batches_keep_their_order() -> None:
+    spool: Spool[str] = Spool(None, Writing(write=_write, read=_read))
+    spool.append("a", size=1)
+    spool.add(["b", "c"], size=2)
+    spool.append("d", size=1)
+    assert spool.finish() == ("a", "b", "c", "d")
+
+
 @pytest.mark.parametrize("place", [0, 2, 3, 9, -1, -10])
 def test_one_of_it_is_that_of_a_list(tmp_path: Path, place: int) -> None:
     assert _spooled(tmp_path)[place] == WORDS[place]
@@ -81,7 +100,7 @@ def test_its_file_is_closed_when_nobody_needs_it(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_an_error() -> None:
     with open("/dev/full", "wb") as full:
-        words = Spooled(os.dup(full.fileno()), Writing(write=_write, read=_read))
+        words = Spooled(NamelessFile(os.dup(full.fileno())), Writing(write=_write, read=_read))
         with pytest.raises(OSError, match="space"):
             words.append(["a"], _write(["a"]))
 

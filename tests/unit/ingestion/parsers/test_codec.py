@@ -22,8 +22,9 @@ from ingestion.parsers.codec import (
     encode_pages,
     encode_picture,
 )
+from ingestion.parsers.outline import Outline
 from ingestion.records import Block, BlockKind, Document
-from ingestion.spool import Spooled
+from ingestion.spool import HELD_UNPRESSED_BYTES, Spooled
 
 FOLDER = Path(tempfile.gettempdir())
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -88,6 +89,16 @@ def test_a_book_comes_in_many_lines() -> None:
     assert max(map(len, lines)) < 3 * LINE_CHARS
     assert isinstance(decoded.blocks, Spooled)
     assert tuple(decoded.blocks) == document.blocks
+
+
+def test_what_an_outline_has_written_goes_out_as_it_is() -> None:
+    outline = Outline()
+    outline.add_heading("Глава", 1)
+    for number in range(HELD_UNPRESSED_BYTES // 5000):
+        outline.add(BlockKind.PARAGRAPH, f"{number} " + "слово " * 1000)
+    blocks = outline.finish()
+    assert isinstance(blocks, Spooled)
+    assert tuple(_decoded(list(encode_document(Document(title="t", blocks=blocks)))).blocks) == tuple(blocks)
 
 
 def test_progress_comes_between() -> None:

@@ -45,6 +45,7 @@ KINDS = [
     ("page.html", b"<p>a fragment</p>", FileKind.HTML),
     ("page.xml", XML + b"<!-- x --><html xmlns='y'>", FileKind.HTML),
     ("notes.md", b"# About the <html> tag", FileKind.TEXT),
+    ("notes.md", "Такой файл начинается с %PDF-1.7, поэтому его узнают.".encode(), FileKind.TEXT),
     ("dos.txt", b"text with its end mark\x1a", FileKind.TEXT),
     ("data.json", b'{"a": [1, 2]}', FileKind.TEXT),
     ("main.py", b"import os\n\nprint(os.name)\n", FileKind.TEXT),
@@ -86,6 +87,7 @@ PACKAGES: list[tuple[Callable[[Path], Path], FileKind]] = [
 REFUSED = [
     ("a.txt", b"", FailureCode.FILE_EMPTY),
     ("a.txt", b" \n\t ", FailureCode.FILE_EMPTY),
+    ("a.txt", b"\xef\xbb\xbf\n", FailureCode.FILE_EMPTY),
     ("a.doc", OLE2, FailureCode.FILE_DAMAGED),
     ("a.ppt", compound_file({"PowerPoint Document": b"x"}), FailureCode.FILE_UNSUPPORTED),
     ("a.docx", OLE2 + "EncryptedPackage".encode("utf-16-le"), FailureCode.FILE_ENCRYPTED),

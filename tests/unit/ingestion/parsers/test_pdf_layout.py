@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.parsers.pdf_layout import build_paragraphs
 from ingestion.parsers.pdf_lines import PageLine, drop_running_lines, plain_lines
+from ingestion.parsers.pdf_text import build_paragraphs
 
 FULL = "Эта строка доходит до самого правого края страницы,"
 
@@ -83,7 +83,7 @@ def test_numbers_that_do_not_count_pages_stay() -> None:
 
 def test_the_sentence_over_a_page_break_stands_alone_with_both_pages() -> None:
     pages = [["Первое предложение. Второе начинается"], ["и кончается. Третье."]]
-    paragraphs = build_paragraphs([plain_lines(lines) for lines in pages])
+    paragraphs = list(build_paragraphs([plain_lines(lines) for lines in pages]))
     assert [(paragraph.text, paragraph.page, paragraph.last_page) for paragraph in paragraphs] == [
         ("Первое предложение.", 1, 1),
         ("Второе начинается и кончается.", 1, 2),
@@ -118,18 +118,18 @@ def test_a_wider_gap_ends_a_paragraph_whose_last_line_is_full() -> None:
 def test_another_font_begins_a_paragraph() -> None:
     heading = _placed(("Заголовок такой же длины, как", 700), size=10, bold=True)
     text = _placed(("Текст под ним, тоже до края.", 688), ("И ещё строка, совсем до края", 676))
-    paragraphs = build_paragraphs([[*heading, *text]])
+    paragraphs = list(build_paragraphs([[*heading, *text]]))
     assert [(paragraph.bold, paragraph.lines) for paragraph in paragraphs] == [(True, 1), (False, 2)]
 
 
 def test_large_lines_one_under_the_other_are_one_heading() -> None:
     title = _placed(("Руководство", 700), ("Администратора", 670), size=24)
     text = _placed(*((f"Строка обычного текста номер {number}", 600 - 12 * number) for number in range(9)))
-    assert build_paragraphs([[*title, *text]])[0].text == "Руководство\nАдминистратора"
+    assert next(build_paragraphs([[*title, *text]])).text == "Руководство\nАдминистратора"
 
 
 @given(st.lists(st.lists(st.text(max_size=30), max_size=8), max_size=6))
 def test_paragraphs_of_any_lines_are_in_page_order_and_not_empty(pages: list[list[str]]) -> None:
-    paragraphs = build_paragraphs([plain_lines(lines) for lines in pages])
+    paragraphs = list(build_paragraphs([plain_lines(lines) for lines in pages]))
     assert all(paragraph.text and 1 <= paragraph.page <= paragraph.last_page <= len(pages) for paragraph in paragraphs)
     assert [paragraph.page for paragraph in paragraphs] == sorted(paragraph.page for paragraph in paragraphs)

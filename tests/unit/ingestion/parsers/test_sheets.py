@@ -10,7 +10,7 @@ from ingestion.parsers.sheets import SheetRow, add_sheet, column_name
 from ingestion.records import Block, BlockKind
 
 
-def _blocks(rows: Sequence[tuple[int, Sequence[str | int | None]]]) -> tuple[Block, ...]:
+def _blocks(rows: Sequence[tuple[int, Sequence[str | int | None]]]) -> Sequence[Block]:
     outline = Outline()
     add_sheet(outline, [_row(number, cells) for number, cells in rows])
     return outline.finish()
