@@ -1,9 +1,13 @@
-"""The one trouble that every part can meet: the database does not answer.
+"""The one trouble that every part can meet: the database does not do what it was asked.
 
-In: driver errors, translated by the transports of `adapters.database`. Out: an exception that `ingestion`, `rag` and
+In: driver errors, translated by the transports of `adapters.database`. Out: exceptions that `ingestion`, `rag` and
 `bot` may catch without knowing the adapter.
 """
 
 
-class DatabaseAway(Exception):
+class DatabaseTrouble(Exception):
+    """It is away, or it refuses: for what is only remembered or counted, and is no reason to lose an answer."""
+
+
+class DatabaseAway(DatabaseTrouble):
     """The database did not answer, or not in time; the call may be made again later."""

@@ -6,7 +6,7 @@ In: what a person typed. Out: the same in one Unicode form, without invisible ch
 import re
 import unicodedata
 
-_INVISIBLE = re.compile(r"(?<=\S)[^\S\n]+|[\u00ad\u200b-\u200f\u2060\ufeff\x00-\x08\x0e-\x1f]")
+_INVISIBLE = re.compile(r"(?<=\S)[^\S\n]+|[\u00ad\u200b-\u200f\u2060\ufeff\x00-\x08\x0e-\x1f\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 

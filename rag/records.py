@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from domain.documents import DocumentStatus, SourceType
+from domain.documents import DocumentStatus, Medium, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
 from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage
@@ -106,6 +106,7 @@ class SearchFilter:
 
     documents: tuple[DocumentId, ...] = ()
     types: tuple[SourceType, ...] = ()
+    media: tuple[Medium, ...] = ()
     sender: str | None = None  # a part of the name of who sent them to the group, in any case, with ё or е
     sent_by: UserId | None = None  # who sent them, exactly
     author: str | None = None  # likewise of the author

@@ -3,12 +3,12 @@
 In: driver errors, translated by the transports. Out: exceptions that callers decide by.
 """
 
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseAway, DatabaseTrouble
 
 __all__ = ["DatabaseAway", "DatabaseError"]
 
 
-class DatabaseError(Exception):
+class DatabaseError(DatabaseTrouble):
     """The database refused a call; the message says which function and why, never the arguments."""
 
     def __init__(self, function: str, *, code: str, message: str) -> None:

@@ -14,7 +14,7 @@ import structlog
 
 from adapters.llm.errors import RequestRejected, model_errors
 from adapters.llm.providers import extra_schema_fields
-from adapters.llm.replies import Json, Tokens, as_reply, has_ended, piece_of, text_of, tokens_of
+from adapters.llm.replies import Json, Tokens, as_reply, has_ended, piece_of, text_of, tokens_of, without_half
 from adapters.llm.structured import (
     Rung,
     Schema,
@@ -27,6 +27,7 @@ from adapters.llm.structured import (
 from rag.errors import ModelAway, ModelMisfit, ModelNonsense
 from rag.metering import ModelCall, asking, note_usage, unheard
 from rag.records import ChatMessage
+from rag.tokens import estimate_tokens
 
 PATH = "/chat/completions"
 LONGEST_TOKEN = 32  # characters, far above any average
@@ -49,7 +50,8 @@ class OpenAIChatModel:
     def __init__(
         self, sdk: openai.AsyncOpenAI, settings: CallSettings, *, heard: Callable[[ModelCall], None] = unheard
     ) -> None:
-        """`heard` is told of each answer whose usage the server tells."""
+        """`heard` is told of each answer whose usage the server tells; the turn's meter also of an estimate, where an
+        answer was broken off."""
         self._sdk = sdk
         self._settings = settings
         self._heard = heard
@@ -67,17 +69,21 @@ class OpenAIChatModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         """Pieces of the answer as they come. Raises ModelError; ModelAway when it breaks off before its end."""
-        started, written, ended = time.monotonic(), 0, False
+        started, written, half, ended, told = time.monotonic(), "", "", False, None
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
-                self._log_usage(tokens_of(chunk), started)
+                told = tokens_of(chunk) or told  # some servers tell it with each piece, of all pieces so far
                 ended = ended or has_ended(chunk)
-                if piece := piece_of(chunk):
-                    written += len(piece)
-                    self._refuse_endless(written)
+                piece, half = without_half(half + piece_of(chunk))
+                if piece:
+                    written += piece
+                    self._refuse_endless(len(written))
                     yield piece
         finally:
+            self._log_usage(told, started)
+            if told is None and written and not ended:
+                _estimate_usage(messages, written)
             await chunks.aclose()  # at once, also when the reader leaves early: the server stops writing
         if not ended:
             raise ModelAway("the stream broke off")
@@ -190,6 +196,12 @@ class OpenAIChatModel:
             answer_tokens=tokens.answer,
             seconds=round(call.seconds, 3),
         )
+
+
+def _estimate_usage(messages: Sequence[ChatMessage], written: str) -> None:
+    """Of an answer that was broken off before the server told: it has read the prompt and written so much."""
+    prompt = sum(estimate_tokens(message.content) for message in messages)
+    note_usage(prompt_tokens=prompt, answer_tokens=estimate_tokens(written))
 
 
 async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:

@@ -6,12 +6,16 @@ shape it has, nothing here fails but by ModelNonsense. Read from the JSON itself
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rag.errors import ModelNonsense
 
 Json = Mapping[str, object]
+
+_HALVES = re.compile("[\ud800-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +38,8 @@ def text_of(reply: Json) -> str:
     """The answer's text. Raises ModelNonsense where there is none."""
     first = next(_choices(reply), {})
     text = _mapping(first.get("message")).get("content")
-    if isinstance(text, str) and text.strip():
-        return text
+    if isinstance(text, str) and (whole := without_half(text)[0]).strip():
+        return whole
     raise ModelNonsense("an empty answer")
 
 
@@ -43,6 +47,16 @@ def piece_of(chunk: Json) -> str:
     """What a chunk adds to the answer; the one that carries the usage has no choices."""
     pieces = (_mapping(choice.get("delta")).get("content") for choice in _choices(chunk))
     return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def without_half(text: str) -> tuple[str, str]:
+    """The text in whole characters, and the half of one at its end: some servers cut an emoji in two between pieces, as
+    JSON may. Nothing that people are sent, or that is kept, can hold a half."""
+    half = text[-1:] if _FIRST_HALF.match(text[-1:]) else ""
+    whole = text[: len(text) - len(half)]
+    if _HALVES.search(whole):
+        whole = whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole, half
 
 
 def has_ended(chunk: Json) -> bool:

@@ -7,7 +7,7 @@ one dialogue come one after the other, so that each knows the answer before it.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -23,13 +23,14 @@ from bot.replies.sourced_table import sourced_table
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Talk
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseTrouble
 from domain.ids import UserId
 from rag.records import Answer, Answered, AnswerKind, Question, StepsChanged, TextGrew, TurnEvent
 
 log = structlog.get_logger()
 
 DAY_S = 86_400.0
+STOP_AGAIN_S = 0.1
 
 
 class Dialogues:
@@ -59,6 +60,17 @@ class Dialogues:
     def order(self, user: UserId) -> asyncio.Lock:
         """Held during a turn; whoever asked first is answered first."""
         return self._locks.setdefault(user, asyncio.Lock())
+
+    @asynccontextmanager
+    async def at_rest(self, user: UserId) -> AsyncIterator[None]:
+        """No turn of theirs runs meanwhile; one that does is ended with what there is, which for a plan of several
+        steps has to be said twice."""
+        order = self.order(user)
+        while order.locked():
+            self.stop(user)
+            await asyncio.sleep(STOP_AGAIN_S)
+        async with order:
+            yield
 
     def may_remind(self, person: UserId) -> bool:
         """True once a day for each person."""
@@ -111,8 +123,8 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
         return await services.answer_tables.save_table(
             talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
         )
-    except DatabaseAway:
-        log.warning("query.table_not_kept", user=talk.person)
+    except DatabaseTrouble as trouble:
+        log.warning("query.table_not_kept", user=talk.person, reason=type(trouble).__name__)
         return None
 
 
@@ -122,8 +134,8 @@ async def _note(services: Services, talk: Talk, answer: Answer) -> None:
     services.measures.turn_ended(turn)
     try:
         await services.library.save_turn(talk.state.user_id, talk.base_id, turn)
-    except DatabaseAway:
-        log.warning("query.not_saved", user=talk.person)
+    except DatabaseTrouble as trouble:
+        log.warning("query.not_saved", user=talk.person, reason=type(trouble).__name__)
     log.info(  # names as in seed 3, "Логирование"
         "complex_query.completed" if turn.steps.planned else "query.completed",
         user=talk.person,

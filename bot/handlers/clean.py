@@ -8,6 +8,7 @@ from aiogram import Bot, Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
+from bot.handlers.answering import Dialogues
 from bot.handlers.filters import has_message
 from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
@@ -36,7 +37,13 @@ async def offer(message: Message, bot: Bot, talk: Talk) -> None:
 
 
 async def clean(
-    query: CallbackQuery, callback_data: Clean, shown: Message, bot: Bot, services: Services, talk: Talk
+    query: CallbackQuery,
+    callback_data: Clean,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
 ) -> None:
     """Asks, does, reports, all in the same message."""
     if callback_data.what == BASE and not await may_tidy(bot, talk):
@@ -44,7 +51,7 @@ async def clean(
         return
     steps = {(CHAT, False): _ask_chat, (CHAT, True): _do_chat, (BASE, False): _ask_base, (BASE, True): _do_base}
     step = steps.get((callback_data.what, callback_data.sure), _leave)
-    html, keyboard = await step(services, talk)
+    html, keyboard = await step(services, talk, dialogues)
     await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
     await acknowledge(query)
 
@@ -52,29 +59,31 @@ async def clean(
 _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 
-async def _ask_chat(_: Services, talk: Talk) -> _Shown:
+async def _ask_chat(_: Services, talk: Talk, __: Dialogues) -> _Shown:
     return talk.words("clean-chat-sure"), _sure_or_no(CHAT, talk.words)
 
 
-async def _do_chat(services: Services, talk: Talk) -> _Shown:
-    removed = await services.people.clean_chat(talk.state.user_id)
+async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
+    """An answer that is being written would be remembered after all had been forgotten: it ends first."""
+    async with dialogues.at_rest(talk.state.user_id):
+        removed = await services.people.clean_chat(talk.state.user_id)
     report = talk.words("clean-chat-done", messages=removed.messages)
     return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, talk.state.mode)
 
 
-async def _ask_base(services: Services, talk: Talk) -> _Shown:
+async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     held = await services.library.count(talk.base_id)
     if held.documents == 0:
         return talk.words("clean-base-empty"), None
     return talk.words("clean-base-sure", count=held.documents), _sure_or_no(BASE, talk.words)
 
 
-async def _do_base(services: Services, talk: Talk) -> _Shown:
+async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     removed = await services.library.clean_base(talk.base_id)
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 
-async def _leave(_: Services, talk: Talk) -> _Shown:
+async def _leave(_: Services, talk: Talk, __: Dialogues) -> _Shown:
     return talk.words("clean-cancelled"), None
 
 

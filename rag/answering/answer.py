@@ -16,14 +16,16 @@ import structlog
 from prompts.loader import Prompts
 from prompts.records import MoreItems, Stricter
 from rag.answering.assignment import Assignment
-from rag.answering.citations import cite, supports
+from rag.answering.citations import supports, without_references
 from rag.answering.counts import listed_items, said_to_be_left, without_remainder
 from rag.answering.disagreement import misdated, unspoken, with_sides
+from rag.answering.language import wanted_language
 from rag.answering.marks import Reading, read
-from rag.answering.postcheck import Evidence, as_remarks, remarks_on
+from rag.answering.postcheck import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning, whole_sentences
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
 from rag.answering.quotes import MAX_QUOTES
-from rag.answering.renderer import render
+from rag.answering.renderer import Rendered, render
+from rag.answering.standing import citations_of, is_held_to_facts, settle, sober
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import FactKind
@@ -99,7 +101,8 @@ class AnswerWriter:
         except ModelError as error:
             self._look(progress, prompt)
             self._report(error, progress.shown)
-            yield self._cut_off(progress.shown, prompt, assignment) if progress.shown.text else rendered(assignment)
+            was_shown = bool(progress.shown.text)
+            yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._rendered(assignment)
             return
         yield await self._finish(progress.raw, prompt, assignment, enough)
 
@@ -120,7 +123,7 @@ class AnswerWriter:
 
     def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
         """What was written so far; it is also what is `shown`, when it says more than that did."""
-        reading = _sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
+        reading = sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
         progress.read = len(progress.raw)
         if self._may_be_shown(reading) and reading.text != progress.shown.text:
             progress.shown = reading
@@ -147,21 +150,32 @@ class AnswerWriter:
                 raw = await unless_set(stop, self._write_again(raw, remarks, prompt))
             except BrokenOff:
                 return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=remarks)
-            reading, still = self._judge(raw, prompt, assignment)
-            if still:
+            again, still = self._judge(raw, prompt, assignment)
+            instead = self._rendered(assignment)
+            if not again.text and of_language(remarks):  # no second answer: the first one is at least true
+                again, still = reading, remarks
+            if still and not (of_language(still) and _says_more(again, instead)):
                 log.info("answer.rendered", model=self._model.name, remarks=len(still))
-                return replace(rendered(assignment), remarks=(*remarks, *still))
+                return replace(instead, remarks=(*remarks, *still))
+            reading = again
         return replace(self._settled(reading, prompt, assignment), remarks=remarks)
 
     def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
         """The answer understood, and what is wrong with it."""
-        whole = _sober(read(raw, passages=len(prompt.facts), complete=True), prompt)
-        reading = _settle(whole, prompt, assignment.question)
+        own = without_references(raw, prompt.facts)
+        whole = sober(read(own, passages=len(prompt.facts), complete=True), prompt)
+        reading = settle(whole, prompt, assignment.question)
         if self._is_unwanted(reading) or not reading.text:
             return reading, ()
-        evidence = _evidence(assignment, prompt, today=self._today())
-        remarks = remarks_on(reading.text, evidence, from_base=reading.kind is AnswerKind.FROM_BASE)
+        evidence = _evidence(assignment, prompt, today=self._today(), language=self._language(assignment))
+        remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
         return reading, (*remarks, *misdated(reading.text, assignment.facts.conflicts))
+
+    def _language(self, assignment: Assignment) -> str | None:
+        """That the answer must be in. The question before may have asked for a translation that this one goes on
+        with."""
+        before = (each.question for each in assignment.dialogue.window[-1:])
+        return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
@@ -178,7 +192,7 @@ class AnswerWriter:
             return NOTHING
         if not reading.text:
             log.warning("answer.empty", model=self._model.name)
-            return rendered(assignment)
+            return self._rendered(assignment)
         log.info(
             "answer.written",
             model=self._model.name,
@@ -188,7 +202,7 @@ class AnswerWriter:
             used=len(reading.used),
         )
         draft = self._draft(reading)
-        text, cited = self._with_remainder(draft.text, assignment), _cited(reading, prompt, assignment.question)
+        text, cited = self._with_remainder(draft.text, assignment), citations_of(reading, prompt, assignment.question)
         if draft.kind is AnswerKind.FROM_BASE:
             text, cited = with_sides(text, cited, assignment.facts.conflicts)
         return replace(draft, text=text, citations=cited, done=True)
@@ -203,24 +217,46 @@ class AnswerWriter:
         listed = sum(fact.kind is not FactKind.PASSAGE and bool(fact.title) for fact in assignment.facts.facts)
         if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text
+        own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
+        return f"{own}\n\n{self._remainder(listed, left, assignment)}"
+
+    def _remainder(self, listed: int, left: int, assignment: Assignment) -> str:
+        """«ещё 10 из 20 (по запросу могу вывести)»."""
         is_english = self._settings.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
         language = "en" if is_english and self._settings.language != "ru" else "ru"
         total = assignment.limits.skip + listed + left
-        own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
-        return f"{own}\n\n{self._prompts.more[language].fill(MoreItems(left=left, total=total))}"
+        return self._prompts.more[language].fill(MoreItems(left=left, total=total))
+
+    def _rendered(self, assignment: Assignment) -> Draft:
+        """The facts themselves, and how many the limits leave out."""
+        answer = _render(assignment)
+        draft = _as_draft(answer)
+        if not (answer.items and answer.left):
+            return draft
+        return replace(draft, text=f"{draft.text}\n\n{self._remainder(answer.items, answer.left, assignment)}")
 
     def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """What was written until the person had enough; before the first words, what was found."""
+        """What was written until the person had enough, as far as it passes its check and shows what it stands on;
+        else, and before the first words, what was found. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
-        draft = self._cut_off(shown, prompt, assignment) if shown.text else rendered(assignment)
-        return replace(draft, cut=False, stopped=True)
+        remarks = self._remarks_on_beginning(shown, prompt, assignment)
+        settled = settle(shown, prompt, assignment.question)
+        if not shown.text or remarks or settled.kind is not shown.kind:
+            return replace(self._rendered(assignment), stopped=True, remarks=remarks)
+        cited = citations_of(settled, prompt, assignment.question)
+        return replace(self._draft(settled), citations=cited, stopped=True, done=True)
+
+    def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
+        evidence = _evidence(assignment, prompt, today=self._today())
+        remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
+        return (*remarks, *misdated(whole_sentences(shown.text), assignment.facts.conflicts))
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """What was shown stays; without a mark so far its sources are the facts whose words it repeats, or the best."""
         if shown.kind is AnswerKind.FROM_BASE and not shown.used:
             first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
             shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
-        cited = _cited(shown, prompt, assignment.question)
+        cited = citations_of(shown, prompt, assignment.question)
         return replace(self._draft(shown), citations=cited, cut=True, done=True)
 
     def _draft(self, reading: Reading) -> Draft:
@@ -235,12 +271,19 @@ class AnswerWriter:
 
 def rendered(assignment: Assignment) -> Draft:
     """The answer without a model: the facts themselves, or nothing."""
-    answer = render(
+    return _as_draft(_render(assignment))
+
+
+def _render(assignment: Assignment) -> Rendered:
+    return render(
         assignment.facts,
         style=assignment.style,
         limits=assignment.limits,
         question=assignment.understood or assignment.question,
     )
+
+
+def _as_draft(answer: Rendered) -> Draft:
     if not answer.text:
         return NOTHING
     return Draft(
@@ -252,7 +295,12 @@ def rendered(assignment: Assignment) -> Draft:
     )
 
 
-def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date) -> Evidence:
+def _says_more(reading: Reading, instead: Draft) -> bool:
+    """A true answer in another language is worth more than passages that do not answer, or nothing."""
+    return reading.kind is not AnswerKind.FROM_BASE or not instead.text
+
+
+def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date, language: str | None = None) -> Evidence:
     return Evidence(
         question=f"{assignment.question}\n{assignment.understood}",
         facts=(prompt.materials,),
@@ -260,36 +308,5 @@ def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date) -> E
         earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
         ids=assignment.hidden_ids,
         today=today.isoformat(),
+        language=language,
     )
-
-
-def _sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
-    """Where nothing was found, nothing can be from the base, whatever the model says."""
-    claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
-    return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
-
-
-def _settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
-    """An answer that is said to be from the base, or says nothing of it, but marks nothing.
-
-    Its sources are the facts whose words it repeats; where there are none, it is general knowledge: a false label on a
-    true answer costs less than a source that does not hold it.
-    """
-    if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION):
-        return reading
-    used = supports(reading.text, question, prompt.facts)
-    return replace(reading, kind=AnswerKind.FROM_BASE if used else AnswerKind.GENERAL, used=used)
-
-
-def _cited(reading: Reading, prompt: AnswerPrompt, question: str) -> tuple[Citation, ...]:
-    """A passage cited for several facts is one source. Lists of documents and worked-out values name their own."""
-    if reading.kind is not AnswerKind.FROM_BASE:
-        return ()
-    used = [prompt.facts[number - 1] for number in reading.used]
-    about = f"{question}\n{reading.text}"
-    cited = [
-        cite(fact.passage.passage, about=about if fact.kind is FactKind.PASSAGE else fact.text)
-        for fact in used
-        if fact.passage
-    ]
-    return tuple({citation.chunk_id: citation for citation in cited}.values())

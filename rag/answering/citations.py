@@ -4,7 +4,8 @@ In: an answer's text and passages. Out: `Citation`s, and for an answer without m
 repeats. Pure; how a source is shown is the bot's.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Container, Sequence
 
 from rag.execution.facts import Fact
 from rag.records import Citation, Passage
@@ -14,6 +15,8 @@ QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button bri
 _MAX_SUPPORTS = 3
 _SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
 _MIN_OWN_WORDS = 3  # fewer words than that prove nothing
+_REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.+?)(?:, (?:стр|с|p)\.? ?\d+)?")
+_NAME_SIGNS = re.compile(r"\w+")
 
 
 def cite(passage: Passage, *, about: str) -> Citation:
@@ -55,6 +58,27 @@ def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ..
     shares = [share(own, union((held(own, fact.text), held(own, fact.title)))) for fact in facts]
     strongest = sorted(range(len(shares)), key=lambda index: -shares[index])
     return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if shares[index] >= _SUPPORT_SHARE)
+
+
+def without_references(raw: str, facts: Sequence[Fact]) -> str:
+    """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): a program names the
+    sources, and only those that were used. Behind a colon they are a list that was asked for."""
+    names = {" ".join(_NAME_SIGNS.findall(name.casefold())) for fact in facts for name in _names(fact)} - {""}
+    lines = raw.rstrip().splitlines(keepends=True)
+    while len(lines) > 1 and (not lines[-1].strip() or _is_reference(lines[-1], names)):
+        lines.pop()
+    own = "".join(lines).rstrip()
+    return raw if own.endswith(":") or own == raw.rstrip() else own
+
+
+def _is_reference(line: str, names: Container[str]) -> bool:
+    reference = _REFERENCE.fullmatch(line.rstrip())
+    return reference is not None and " ".join(_NAME_SIGNS.findall(reference[1].casefold())) in names
+
+
+def _names(fact: Fact) -> tuple[str, ...]:
+    passage = fact.passage.passage if fact.passage else None
+    return (passage.title, passage.source_identifier) if passage else ()
 
 
 def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:

@@ -64,13 +64,14 @@ def _may_become_sign(body: str) -> bool:
 def _split_sources(body: str, *, complete: bool) -> tuple[str, str]:
     """The answer, and the list of sources at its end; of a text still growing, also what may become such a list."""
     listed = OWN_SOURCES.search(body) or (None if complete else MAYBE_OWN_SOURCES.search(body))
-    if listed is None or _in_code_block(body, listed.start()):
+    if listed is None or _in_code(body, listed.start()):
         return body, ""
     return body[: listed.start()], body[listed.start() :]
 
 
-def _in_code_block(body: str, at: int) -> bool:
-    return any(piece.lastgroup == "fence" and piece.start() < at < piece.end() for piece in PIECES.finditer(body))
+def _in_code(body: str, at: int) -> bool:
+    code = (piece for piece in PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
+    return any(piece.start() < at < piece.end() for piece in code)
 
 
 def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:

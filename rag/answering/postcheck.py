@@ -6,10 +6,11 @@ that the model can act on; none when it may be shown. It rewrites nothing.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rag.answering.counts import own_counts, without_remainder
+from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
 from rag.answering.numbers import known_numbers, written_numbers
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
@@ -20,15 +21,21 @@ _LIST_NUMBER = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\W\d_a-zа-яё]|[«\"(*>-])|\n+")  # not in «2 490 руб. × 12 мес. = …»
 _CALCULATION = re.compile(r"[=≈]")
+_UNFINISHED_SUM = re.compile(r"\d[^\n=≈]{0,20}\s[×*·+]\s[^\n=≈]*\Z")
+_ENDS = (".", "!", "?", "…")
 _WORDS = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 
 _TAILS = (
-    re.compile(r"рекоменду\w+ уточнить|уточните у\b|советую уточнить", re.IGNORECASE),
+    re.compile(r"рекоменду\w+ уточнить|уточните у\b|советую уточнить|обратиться .{0,40}за уточнени", re.IGNORECASE),
+    re.compile(r"\bматериал(?:|а|у|е|ом) (?:№ ?)?\d", re.IGNORECASE),
     re.compile(r"конфиденциальность низк", re.IGNORECASE),
     re.compile(r"(?:конкретных|других|иных|прямых) упоминаний .{0,40}не (?:найдено|обнаружено)", re.IGNORECASE),
     re.compile(r"не (?:найдено|обнаружено) .{0,20}(?:конкретных|других|иных) упоминаний", re.IGNORECASE),
-    re.compile(r"\b(?:в|из|согласно) предоставленн\w+ (?:материал|фрагмент|документ|контекст|данн)\w+", re.IGNORECASE),
+    re.compile(
+        r"\b(?:в|из|согласно|основе) предоставленн\w+ (?:материал|фрагмент|документ|контекст|данн|информаци)\w+",
+        re.IGNORECASE,
+    ),
     re.compile(r"\b(?:provided|given|supplied) (?:context|passages|materials|fragments)\b", re.IGNORECASE),
 )
 """Phrases of seed 4, section 8.2, in the forms in which models say them."""
@@ -59,6 +66,7 @@ class Evidence:
     earlier_answers: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
     today: str = ""
+    language: str | None = None  # that the answer must be in; None: any
 
 
 def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
@@ -69,7 +77,43 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
         remarks.append("It speaks of how the program is built. Leave that out.")
     if from_base:
         remarks += [*_strange_numbers(prose, evidence), *_strange_quotations(prose, evidence)]
-    return tuple(remarks)
+    return (*remarks, *_language(prose, evidence, from_base=from_base))
+
+
+def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
+    """The same of an answer that was broken off, wherever that was: its last sentence may lack half a number or a
+    sum's result, so that its numbers are not looked at, and its last word not at all. In which language it is the
+    person has seen, and nobody can be asked to write it once more."""
+    evidence = replace(evidence, language=None)
+    words = answer.rpartition(" ")[0] if answer[-1:].isalnum() else answer
+    on_words = remarks_on(words, evidence, from_base=False)
+    on_sentences = remarks_on(whole_sentences(answer), evidence, from_base=from_base)
+    on_quotations = _strange_quotations(_CODE.sub(" ", words), evidence) if from_base else []
+    return tuple(dict.fromkeys((*on_words, *on_quotations, *on_sentences)))
+
+
+def whole_sentences(answer: str) -> str:
+    """Without the sentence in the middle of which it was broken off."""
+    ends = [match.start() for match in _SENTENCE_END.finditer(answer)]
+    last = answer[ends[-1] :] if ends else answer
+    is_whole = last.rstrip().endswith(_ENDS) and not _UNFINISHED_SUM.search(last)
+    return answer if is_whole else answer[: ends[-1]] if ends else ""
+
+
+def of_language(remarks: Sequence[str]) -> bool:
+    """Whether the language is all that is wrong: then what is said may still be true."""
+    return len(remarks) == 1 and remarks[0] in LANGUAGE_REMARKS.values()
+
+
+def _language(prose: str, evidence: Evidence, *, from_base: bool) -> list[str]:
+    if evidence.language is None:
+        return []
+    materials = "\n".join(evidence.facts)
+    said = "\n".join((materials, evidence.question, *evidence.dialogue))
+    remarks = [in_another_language(prose, evidence.language, materials=materials)]
+    if from_base and not any(remarks):
+        remarks.append(other_script(prose, said))
+    return [remark for remark in remarks if remark]
 
 
 def _artifacts(prose: str, evidence: Evidence) -> list[str]:

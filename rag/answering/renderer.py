@@ -24,6 +24,8 @@ class Rendered:
 
     text: str
     citations: tuple[Citation, ...] = ()
+    items: int = 0  # that are shown; what rows come to is none
+    left: int = 0  # that the limits leave out, here or before
 
 
 def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, question: str) -> Rendered:
@@ -32,13 +34,16 @@ def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, questio
     Quotes come only where no item answers: next to a list they would say the same once more. A fact without a title is
     a remark for the model.
     """
-    items = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
-    if items:
-        shown = [fact for place, fact in enumerate(items) if _is_said_first(fact, items[:place])][: limits.max_items]
+    facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
+    if facts:
+        distinct = [fact for place, fact in enumerate(facts) if _is_said_first(fact, facts[:place])]
+        shown = _within(distinct, style, limits)
+        items = sum(not fact.is_number for fact in shown)
+        left = payload.left_out + sum(not fact.is_number for fact in distinct) - items
         said = {fact.text for fact in shown}
-        cited = [fact for fact in items if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
-        citations = tuple(cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage)
-        return Rendered(text=_STYLES[style](shown, limits), citations=_unique(citations))
+        cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
+        citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
+        return Rendered(text=_STYLES[style](shown), citations=citations, items=items, left=left)
     passages = choose([fact.passage for fact in payload.facts if fact.passage])
     if not passages:
         return Rendered(text="")
@@ -46,38 +51,51 @@ def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, questio
     return Rendered(text=text, citations=citations)
 
 
+def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:
+    """As many items as may be shown, of as many things as the style has room for; numbers are no items."""
+    titles = list(dict.fromkeys(fact.title for fact in facts))
+    room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
+    of_titles = [fact for fact in facts if fact.title in titles[: room.get(style, len(titles))]]
+    items = [fact for fact in of_titles if not fact.is_number][: limits.max_items]
+    return [fact for fact in of_titles if fact.is_number or fact in items]
+
+
 def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:
     """What two documents bear word for word is said once."""
     return not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in before)
 
 
-def _bullets(facts: Sequence[Fact], limits: Limits) -> str:
+def _bullets(facts: Sequence[Fact]) -> str:
     return "\n".join(f"- {_line(fact)}" for fact in facts)
 
 
-def _grouped(facts: Sequence[Fact], limits: Limits) -> str:
-    titles = list(dict.fromkeys(fact.title for fact in facts))[: limits.max_groups]
-    groups = [(title, [fact for fact in facts if fact.title == title]) for title in titles]
-    return "\n\n".join(f"**{escaped(title)}**\n{_bullets(group, limits)}" for title, group in groups)
+def _grouped(facts: Sequence[Fact]) -> str:
+    return "\n\n".join(f"**{escaped(title)}**\n{_bullets(group)}" for title, group in _by_title(facts))
 
 
-def _short(facts: Sequence[Fact], limits: Limits) -> str:
+def _short(facts: Sequence[Fact]) -> str:
     """One paragraph for each thing that the facts are about."""
-    titles = list(dict.fromkeys(fact.title for fact in facts))[: limits.max_paragraphs]
-    return "\n\n".join(" ".join(_sentence(fact) for fact in facts if fact.title == title) for title in titles)
+    return "\n\n".join(" ".join(map(_sentence, group)) for _, group in _by_title(facts))
 
 
-def _table(facts: Sequence[Fact], limits: Limits) -> str:
-    """Rows of the facts that have columns; without any, a list says as much."""
+def _by_title(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
+    titles = dict.fromkeys(fact.title for fact in facts)
+    return [(title, [fact for fact in facts if fact.title == title]) for title in titles]
+
+
+def _table(facts: Sequence[Fact]) -> str:
+    """Rows of the facts that have columns, below a list of the others; without any, the list says as much."""
     rows = [dict(fact.fields) for fact in facts if fact.fields]
+    others = _bullets([fact for fact in facts if not fact.fields])
     if not rows:
-        return _bullets(facts, limits)
+        return others
     columns = list(dict.fromkeys(column for row in rows for column in row))
     lines = [[escaped(row.get(column, "")) for column in columns] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *lines])
+    table = "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *lines])
+    return f"{others}\n\n{table}" if others else table
 
 
-_STYLES: Mapping[RenderStyle, Callable[[Sequence[Fact], Limits], str]] = {
+_STYLES: Mapping[RenderStyle, Callable[[Sequence[Fact]], str]] = {
     RenderStyle.BULLETS: _bullets,
     RenderStyle.GROUPED_BULLETS: _grouped,
     RenderStyle.SHORT: _short,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from prompts.loader import Prompts
 from prompts.records import SummaryExchanges, SummaryRules
@@ -55,7 +55,7 @@ class Summariser:
                 written = await self._model.complete(self._messages(pending))
                 await self._store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
                 log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self._model.name)
-        except (ModelError, DatabaseAway) as error:
+        except (ModelError, DatabaseTrouble) as error:
             log.warning("dialogue.not_summarised", reason=type(error).__name__)
 
     def _messages(self, pending: Unsummarised) -> tuple[ChatMessage, ...]:

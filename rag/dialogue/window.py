@@ -5,24 +5,42 @@ It reads no store; what has left the window is not its business.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag.records import ChatMessage, Exchange
 from rag.tokens import estimate_tokens
 
+LEAST_CHARS = 100  # of an answer that is still worth reading
+GAP = " … "
+
 
 def window_messages(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> tuple[ChatMessage, ...]:
-    """The newest exchanges that fit, never more than `pairs`; an exchange goes in whole or not at all.
+    """The newest exchanges that fit, never more than `pairs`; an exchange goes in whole or not at all, but for the very
+    last: it is what the next question hangs on («подробнее про второй пункт»), and loses the middle of its answer.
 
     The first that does not fit ends the window: a dialogue with a hole in it misleads more than a shorter one.
     """
     kept: list[Exchange] = []
     left = tokens
     for exchange in reversed(exchanges[-pairs:] if pairs else ()):
-        left -= estimate_tokens(exchange.question) + estimate_tokens(exchange.answer)
-        if left < 0:
+        needed = estimate_tokens(exchange.question) + estimate_tokens(exchange.answer)
+        if needed > left:
+            kept = kept or _shortened(exchange, left)
             break
+        left -= needed
         kept.append(exchange)
     return tuple(message for exchange in reversed(kept) for message in _messages(exchange))
+
+
+def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
+    """None where hardly anything of the answer would be left."""
+    allowed, length = tokens - estimate_tokens(exchange.question), len(exchange.answer)
+    while length > LEAST_CHARS:
+        length = length * 3 // 4
+        answer = f"{exchange.answer[: length * 3 // 4]}{GAP}{exchange.answer[-(length // 4) :]}"
+        if estimate_tokens(answer) <= allowed:
+            return [replace(exchange, answer=answer)]
+    return []
 
 
 def _messages(exchange: Exchange) -> tuple[ChatMessage, ChatMessage]:

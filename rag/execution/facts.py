@@ -34,6 +34,11 @@ class Fact:
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # what several facts are together: a change between two documents, the sides of a disagreement
 
+    @property
+    def is_number(self) -> bool:
+        """«Всего (договор): 24»: what the rows come to, and none of them."""
+        return self.kind is FactKind.VALUE and self.passage is None and not self.fields
+
 
 @dataclass(frozen=True, kw_only=True)
 class FactGroup:

@@ -59,12 +59,7 @@ def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozense
 
 def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tuple[int, Fact]]:
     items = ((place, fact) for place, fact in enumerate(payload.facts) if fact.kind in counted and fact.title)
-    return ((place, fact) for place, fact in items if not _is_number(fact))
-
-
-def _is_number(fact: Fact) -> bool:
-    """«Всего (договор): 24»: what the rows come to."""
-    return fact.kind is FactKind.VALUE and fact.passage is None and not fact.fields
+    return ((place, fact) for place, fact in items if not fact.is_number)
 
 
 def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:

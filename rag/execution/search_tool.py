@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from domain.documents import SourceType
+from domain.documents import Medium, SourceType
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_asker
 from rag.execution.tools import Tool, ToolArguments, ToolContext
@@ -22,11 +22,16 @@ from rag.words import covered, stems
 
 SCANNED = 900  # documents of a like name that one search is narrowed to
 
-SourceKind = Literal["note", "file", "link"]
-_TYPES: dict[SourceKind, tuple[SourceType, ...]] = {
+SourceKind = Literal["note", "file", "link", "image", "audio", "video"]
+_TYPES: dict[SourceKind | None, tuple[SourceType, ...]] = {
     "note": (SourceType.NOTE,),
     "file": (SourceType.FILE, SourceType.PATH),
     "link": (SourceType.LINK, SourceType.SITE),
+}
+_MEDIA: dict[SourceKind | None, tuple[Medium, ...]] = {
+    "image": (Medium.IMAGE,),
+    "audio": (Medium.AUDIO,),
+    "video": (Medium.VIDEO,),
 }
 
 
@@ -49,10 +54,10 @@ class SearchBase(Tool[SearchArguments]):
     - query: what the passage must be about, worded as the document would word it. Name the document in it when the
       person names one («договор аренды срок оплаты»).
     - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
-      document: a part of the name that stands in it letter for letter; source: "note", "file" or "link"; author: a
-      part of the author's or forwarder's name; sender: of the name of who sent it to this group, or "asker" where the
-      person means what they sent themselves («что я присылал»); since and until: days (YYYY-MM-DD) between which the
-      document appeared or came.
+      document: a part of the name that stands in it letter for letter; source: "note", "file", "link", "image" (also
+      scans), "audio" (voice messages, recordings) or "video"; author: a part of the author's or forwarder's name;
+      sender: of the name of who sent it to this group, or "asker" where the person means what they sent themselves
+      («что я присылал»); since and until: days (YYYY-MM-DD) between which the document appeared or came.
     """
 
     name = SEARCH_TOOL
@@ -75,7 +80,8 @@ class SearchBase(Tool[SearchArguments]):
         cards = await self._catalogue.documents(context.base_id, limit=SCANNED, name_contains=named) if named else []
         only = SearchFilter(
             documents=tuple(card.id for card in cards),
-            types=_TYPES[arguments.source] if arguments.source else (),
+            types=_TYPES.get(arguments.source, ()),
+            media=_MEDIA.get(arguments.source, ()),
             sender=None if is_own else sender,
             sent_by=context.user_id if is_own else None,
             author=arguments.author,

@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, DocumentId
 from rag.ports import ReadingMemory
 from rag.records import KeptReading
@@ -57,8 +57,8 @@ class Recollection:
         reading = KeptReading(key=key, documents=tuple(dict.fromkeys(documents)), content=reply.model_dump_json())
         try:
             await self.memory.keep(self.base, self.request, reading)
-        except DatabaseAway:
-            log.warning("reading.not_kept", documents=len(reading.documents))
+        except DatabaseTrouble as trouble:
+            log.warning("reading.not_kept", documents=len(reading.documents), reason=type(trouble).__name__)
 
     def together(self, known: Sequence[DocumentId], *, most: int | None = None) -> list[tuple[DocumentId, ...]]:
         """Documents that were read one after the other, each sequence as far as all of it is `known`, the `most`

@@ -33,7 +33,16 @@ def plan_problems(
         ["a plan that asks back calls no tools"] if plan.clarification and (plan.tool_calls or plan.steps) else []
     )
     steps = step_problems(plan.steps, tools)
-    return (*unknown_intents, *unknown_entities, *calls, *steps, *fallback, *doubt, *contradiction)
+    shown = _shown_ids(plan, entity_ids)
+    return (*unknown_intents, *unknown_entities, *calls, *steps, *fallback, *doubt, *contradiction, *shown)
+
+
+def _shown_ids(plan: QueryPlan, entity_ids: Sequence[str]) -> list[str]:
+    """A question asked back is shown as it is: no post-check looks at it."""
+    if plan.clarification is None:
+        return []
+    said = "\n".join((plan.clarification.question, *plan.clarification.choices))
+    return [f"the clarification shows the id {each}: use the name" for each in entity_ids if each in said]
 
 
 def _call_problems(call: ToolCall, tools: Mapping[str, AnyTool]) -> list[str]:

@@ -14,21 +14,22 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, create_model
 
 from rag.execution.tools import Tool
-from rag.planning.plan import PlanPart, QueryPlan, Step, ToolCall
+from rag.planning.plan import MAX_LISTED, MAX_STEPS, PlanPart, QueryPlan, Step, ToolCall
 
 AnyTool = Tool[Any]
 """Tools of one set take different arguments; each reads its own."""
 
 
 def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseModel]:
-    """`QueryPlan` with `intents` and `tool_calls` narrowed to what there is. At least one tool is needed."""
+    """`QueryPlan` with `intents`, `tool_calls` and `steps` narrowed to what there is, and no longer than they are
+    there: what fits is a plan. At least one tool is needed."""
     names = StrEnum("IntentName", {name: name for name in intents})  # type: ignore[misc]  # names are data
     calls: Any = _one_of([_call_schema(tool) for tool in tools], by="tool")
     steps: Any = _one_of([_step_schema(tool) for tool in tools], by="action")
     narrowed: dict[str, Any] = {
-        "intents": (tuple[names, ...], ...),
-        "tool_calls": (tuple[calls, ...], ()),
-        "steps": (tuple[steps, ...], ()),
+        "intents": (Annotated[tuple[names, ...], Field(min_length=1, max_length=MAX_LISTED)], ...),
+        "tool_calls": (Annotated[tuple[calls, ...], Field(max_length=MAX_LISTED)], ()),
+        "steps": (Annotated[tuple[steps, ...], Field(max_length=MAX_STEPS)], ()),
     }
     return create_model("QueryPlan", __base__=QueryPlan, **narrowed)
 

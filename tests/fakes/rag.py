@@ -168,9 +168,11 @@ class RememberedDialogue:
 
 @dataclass
 class ScriptedModel:
-    """A ChatModel that says `reply` in pieces of `piece` characters, then raises `error` if there is one."""
+    """A ChatModel that says `reply` in pieces of `piece` characters, then raises `error` if there is one. A whole
+    answer is `again`, where that is set."""
 
     reply: str = ""
+    again: str | None = None
     error: ModelError | None = None
     piece: int = 5
     name: str = "scripted"
@@ -187,7 +189,8 @@ class ScriptedModel:
             raise self.error
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
-        return "".join([piece async for piece in self.stream(messages)])
+        said = "".join([piece async for piece in self.stream(messages)])
+        return said if self.again is None else self.again
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True

@@ -120,6 +120,7 @@ class Streamed:
     thoughts: str = ""  # sent before the text as `reasoning`
     ending: Ending = Ending.DONE
     usage: bool = True
+    usage_with_each: bool = False  # of all pieces so far, as Gemini and vLLM may tell it
     pause_s: float = 0.0  # before each piece, or before the whole
 
 
@@ -226,13 +227,23 @@ def _events(body: ChatRequest, answer: Streamed) -> list[str]:
     """Role first, then thoughts, then the text word by word, then the end as scripted."""
     events = [_delta(body, {"role": "assistant", "content": ""})]
     events += [_delta(body, {"content": "", "reasoning": piece}) for piece in _PIECE.findall(answer.thoughts)]
-    events += [_delta(body, {"content": piece}) for piece in _PIECE.findall(answer.text)]
+    events += _pieces(body, answer)
     if answer.ending is not Ending.DONE:
         return events + _BAD_ENDS.get(answer.ending, [])
     events.append(_delta(body, {}, finish_reason="stop"))
     if answer.usage and (body.stream_options or {}).get("include_usage"):
         events.append(_event(body, {"choices": [], "usage": _usage(body, answer.text)}))
     return [*events, "data: [DONE]\n\n"]
+
+
+def _pieces(body: ChatRequest, answer: Streamed) -> list[str]:
+    events, said = [], ""
+    for piece in _PIECE.findall(answer.text):
+        said += piece
+        choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
+        usage = {"usage": _usage(body, said)} if answer.usage_with_each else {}
+        events.append(_event(body, {"choices": [choice], **usage}))
+    return events
 
 
 _BAD_ENDS = {

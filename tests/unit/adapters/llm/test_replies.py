@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.llm.replies import Tokens, as_reply, has_ended, piece_of, text_of, tokens_of
+from adapters.llm.replies import Tokens, as_reply, has_ended, piece_of, text_of, tokens_of, without_half
 from rag.errors import ModelNonsense
 
 JSON = st.recursive(
@@ -22,6 +22,20 @@ JSON = st.recursive(
 
 def test_json_under_another_content_type_is_read() -> None:
     assert text_of(as_reply('{"choices": [{"message": {"content": "да"}}]}')) == "да"
+
+
+def test_an_emoji_that_was_cut_in_two_is_one_again() -> None:
+    told, half = "", ""
+    for piece in ("Готово \ud83d", "\ude00!", " И \ude00 половина \ud83d", ""):
+        whole, half = without_half(half + piece)
+        told += whole
+    assert (told, half) == ("Готово 😀! И \ufffd половина ", "\ud83d")
+
+
+def test_a_whole_answer_holds_no_halves() -> None:
+    assert text_of({"choices": [{"message": {"content": "да \ud83d\ude00\ud83d"}}]}) == "да 😀"
+    with pytest.raises(ModelNonsense):
+        text_of({"choices": [{"message": {"content": "\ud83d"}}]})
 
 
 def test_a_web_page_is_no_reply() -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 
+from bot.handlers.answering import Dialogues
+from domain.ids import UserId
 from domain.people import Mode
 from rag.records import Answered, AnswerKind, Exchange
 from tests.fakes.bot import PERSON, Person, plain_answer
@@ -162,3 +164,20 @@ async def test_stopping_what_has_ended_is_said() -> None:
     anna = await in_chat_mode()
     await anna.press("enough")
     assert anna.popup.params["text"] == "Ответ уже готов."
+
+
+async def test_forgetting_the_conversation_ends_the_answer_that_is_being_written_first() -> None:
+    dialogues, order = Dialogues(), list[str]()
+
+    async def turn() -> None:
+        async with dialogues.order(UserId(PERSON)):
+            with dialogues.stoppable(UserId(PERSON)) as stop:
+                await stop.wait()
+                order.append("answer kept")
+
+    running = asyncio.create_task(turn())
+    await asyncio.sleep(0)
+    async with dialogues.at_rest(UserId(PERSON)):
+        order.append("all forgotten")
+    await running
+    assert order == ["answer kept", "all forgotten"]

@@ -56,6 +56,16 @@ async def test_a_whole_list_speaks_of_no_remainder() -> None:
     assert "ещё" not in await written(LIST, left_out=0)
 
 
+async def test_a_list_that_the_renderer_writes_says_how_many_are_left() -> None:
+    drafts = await drafts_of(ScriptedModel("", error=ModelAway("away")), left_out=20)
+    assert drafts[-1].text.endswith("- Три\n\nещё 20 из 23 (по запросу могу вывести)")
+
+
+async def test_what_is_called_a_conversation_is_held_against_the_materials_too() -> None:
+    drafts = await drafts_of(ScriptedModel("[-] Документов 77.", again="[+] Документов 23 [1]."))
+    assert drafts[-1].text == "Документов 23."
+
+
 async def test_a_long_answer_is_not_looked_at_piece_by_piece() -> None:
     drafts = await drafts_of(ScriptedModel(LONG))
     assert 20 < len(drafts) < len(LONG) / 5 / 2

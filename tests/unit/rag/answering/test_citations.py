@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.citations import QUOTE_CHARS, cite, quote, supports
+from rag.answering.citations import QUOTE_CHARS, cite, quote, supports, without_references
 from rag.execution.facts import Fact
 from rag.execution.search_tool import passages_payload
 from rag.records import Passage
@@ -64,3 +64,13 @@ def test_another_number_is_not_supported() -> None:
     passages = facts(make_passage("Аренда стоит 120 000 рублей."))
 
     assert supports("Всего 500, 600 и 700.", "Сколько стоит?", passages) == ()
+
+
+def test_references_at_the_end_are_taken_out_and_claims_are_not() -> None:
+    found = facts(make_passage("Штраф 0,1 %."))
+    claims = "[+] Сроки:\n\n[1] – 14 дней\n[1] – Договор.pdf говорит о штрафе"
+    references = "\n\n[1] – Договор.pdf\n- [1]: Договор.pdf, стр. 3\n"
+    listed = f"[+] О штрафе говорят:{references}"
+    assert without_references(claims + references, found) == claims
+    assert without_references(claims, found) == claims
+    assert without_references(listed, found) == listed

@@ -131,6 +131,7 @@ def test_what_was_shown_is_only_added_to(pieces: list[str], sign: str) -> None:
 
 
 @given(PIECES)
+@example(["`", "[1]", "\n", "Источники:", "[", "`", "[1]"])
 def test_no_mark_is_left(pieces: list[str]) -> None:
     text = read("[+] " + "".join(pieces), passages=5, complete=True).text
 

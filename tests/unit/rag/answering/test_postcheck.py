@@ -113,3 +113,15 @@ def test_an_answer_made_of_facts_alone_always_passes(sentences: list[str]) -> No
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_check(answer: str) -> None:
     remarks(answer)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "Рекомендуется обратиться к Дмитрию за уточнением.",
+        "Так сказано в материале 2.",
+        "Это вывод на основе предоставленной информации.",
+    ],
+)
+def test_other_forms_of_the_tails_are_left_out_too(tail: str) -> None:
+    assert remarks(f"Штраф 0,1 % за каждый день. {tail}")

@@ -44,6 +44,30 @@ def test_facts_without_columns_make_a_list_of_a_table() -> None:
     assert show(statement("а"), style=RenderStyle.TABLE) == "- а"
 
 
+def test_what_rows_come_to_stands_above_the_table_and_is_no_item() -> None:
+    total = Fact(kind=FactKind.VALUE, text="Всего (договор): 2", title="договор")
+    rows = [
+        Fact(kind=FactKind.VALUE, text="x", title=name, fields=(("Сумма", name),), passage=rank(make_passage(name))[0])
+        for name in ("10", "20")
+    ]
+    text = show(total, *rows, style=RenderStyle.TABLE, max_items=2)
+    assert text == "- Всего (договор): 2\n\n| Сумма |\n| --- |\n| 10 |\n| 20 |"
+
+
+@pytest.mark.parametrize(
+    ("style", "limits", "items"),
+    [
+        (RenderStyle.GROUPED_BULLETS, {"max_groups": 2}, 2),
+        (RenderStyle.SHORT, {"max_paragraphs": 3}, 3),
+        (RenderStyle.BULLETS, {"max_items": 4}, 4),
+    ],
+)
+def test_what_the_limits_leave_out_is_counted(style: RenderStyle, limits: dict[str, int], items: int) -> None:
+    payload = FactsPayload(facts=tuple(statement(name, name) for name in "абвгде"), left_out=10)
+    shown = render(payload, style=style, limits=Limits.model_validate(limits), question="Что сделано?")
+    assert (shown.items, shown.left) == (items, 16 - items)
+
+
 @given(st.lists(st.text(min_size=1, max_size=5), max_size=20), st.sampled_from(RenderStyle), st.integers(1, 12))
 def test_no_style_shows_more_than_the_limit(texts: list[str], style: RenderStyle, items: int) -> None:
     facts = [statement(f"x{number}x {text}") for number, text in enumerate(texts)]

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter, Draft
 from rag.answering.assignment import Assignment
@@ -15,7 +17,9 @@ from tests.fakes.rag import ScriptedModel, make_passage, rank
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
 PASSAGES = rank(make_passage("Диск создаётся за 5 минут.", number=1), make_passage("Диск удаляют за час.", number=2))
 FACTS = tuple(Fact(kind=FactKind.PASSAGE, text=each.passage.text, title="Диски", passage=each) for each in PASSAGES)
-ASSIGNMENT = Assignment(question="Как создать диск?", facts=FactsPayload(facts=FACTS, coverage=1.0))
+ASSIGNMENT = Assignment(
+    question="Как создать диск?", facts=FactsPayload(facts=FACTS, coverage=1.0), hidden_ids=("project:alor-broker",)
+)
 LONG = "[+] " + "Диск создаётся за 5 минут [1]. " * 40
 
 
@@ -31,6 +35,19 @@ class SilentModel(ScriptedModel):
             await asyncio.Event().wait()
         async for piece in super().stream(messages):
             yield piece
+
+
+@dataclass
+class StalledModel(ScriptedModel):
+    """Says `reply`, and then nothing more: then the person has enough."""
+
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
+        async for piece in super().stream(messages):
+            yield piece
+        self.stop.set()
+        await asyncio.Event().wait()
 
 
 async def stopped(model: ScriptedModel, stop: asyncio.Event, *, after: int = 0) -> Draft:
@@ -66,3 +83,43 @@ async def test_an_answer_that_did_not_pass_its_check_does_not_stay() -> None:
     assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
     assert "77" not in draft.text
     assert draft.remarks
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Диск создаётся за 77 минут [1]. Ещё можно",
+        "Диск создаётся за 5 минут [1]. Это project:alor-broker, и его",
+        "Диск создаётся за 5 минут [1]. Диск «хранится в трёх зонах сразу», и ещё",
+        "Диск создаётся за 5 минут [1]. Рекомендуется уточнить у Дмитрия. Ещё",
+        "Согласно правилам, диск",
+    ],
+)
+async def test_a_beginning_that_may_not_be_shown_gives_way_to_what_was_found(answer: str) -> None:
+    model = StalledModel(f"[+] {answer} ")
+    draft = await stopped(model, model.stop)
+    assert (draft.kind, draft.stopped) == (AnswerKind.QUOTES, True)
+    assert "Диск создаётся за 5 минут." in draft.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Диск создаётся за 5 минут [1]. Два диска: 5 × 2 =",
+        "Диск создаётся за 5 минут [1]. Два диска: 5 × 12 мин.",
+        "Диск создаётся за 5 минут [1]. В правилах сказано: «Диск удаляют за",
+        "Диск создаётся за 5 минут [1]. А удаляют его за 1",
+        "**Создание:** диск создаётся за 5 минут [1].",
+    ],
+)
+async def test_a_beginning_is_not_blamed_for_its_missing_end(answer: str) -> None:
+    model = StalledModel(f"[+] {answer} ")
+    draft = await stopped(model, model.stop)
+    assert (draft.kind, draft.stopped, draft.remarks) == (AnswerKind.FROM_BASE, True, ())
+    assert [citation.chunk_id for citation in draft.citations] == [1]
+
+
+async def test_a_beginning_without_marks_names_the_passage_whose_words_it_repeats() -> None:
+    model = StalledModel("[+] Удаляют диск за час времени. ")
+    draft = await stopped(model, model.stop)
+    assert [citation.chunk_id for citation in draft.citations] == [2]

@@ -37,6 +37,14 @@ def test_an_exchange_that_does_not_fit_ends_the_window() -> None:
     assert [m.content for m in messages if m.role == "user"] == ["вопрос 0", "вопрос 1"]
 
 
+def test_the_last_exchange_loses_the_middle_of_its_answer_rather_than_the_whole() -> None:
+    long = Exchange(question="вопрос", answer="начало " + "слово " * 1000 + "конец")
+    asked, answered = window_messages([*dialogue(1), long], pairs=15, tokens=100)
+    assert asked.content == "вопрос"
+    assert answered.content.startswith("начало слово")
+    assert answered.content.endswith("слово конец")
+
+
 @given(EXCHANGES, st.integers(0, 20), st.integers(0, 300))
 def test_the_window_is_never_over_its_budget(exchanges: list[Exchange], pairs: int, tokens: int) -> None:
     messages = window_messages(exchanges, pairs=pairs, tokens=tokens)

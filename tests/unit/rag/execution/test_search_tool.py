@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import JsonValue
 
-from domain.documents import SourceType
+from domain.documents import Medium, SourceType
 from domain.ids import DocumentId
 from rag.execution.search_tool import SearchBase
 from rag.execution.tools import ToolMisused
@@ -50,6 +50,10 @@ async def test_a_name_that_no_document_has_narrows_nothing() -> None:
 )
 async def test_a_source_is_all_ways_that_it_comes(source: str, types: tuple[SourceType, ...]) -> None:
     assert await narrowed(source=source) == SearchFilter(types=types)
+
+
+async def test_what_was_recorded_is_asked_for_by_its_medium() -> None:
+    assert await narrowed(source="audio") == SearchFilter(media=(Medium.AUDIO,))
 
 
 async def test_the_last_day_counts_to_its_end() -> None:

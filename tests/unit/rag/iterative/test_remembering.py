@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.errors import DatabaseAway
+from domain.errors import DatabaseAway, DatabaseTrouble
 from domain.ids import BaseId, DocumentId
 from rag.errors import ModelAway
 from rag.execution.facts import FactsPayload
@@ -97,8 +97,13 @@ async def test_another_question_another_model_and_another_base_read_for_themselv
     assert calls(model) == (13, 1)
 
 
-async def test_a_memory_that_is_away_costs_nothing_but_the_next_reading() -> None:
-    payload = await read(TEXTS, ReadingModel(copies), Memory(error=DatabaseAway()))
+class Refused(DatabaseTrouble):
+    """The database is there and does not take it."""
+
+
+@pytest.mark.parametrize("trouble", [DatabaseAway(), Refused()])
+async def test_trouble_with_the_memory_costs_nothing_but_the_next_reading(trouble: DatabaseTrouble) -> None:
+    payload = await read(TEXTS, ReadingModel(copies), Memory(error=trouble))
     assert len(statements(payload)) == 13
 
 

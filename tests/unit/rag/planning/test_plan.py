@@ -2,6 +2,7 @@
 
 import json
 from itertools import product
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from rag.planning.plan import QueryPlan
 from rag.planning.wire import from_wire, wire_schema
 from tests.fakes.planning import GraphTool, ScriptedTool, call, plan
 
-SEED_PLAN = {
+SEED_PLAN: dict[str, Any] = {
     "question": "Какие достижения на проекте АЛОР Брокер?",
     "intents": ["PROJECT_ACHIEVEMENTS"],
     "entities": [{"type": "project", "id": "project:alor-broker", "name": "АЛОР Брокер"}],
@@ -49,6 +50,20 @@ def test_what_goes_beyond_the_seeds_limits_is_refused(change: dict[str, object])
 def test_a_wire_plan_becomes_a_plain_one() -> None:
     wire = wire_schema(TOOLS, load_intents()).model_validate(SEED_PLAN)
     assert from_wire(wire) == QueryPlan.model_validate(SEED_PLAN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"intents": []},
+        {"intents": ["CONTACTS"] * 9},
+        {"tool_calls": SEED_PLAN["tool_calls"] * 9},
+        {"steps": [{"id": str(number), "action": "rag_db_query", "params": {"query": "x"}} for number in range(9)]},
+    ],
+)
+def test_what_is_no_plan_does_not_fit_the_wire_either(change: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        wire_schema(TOOLS, load_intents()).model_validate({**SEED_PLAN, **change})
 
 
 @pytest.mark.parametrize(

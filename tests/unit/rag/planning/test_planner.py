@@ -97,6 +97,7 @@ async def test_a_good_plan_is_taken_as_it_is() -> None:
         (plan(call("x"), entities=[{"type": "p", "id": "project:other", "name": "X"}]), "unknown entity project:other"),
         (plan(call("x", base_id="another")), "base_id"),
         (plan(call("x"), clarification={"question": "Какой?"}), "asks back"),
+        (plan(clarification={"question": "О чём?", "choices": ["project:ai-portfolio"]}), "use the name"),
     ],
 )
 async def test_a_bad_plan_is_asked_for_once_more_with_its_problem(bad: QueryPlan, remark: str) -> None:

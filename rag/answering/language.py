@@ -1,0 +1,170 @@
+"""Whether an answer is in the language that it is to be in (ANSWER_LANGUAGE), by rules alone.
+
+In: an answer without its code, the language, what names may stand in it. Out: a remark that the model can act on, or
+none. It tells Russian from English, and either from other scripts; names, titles, commands and quoted words are put
+aside first, and what is left has to be running text. A question that speaks of a language or of a translation is left
+alone: an answer in that language may be just what was asked for.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+NAMES = {"ru": "Russian", "en": "English"}
+LANGUAGE_REMARKS = {
+    code: f"It is not in {name}. Write it in {name}; exact words of a document in another language go in quotation "
+    "marks, a text that the person wants in another language into a code block."
+    for code, name in NAMES.items()
+}
+_LEAST_WORDS = 4  # of running text; «14 days», «Yes.», «PostgreSQL 16» tell no language
+_LEAST_BESIDE = 8  # of it beside words of the right language: «Ошибка: permission denied for the user»
+_LEAST_SMALL_WORDS = 2
+_HALF = 0.5
+_NEARLY_ALL = 0.9
+_NAME_WORDS = 8  # a line of so few that stands in a material is a title or an item of its lists
+_QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
+_ADDRESSES = re.compile(r"(?<!\S)\S*[/@\\_={}<>#]\S*|\b\w+(?:\.\w+)+|(?<!\S)--?\w\S*")
+_PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+_OTHER_SCRIPT = re.compile(r"[\u0530-\u1dff\u2e80-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+")
+_NAME_END = re.compile(r"\n|\s>\s|:\s|\s\(|\|")  # in a material's heading, list or table
+
+_SMALL = {
+    "ru": (
+        "а без был была было были в вам вас вы все где да для до если есть же за и из или к как когда которая которые "
+        "который ли между мне можно мы на над надо не нет но нужно о об он она они от по под после при с со так также "
+        "там то только у уже что чтобы эта эти это этого этот этой я"
+    ),
+    "en": (
+        "a about after all also an and are as at be been before but by can could did do does for from had has have he "
+        "her here his how i if in into is it its may me must my no not of on only or our per shall she should so such "
+        "than that the their them then there these they this those to was we were what when which who will with would "
+        "you your"
+    ),
+    # Of other languages that are written in Latin letters, what English has not.
+    "latin": (
+        "aber auch auf aus bei das dem den der des die ein eine für ist mit nicht sich sie sind und von werden wird zu "
+        "au aux avec ce cette dans du elle est et il le les ne nous ou par pas pour que qui sont sur une vous con del "
+        "el en es esta este la las los para pero por se son su un una y che di è il lo nel non per più sono"
+    ),
+}
+_SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
+
+_SPEAKS_OF_LANGUAGES = re.compile(
+    r"перев(?:ед|ест|од)|оригинал|по-\w+ски\b|латын|иврит|\b(?:английск|русск|немецк|французск|испанск|итальянск|"
+    r"португальск|китайск|японск|корейск|украинск|белорусск|казахск|татарск|узбекск|польск|турецк|арабск|армянск|"
+    r"грузинск)\w*"
+    r"|translat|original|\b(?:english|russian|german|french|spanish|italian|portuguese|chinese|japanese|korean|"
+    r"ukrainian|kazakh|polish|turkish|arabic|hebrew|latin)\b",
+    re.IGNORECASE,
+)
+"""It decides nothing but whether the language is looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """Of a text's pieces: those of its own language, those of another, and how many of the latter are small."""
+
+    own: int
+    others: int
+    small: int
+
+
+def wanted_language(setting: str, question: str, *said: str) -> str | None:
+    """The code of the language that an answer must be in; None where it may be in any. `setting` is ANSWER_LANGUAGE,
+    `said` what else shows what the person is after. With auto it is the question's, where that can be told."""
+    if any(map(_SPEAKS_OF_LANGUAGES.search, (question, *said))):
+        return None
+    return setting if setting in NAMES else _language_of(question)
+
+
+def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
+    """A remark when most of `prose` is running text in another language. What stands in `materials` as a title, a
+    heading or an item of a list is a name."""
+    text = _ADDRESSES.sub(" ", _QUOTED.sub(" ", prose))
+    pieces = _PIECE_END.split(text)
+    if not _is_in_other_script(text):
+        if not _is_mostly_other(_counted(pieces, wanted), wanted):
+            return None
+        names = _names(materials)  # looked for as rarely as this
+        if not _is_mostly_other(_counted((each for each in pieces if _plain(each) not in names), wanted), wanted):
+            return None
+    return LANGUAGE_REMARKS[wanted]
+
+
+def other_script(prose: str, said: str) -> str | None:
+    """A remark when words in a script that is neither Latin, Greek nor Cyrillic stand in nothing that was `said`."""
+    strange = [run for run in _OTHER_SCRIPT.findall(prose) if run not in said]
+    return f"These words stand in no material: {', '.join(strange[:3])}. Leave them out." if strange else None
+
+
+def _language_of(question: str) -> str | None:
+    words = _WORD.findall(question)
+    cyrillic = sum(bool(_CYRILLIC.search(word)) for word in words)
+    small = sum(word.casefold() in _SMALL_WORDS["en"] for word in words)
+    if small >= _LEAST_SMALL_WORDS and cyrillic * 2 < len(words):
+        return "en"
+    return "ru" if cyrillic and small < _LEAST_SMALL_WORDS else None
+
+
+def _names(materials: str) -> frozenset[str]:
+    """Short lines of a text, and parts of such, that are no sentences."""
+    lines = (line.strip() for line in _NAME_END.split(materials))
+    return frozenset(_plain(line) for line in lines if not line.endswith((".", ";", ",")) and _is_short(line))
+
+
+def _is_short(line: str) -> bool:
+    return len(line.split()) <= _NAME_WORDS
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _counted(pieces: Iterable[str], wanted: str) -> _Words:
+    own = others = small = 0
+    for piece in pieces:
+        words = _WORD.findall(piece)
+        own += sum(bool(_script(wanted).search(word)) for word in words)
+        strange = [word for word in words if _script(_opposite(wanted)).search(word)]
+        found = [word for word in strange if _is_small(word, wanted)]
+        if wanted == "en" or (found and _is_running(word for word in strange if not _is_small(word, wanted))):
+            others += len(strange)
+            small += len(found)
+    return _Words(own=own, others=others, small=small)
+
+
+def _is_running(rest: Iterable[str]) -> bool:
+    """No title and no row of names: of the words that are not small, half or more begin in lower case."""
+    low = [word[0].islower() for word in rest]
+    return sum(low) >= len(low) * _HALF
+
+
+def _is_mostly_other(words: _Words, wanted: str) -> bool:
+    """Russian sentences may do without small words; rows of names in Latin letters look like sentences without."""
+    share = words.others / max(words.own + words.others, 1)
+    if words.others < (_LEAST_BESIDE if words.own else _LEAST_WORDS) or share <= _HALF:
+        return False
+    return words.small >= _LEAST_SMALL_WORDS or (wanted == "en" and share >= _NEARLY_ALL)
+
+
+def _is_in_other_script(text: str) -> bool:
+    other = sum(map(len, _OTHER_SCRIPT.findall(text)))
+    return other >= _LEAST_WORDS and other > len("".join(_WORD.findall(text))) * _HALF
+
+
+def _is_small(word: str, wanted: str) -> bool:
+    plain = word.casefold()
+    if wanted == "en":
+        return plain in _SMALL_WORDS["ru"]
+    return plain in _SMALL_WORDS["en"] or plain in _SMALL_WORDS["latin"]
+
+
+def _script(language: str) -> re.Pattern[str]:
+    return _CYRILLIC if language == "ru" else _LATIN
+
+
+def _opposite(language: str) -> str:
+    return "en" if language == "ru" else "ru"
