@@ -39,6 +39,8 @@ _TELEPHONE = re.compile(r"[78](?<!\d[78])[ (-]{0,2}(?:\d[ )-]{0,2}){9}\d(?!\d)")
 _SUBSCRIBER_DIGITS = 10  # before them 8 stands for +7
 _MIXED = re.compile(r"(?=.*[а-я])(?=.*[a-z])[а-яa-z]+")
 _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
+_LETTER_AND_SIGN = re.compile(r"^[а-я](?=\+\+|#)")  # «С++», «С#» typed on the Russian keyboard
+_NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.1» is asked for as «пункт 5.3.1»
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH = re.compile(r"[a-z]+(?:'[a-z]+)*")
 
@@ -107,7 +109,8 @@ class RussianEnglishAnalyzer:
 
     def _analyse_token(self, token: str) -> tuple[str, ...]:
         parts = [_one_alphabet(part) for part in _PART.findall(token)]
-        forms = [] if len(parts) == 1 and len(parts[0]) == len(token) else [token]
+        forms = [] if len(parts) == 1 and len(parts[0]) == len(token) else [_LETTER_AND_SIGN.sub(_in_latin, token)]
+        forms += _NUMBER_OF_CLAUSE.findall(token)
         forms += [part for part in parts if len(part) > 1 or part.isdigit()]
         terms = [self._normalise(form) for form in forms if len(form) <= LONGEST_TERM]
         return tuple(term for term in terms if term not in STOP_TERMS)
@@ -162,6 +165,10 @@ def _in_one_piece(cleaned: str) -> Iterator[str]:
         yield number.replace(" ", "")
     for telephone in _TELEPHONE.findall(cleaned):
         yield "".join(filter(str.isdigit, telephone))[-_SUBSCRIBER_DIGITS:]
+
+
+def _in_latin(found: re.Match[str]) -> str:
+    return found[0].translate(_TO_LATIN)
 
 
 def _one_alphabet(part: str) -> str:

@@ -2,18 +2,22 @@
 
 In: how many passages in all (`python -m benchmarks.search_peers --python /tmp/peers/bin/python --size 20000`). Out: for
 each owner's size recall@30 against the exact answer, p50 and p95 in ms. All get the same made vectors, owners and
-questions, one after the other; the three that use PostgreSQL use the same server, with the settings Baza gives it.
+questions, one after the other; the three that use PostgreSQL use the same server, with the settings Baza gives it. Of
+100,000 passages and more the making takes longer than the asking: `--home FOLDER` keeps what is made for a second run,
+`--fill` ends before anybody is asked.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean, median, quantiles
 
@@ -31,6 +35,7 @@ from rag.records import SearchQuery
 K = 30
 QUESTIONS = 40
 SHARES = (0.5, 0.1, 0.02, 0.002, 0.0002)  # of all passages; the others belong to owners with a hundredth each
+INDEX_MEMORY = "1GB"  # of which pgvector's guide says that the graph should fit into it
 PEERS = {"langchain": "search_langchain.py", "llamaindex": "search_llamaindex.py", "chroma": "search_chroma.py"}
 
 Answers = Mapping[str, Sequence[tuple[Sequence[str], float]]]  # owner -> for each question ids and milliseconds
@@ -44,17 +49,18 @@ def make_owners(size: int) -> list[MadeBase]:
     return [make_base(number, one, questions=QUESTIONS) for number, one in enumerate(sizes)]
 
 
-async def ask_baza(url: str, owners: Sequence[MadeBase]) -> Answers:
+async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answers:
     """Our own answers, through the store that a turn uses."""
     await migrate(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        for owner in owners:
-            store_base(connection, owner)
-        connection.execute("vacuum analyze")
+        if connection.execute("select from bases limit 1").fetchone() is None:
+            for owner in owners:
+                store_base(connection, owner)
+            connection.execute("vacuum analyze")
     async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
         search = SearchStore(transport)
         await search.ensure_index()
-        return {str(number): await _ask_base(search, owners[number]) for number in range(len(SHARES))}
+        return {str(number): await _ask_base(search, owners[number]) for number in range(len(SHARES) if asks else 0)}
 
 
 async def _ask_base(search: SearchStore, owner: MadeBase) -> list[tuple[list[str], float]]:
@@ -69,11 +75,18 @@ async def _ask_base(search: SearchStore, owner: MadeBase) -> list[tuple[list[str
     return answers[1:]
 
 
-def ask_peer(python: Path, script: str, folder: Path, url: str) -> None:
-    """The script adds its answers to answers.json in `folder`."""
-    path = Path(__file__).parent / "peers" / script
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONWARNINGS": "ignore"}
-    subprocess.run([python, path, folder, url], check=True, env=environment)
+def ask_peer(python: Path, peer: str, home: Path, url: str, *, asks: bool) -> None:
+    """The peer's script adds its answers to answers.json in `home`. What an earlier run began to fill is made anew."""
+    if not (home / f"{peer}.filled").exists():
+        shutil.rmtree(home / peer, ignore_errors=True)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"drop database if exists {peer}".encode())
+            connection.execute(f"create database {peer}".encode())
+            connection.execute(f"alter database {peer} set maintenance_work_mem = '{INDEX_MEMORY}'".encode())
+    path = Path(__file__).parent / "peers" / PEERS[peer]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONWARNINGS": "ignore"}
+    address = f"{url.rpartition('/')[0]}/{peer}"
+    subprocess.run([python, path, home, address, "ask" if asks else "fill"], check=True, env=environment)
 
 
 def report(name: str, answers: Answers, owners: Sequence[MadeBase]) -> None:
@@ -98,35 +111,53 @@ def _places(ids: Sequence[str], owner: MadeBase) -> list[int]:
     return [int(one.rpartition("-")[2]) for one in ids[:K]]
 
 
-async def run(python: Path, size: int, home: Path) -> None:
-    """Everybody in turn."""
-    owners = make_owners(size)
+def save_owners(owners: Sequence[MadeBase], path: Path) -> None:
+    """For the peers' scripts."""
     vectors = {f"p{number}": owner.vectors for number, owner in enumerate(owners)}
     questions = {f"q{number}": owners[number].questions for number in range(len(SHARES))}
-    np.savez(home / "owners.npz", **vectors, **questions)  # type: ignore[arg-type] # numpy's own option is a bool
+    np.savez(path, **vectors, **questions)  # type: ignore[arg-type] # numpy's own option is a bool
+
+
+async def run(python: Path, size: int, home: Path, *, asks: bool) -> None:
+    """Everybody in turn."""
+    owners = make_owners(size)
+    if not (home / "owners.npz").exists():
+        save_owners(owners, home / "owners.npz")
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     async with embedded_database(home / "baza", tcp_port=port) as url:
         print(f"{size:,} passages of {len(owners)} owners, load {os.getloadavg()[0]:.1f}", flush=True)
-        report("Baza", await ask_baza(url, owners), owners)
-        for peer, script in PEERS.items():
-            with psycopg.connect(url, autocommit=True) as connection:
-                connection.execute(f"create database {peer}".encode())
-            await asyncio.to_thread(ask_peer, python, script, home, f"{url.rpartition('/')[0]}/{peer}")
-        for name, answers in json.loads((home / "answers.json").read_text()).items():
-            report(name, answers, owners)
+        ours = await ask_baza(url, owners, asks=asks)
+        for peer in PEERS:
+            await asyncio.to_thread(ask_peer, python, peer, home, url, asks=asks)
+        if asks:
+            for name, answers in {"Baza": ours, **json.loads((home / "answers.json").read_text())}.items():
+                report(name, answers, owners)
         print(f"load {os.getloadavg()[0]:.1f}")
 
 
+@contextmanager
+def kept_or_thrown_away(home: Path | None) -> Iterator[Path]:
+    """`home`, or a folder that goes."""
+    if home is not None:
+        home.mkdir(mode=0o711, parents=True, exist_ok=True)
+        yield home
+        return
+    with tempfile.TemporaryDirectory(prefix="baza-peers-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
 def main() -> None:
-    """Measure in a throw-away folder."""
+    """Measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", type=Path, required=True, help="of the environment with the peers")
     parser.add_argument("--size", type=int, default=20_000, help="passages in all")
+    parser.add_argument("--home", type=Path, help="a folder of its own for this size, which stays")
+    parser.add_argument("--fill", action="store_true", help="ask nobody")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="baza-peers-") as folder:
-        Path(folder).chmod(0o711)
-        asyncio.run(run(given.python, given.size, Path(folder)))
+    with kept_or_thrown_away(given.home) as home:
+        asyncio.run(run(given.python, given.size, home, asks=not given.fill))
 
 
 if __name__ == "__main__":

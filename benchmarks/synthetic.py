@@ -14,12 +14,14 @@ import psycopg
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+Halves = NDArray[np.float16]
 
 MODEL = "synthetic"
 DIMENSIONS = 1024
 PASSAGES_A_DOCUMENT = 20
 PASSAGES_A_TOPIC = 200
 ROWS_A_BATCH = 2_000
+ROWS_A_DRAW = 10_000
 
 # Set so that 2,829 passages and their questions are spread as the sections of the VK Cloud documentation and its
 # questions are by all-MiniLM-L6-v2: cosine of a question to its nearest passage .57 (.63 there), to the thirtieth .37
@@ -32,10 +34,11 @@ _VECTOR_HEAD = struct.pack(">hh", DIMENSIONS, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class MadeBase:
-    """One owner's vectors, a row a passage, and questions about them; all of length 1, rounded as halfvec rounds."""
+    """One owner's vectors, a row a passage, and questions about them; all of length 1, rounded as halfvec rounds. A
+    million takes 2 GB."""
 
     id: uuid.UUID
-    vectors: Vectors
+    vectors: Halves
     questions: Vectors
 
     @property
@@ -45,12 +48,16 @@ class MadeBase:
 
     def nearest(self, count: int) -> list[list[int]]:
         """For each question the places of its `count` nearest passages, nearest first: the exact answer."""
-        best: list[list[int]] = []
-        for question in self.questions:
-            closeness = self.vectors @ question
-            some = np.argpartition(-closeness, min(count, self.size) - 1)[:count]
-            best.append([int(place) for place in some[np.argsort(-closeness[some], kind="stable")]])
-        return best
+        closeness = np.empty((len(self.questions), self.size), dtype=np.float32)
+        for first in range(0, self.size, ROWS_A_DRAW):
+            some = self.vectors[first : first + ROWS_A_DRAW].astype(np.float32)
+            closeness[:, first : first + len(some)] = self.questions @ some.T
+        return [_largest(each, count) for each in closeness]
+
+
+def _largest(numbers: Vectors, count: int) -> list[int]:
+    some = np.argpartition(-numbers, min(count, len(numbers)) - 1)[:count]
+    return [int(place) for place in some[np.argsort(-numbers[some], kind="stable")]]
 
 
 def make_base(number: int, size: int, *, questions: int) -> MadeBase:
@@ -61,12 +68,16 @@ def make_base(number: int, size: int, *, questions: int) -> MadeBase:
     documents = DOCUMENT * _directions(generator, max(1, size // PASSAGES_A_DOCUMENT), LATENT)
     documents += TOPIC * topics[generator.integers(0, len(topics), len(documents))]
 
-    def draw(count: int) -> Vectors:
+    def draw(count: int) -> Halves:
         place = documents[generator.integers(0, len(documents), count)] + OWN * _directions(generator, count, LATENT)
-        return _rounded(_unit(place @ axes + NOISE * _directions(generator, count, DIMENSIONS)))
+        return _unit(place @ axes + NOISE * _directions(generator, count, DIMENSIONS)).astype(np.float16)
 
-    vectors = np.concatenate([draw(min(10_000, size - first)) for first in range(0, size, 10_000)])
-    return MadeBase(id=uuid.UUID(int=number << 64 | size), vectors=vectors, questions=draw(questions))
+    vectors = np.empty((size, DIMENSIONS), dtype=np.float16)
+    for first in range(0, size, ROWS_A_DRAW):
+        vectors[first : first + ROWS_A_DRAW] = draw(min(ROWS_A_DRAW, size - first))
+    return MadeBase(
+        id=uuid.UUID(int=number << 64 | size), vectors=vectors, questions=draw(questions).astype(np.float32)
+    )
 
 
 def _directions(generator: np.random.Generator, count: int, dimensions: int) -> Vectors:
@@ -76,10 +87,6 @@ def _directions(generator: np.random.Generator, count: int, dimensions: int) -> 
 def _unit(rows: Vectors) -> Vectors:
     lengths: Vectors = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
-
-
-def _rounded(rows: Vectors) -> Vectors:
-    return rows.astype(np.float16).astype(np.float32)
 
 
 def store_base(connection: psycopg.Connection, base: MadeBase) -> None:

@@ -29,7 +29,9 @@ INTEGERS = TensorProto.INT64
 FLOATS = TensorProto.FLOAT
 
 
-def build_encoder(folder: Path, *, config: Mapping[str, object] | None = None, tasks: bool = False) -> Path:
+def build_encoder(
+    folder: Path, *, config: Mapping[str, object] | None = None, tasks: bool = False, table: np.ndarray = TABLE
+) -> Path:
     """An encoder; `tasks` gives it the input `task_id` of jina-embeddings-v3."""
     inputs = [_tokens("input_ids"), _tokens("attention_mask")]
     nodes = [
@@ -47,9 +49,9 @@ def build_encoder(folder: Path, *, config: Mapping[str, object] | None = None, t
         inputs.append(helper.make_tensor_value_info("task_id", INTEGERS, []))
         nodes.append(helper.make_node("Gather", ["tasks", "task_id"], ["task"]))
         nodes.append(helper.make_node("Add", ["plain", "task"], ["last_hidden_state"]))
-    output = helper.make_tensor_value_info("last_hidden_state", FLOATS, ["batch", "tokens", WIDTH])
+    output = helper.make_tensor_value_info("last_hidden_state", FLOATS, ["batch", "tokens", table.shape[1]])
     constants: dict[str, npt.ArrayLike] = {
-        "table": TABLE,
+        "table": table.astype(np.float32),
         "tasks": TASKS,
         "share": NEIGHBOURS,
         "last": _axis(-1),

@@ -26,6 +26,7 @@ from domain.waiting import retry_after_s
 CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
+SILENCE_S = 60.0  # for which no further question waits for an answer, after one that did not come
 
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
@@ -42,7 +43,7 @@ class Patience:
 
 
 DOCUMENT_PATIENCE = Patience(tries=3, pauses_s=30)
-QUESTION_PATIENCE = Patience(tries=2, pauses_s=3, longest_try_s=15, queues=False)  # a person waits, words find too
+QUESTION_PATIENCE = Patience(tries=2, pauses_s=3, longest_try_s=10, queues=False)  # a person waits, words find too
 
 
 class JinaClient:
@@ -53,6 +54,7 @@ class JinaClient:
         self._timeout_s = timeout_s
         self._places = asyncio.Semaphore(concurrency)
         self._pace = Pace(tier)
+        self._silent_until: dict[str, float] = {}  # for questions: path -> time
 
     async def ask(
         self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience, tokens: int
@@ -85,23 +87,28 @@ class JinaClient:
     async def _try(self, path: str, body: Body, patience: Patience, tokens: int) -> bytes | JinaFault:
         async with AsyncExitStack() as stack:
             if not patience.queues:
+                if (silence_s := self._silent_until.get(path, 0.0) - time.monotonic()) > 0:
+                    return JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
                 self._pace.count(tokens)
             elif self._pace.rest_s > patience.pauses_s:  # another request was told so: this one would be, too
                 return JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
             else:
                 await stack.enter_async_context(self._places)
                 await self._pace.wait(tokens)
-            outcome = await self._post(path, body, min(self._timeout_s, patience.longest_try_s or self._timeout_s))
+            outcome = await self._post(path, body, patience)
         if isinstance(outcome, JinaFault) and outcome.retry_after_s is not None:
             self._pace.rest(outcome.retry_after_s)
         return outcome
 
-    async def _post(self, path: str, body: Body, limit_s: float) -> bytes | JinaFault:
+    async def _post(self, path: str, body: Body, patience: Patience) -> bytes | JinaFault:
+        limit_s = min(self._timeout_s, patience.longest_try_s or self._timeout_s)
         started = time.monotonic()
         try:
             async with asyncio.timeout(limit_s):  # httpx's own counts from byte to byte and never ends on a trickle
                 response = await self._http.post(path, json=body)
-        except TimeoutError:
+        except (TimeoutError, httpx.TimeoutException):
+            if not patience.queues:
+                self._silent_until[path] = time.monotonic() + SILENCE_S
             return JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s")
         except httpx.HTTPError as error:
             return JinaFault(Fate.AWAY, type(error).__name__)

@@ -13,7 +13,7 @@ import numpy as np
 from adapters.local.errors import LocalModelError
 from adapters.local.graph import Graph
 from adapters.local.late import Reading, own_slice, plain_row, read_text, window_text
-from adapters.local.layout import EncoderLayout, Pooling
+from adapters.local.layout import LONGEST_VECTOR, EncoderLayout, Pooling
 from adapters.local.stretches import Array, normalise
 from adapters.local.tokens import TokenRow, Vocabulary
 from ingestion.errors import FailureCode, ServiceError
@@ -63,7 +63,7 @@ class LocalEncoder:
         """For each window the vectors of its own chunks. Raises ServiceError."""
         embed = self._embed_together if self._late else self._embed_alone
         try:
-            return [(await embed(window)).tolist() for window in windows]
+            return [self._usable(await embed(window)) for window in windows]
         except LocalModelError as error:
             # Somebody has to mend the model or its folder; until then the document is kept.
             raise ServiceError(FailureCode.SERVICE_REFUSED, detail=str(error), service=self.model) from error
@@ -74,10 +74,19 @@ class LocalEncoder:
         try:
             row = await asyncio.to_thread(self._question_row, text, side.prefix)
             (vectors,) = await self._graph.run([row], task=side.task, queues=False)
+            (question,) = self._usable(normalise(self._pool_whole(vectors)[None, :]))
         except LocalModelError as error:
             raise ModelRefused(str(error)) from error
-        question: Vector = normalise(self._pool_whole(vectors)[None, :])[0].tolist()
         return question
+
+    def _usable(self, vectors: Array) -> list[Vector]:
+        """Whatever a graph computes; of quantised ones and those in half precision some overflow."""
+        if vectors.shape[-1] > LONGEST_VECTOR or not np.isfinite(vectors).all():
+            raise LocalModelError(
+                f"{self._layout.files.name} makes vectors that cannot be kept: not numbers, or too many."
+            )
+        usable: list[Vector] = vectors.tolist()
+        return usable
 
     async def _embed_together(self, window: Window) -> Array:
         """Late chunking: every own chunk is the mean of its tokens, which have seen what stands around them."""

@@ -1,13 +1,16 @@
 """Reranking by an ONNX cross-encoder on this machine.
 
 In: a question and passages. Out: (index, relevance from 0 to 1), best first. Meets `rag.ports.Reranker`. A passage that
-is longer than the model's context is read from its beginning as far as there is room.
+is longer than the model's context is read from its beginning as far as there is room. A person waits: those that come
+last are not judged when the model is too slow for all.
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 import numpy as np
+import structlog
 
 from adapters.local.errors import LocalModelError
 from adapters.local.graph import Graph
@@ -17,8 +20,12 @@ from adapters.local.tokens import TokenRow, Vocabulary
 from rag.errors import ModelNonsense, ModelRefused
 from rag.records import Passage
 
+log = structlog.get_logger()
+
 PAIR_TOKENS = 1024
 """Of a question with its passage: what bge-reranker-v2-m3 and jina-reranker-v2 were trained with."""
+PAIRS_A_RUN = 8  # about what the graph takes at once
+PATIENCE_S = 10.0  # by reckoning, sixty passages take bge-reranker-v2-m3 over a minute on two cores
 
 
 class LocalReranker:
@@ -31,19 +38,33 @@ class LocalReranker:
         self._vocabulary = Vocabulary(files.tokenizer)
 
     async def rerank(self, query: str, passages: Sequence[Passage], *, top_n: int) -> list[tuple[int, float]]:
-        """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
+        """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError.
+
+        Passages come best first; what is not judged in time stands behind the others, with a relevance of 0.
+        """
         if not passages or top_n < 1:
             return []
         try:
-            rows = await asyncio.to_thread(self._pairs, query, passages)
-            logits = await self._graph.run(rows, queues=False)
+            scores = await self._judge(query, passages)
         except LocalModelError as error:
             raise ModelRefused(str(error)) from error
-        scores = [_relevance(row) for row in logits]
         if not np.isfinite(scores).all():
             raise ModelNonsense(f"{self._files.name}: a relevance that is not a finite number")
+        scores += [0.0] * (len(passages) - len(scores))
         order = sorted(range(len(scores)), key=lambda index: -scores[index])
         return [(index, scores[index]) for index in order[:top_n]]
+
+    async def _judge(self, query: str, passages: Sequence[Passage]) -> list[float]:
+        """The relevance of as many, from the first on, as there is time for."""
+        scores: list[float] = []
+        ends = time.monotonic() + PATIENCE_S
+        while len(scores) < len(passages) and (not scores or time.monotonic() < ends):
+            some = passages[len(scores) : len(scores) + PAIRS_A_RUN]
+            rows = await asyncio.to_thread(self._pairs, query, some)
+            scores += map(_relevance, await self._graph.run(rows, queues=False))
+        if len(scores) < len(passages):
+            log.warning("local.judged_in_part", model=self._files.name, judged=len(scores), of=len(passages))
+        return scores
 
     def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
         texts = [f"{passage.title}\n{passage.text}" for passage in passages]

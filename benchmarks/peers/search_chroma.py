@@ -3,8 +3,16 @@
 In: see search_common; the URL is not used. Out: answers under "Chroma".
 """
 
+from collections.abc import Iterator
+
 import chromadb
-from search_common import K, Vector, ask, folder_and_url, rows
+from search_common import Batch, K, Vector, ask, fill_once, folder_and_url, only_fills
+
+
+def fill(passages: chromadb.Collection, batches: Iterator[Batch]) -> None:
+    """All in its own batches."""
+    for ids, owners, vectors in batches:
+        passages.add(ids=ids, embeddings=vectors, metadatas=[{"owner": one} for one in owners])
 
 
 def main() -> None:
@@ -13,15 +21,15 @@ def main() -> None:
     client = chromadb.PersistentClient(
         path=str(folder / "chroma"), settings=chromadb.Settings(anonymized_telemetry=False)
     )
-    passages = client.create_collection("passages", metadata={"hnsw:space": "cosine"}, embedding_function=None)
-    for ids, owners, vectors in rows(folder):
-        passages.add(ids=ids, embeddings=vectors, metadatas=[{"owner": one} for one in owners])
+    passages = client.get_or_create_collection("passages", metadata={"hnsw:space": "cosine"}, embedding_function=None)
+    fill_once(folder, "chroma", lambda batches: fill(passages, batches))
 
     def search(owner: str, question: Vector) -> list[str]:
         found = passages.query(query_embeddings=[question], n_results=K, where={"owner": owner}, include=["distances"])
         return list(found["ids"][0])
 
-    ask(folder, "Chroma", search)
+    if not only_fills():
+        ask(folder, "Chroma", search)
 
 
 if __name__ == "__main__":

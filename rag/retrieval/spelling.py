@@ -29,21 +29,24 @@ _TO_LATIN = {
     "и": "(?:i|ee|y|ea)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n", "о": "(?:o|a|au)",
     "п": "p", "р": "r", "с": "[scz]", "т": "(?:t|th)", "у": "(?:u|oo|w|ou)", "ф": "(?:f|ph)", "х": "(?:h|kh|ch)",
     "ц": "(?:ts|c|z|tz)", "ч": "(?:ch|tch|c)", "ш": "(?:sh|sch)", "щ": "(?:shch|sch)", "ъ": "", "ы": "[yi]",
-    "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju)", "я": "(?:ya|ia|ja|a)", "кс": "x", "дж": "j",
+    "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju|you)",
+    "я": "(?:ya|ia|ja|a)", "кс": "(?:x|ks|cs|cks|k|c|ck)", "дж": "(?:j|dj|dzh|g)",
+    "ай": "(?:ai|ay|aj|a|i|y|ei|ey)",
 }  # fmt: skip
 _TO_CYRILLIC = {
     "a": "[аэея]", "b": "б", "c": "[кцс]", "d": "д", "e": "[еэи]?", "f": "ф", "g": "(?:г|дж|ж)", "h": "[хг]?",
     "i": "(?:и|ай|й)", "j": "(?:дж|й|ж)", "k": "к", "l": "л", "m": "м", "n": "н", "o": "[оау]", "p": "п", "q": "к",
     "r": "р", "s": "[сзш]", "t": "т", "u": "[уюа]", "v": "в", "w": "(?:в|у)", "x": "(?:кс|х)", "y": "[йиы]?",
-    "z": "[зц]", "ch": "[чхк]", "sh": "ш", "ph": "ф", "th": "[тз]", "oo": "у", "ee": "и", "ya": "я",
+    "z": "[зц]", "ch": "[чхк]", "sh": "ш", "ph": "ф", "th": "[тз]", "ck": "к", "oo": "у", "ee": "и", "ya": "я",
 }  # fmt: skip
 _CYRILLIC_LETTERS, _LATIN_LETTERS = (
     re.compile("|".join([*(letters for letters in table if len(letters) > 1), "."]))
     for table in (_TO_LATIN, _TO_CYRILLIC)
 )
-# What a stem may have lost or a loanword added; True: in Latin letters. The English stem of "kubernetes" is "kubernet".
-_ENDING = {True: "(?:s|e|es)?", False: "(?:[еэи]?с|[аеиойы])?"}
-_LOST = {True: re.compile("[аеиоуыэя]?с+$"), False: re.compile("(?!)")}
+# What a stem may have lost or a loanword added; True: in Latin letters. The English stem of "kubernetes" is "kubernet",
+# and the lemmatiser, which has never heard of them, makes «джир» of «джира», «ворда» of «ворд», «хендать» of «хендай».
+_ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойы])?"}
+_LOST = {True: re.compile("(?:[аеиоуыэя]?(?<!к)с+|а|ть)$"), False: re.compile("[aeiouy]$")}
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:

@@ -16,6 +16,7 @@ as $$
     where d.base_id = p_base and d.visible
       and (p_filter -> 'documents' is null or p_filter -> 'documents' ? d.id::text)
       and (p_filter -> 'types' is null or p_filter -> 'types' ? d.source_type)
+      and (p_filter -> 'media' is null or p_filter -> 'media' ? d.medium)
       and (p_filter ->> 'sender' is null or strpos(folded(d.sender), folded(p_filter ->> 'sender')) > 0)
       and (p_filter -> 'sent_by' is null or d.user_id = (p_filter ->> 'sent_by')::bigint)
       and (p_filter ->> 'author' is null or strpos(folded(d.author), folded(p_filter ->> 'author')) > 0)
@@ -42,6 +43,9 @@ declare
   within constant uuid[] := matching_documents(p_base::uuid, p_filter::jsonb);
   query_vector constant halfvec := p_embedding::halfvec(1024);
 begin
+  if within = '{}' then -- no document fits
+    return;
+  end if;
   return query
   with found as (
     select chunk_id, words.score, words.rarities

@@ -91,6 +91,10 @@ begin
     return query select absent, 0::bigint;
     return;
   end if;
+  perform pg_advisory_xact_lock(hashtext('vector_shelves')); -- nobody puts something on a shelf meanwhile
+  update documents d set shelved = false -- where a shelf of this model stays, theirs are not on it yet
+  from next_vectors n join documents_chunks c on c.id = n.chunk_id
+  where n.base_id = p_base::uuid and n.model = p_model and d.id = c.document_id and d.shelved;
   update documents_chunks c set embedding = n.embedding, model = n.model
   from next_vectors n where n.chunk_id = c.id and n.base_id = p_base::uuid and n.model = p_model;
   get diagnostics changed = row_count;

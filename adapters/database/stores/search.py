@@ -65,6 +65,7 @@ def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
     asked: dict[str, JsonValue] = {
         "documents": [*only.documents],
         "types": [kind.value for kind in only.types],
+        "media": [medium.value for medium in only.media],
         "sender": only.sender,
         "sent_by": only.sent_by,
         "author": only.author,

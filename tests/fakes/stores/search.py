@@ -8,6 +8,7 @@ import operator
 from collections.abc import Mapping
 from datetime import datetime
 
+from domain.documents import Medium
 from domain.ids import BaseId, ChunkId
 from ingestion.records import IndexedChunk
 from rag.records import Candidate, Passage, SearchFilter, SearchQuery
@@ -69,6 +70,7 @@ def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
     return (
         (not only.documents or row.id in only.documents)
         and (not only.types or row.source.type in only.types)
+        and (not only.media or (row.parsed.medium if row.parsed else Medium.TEXT) in only.media)
         and (only.sender is None or _folded(only.sender) in _folded(row.sender or ""))
         and (only.sent_by is None or only.sent_by == row.user_id)
         and (only.author is None or _folded(only.author) in _folded(author))

@@ -42,6 +42,9 @@ def test_spellings_and_forms_of_a_word_meet(one: str, other: str) -> None:
         ("file.pdf", ("file.pdf", "file", "pdf")),
         ("10.5.3", ("10.5.3", "10", "5", "3")),
         ("C++ C#", ("c++", "c#")),
+        ("С++ С#", ("c++", "c#")),  # in Cyrillic letters
+        ("п.5.3.1", ("п.5.3.1", "5.3.1", "5", "3", "1")),
+        ("ст.45", ("ст.45", "ст", "45")),
         ("ivan@mail.ru", ("ivan@mail.ru", "ivan", "mail", "ru")),
         ("№5 Windows™", ("5", "window")),
     ],

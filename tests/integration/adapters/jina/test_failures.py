@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from adapters.jina import client as jina_client
 from adapters.jina.client import JinaClient, open_jina
 from adapters.jina.embedder import JinaEmbedder
 from adapters.jina.pace import TIERS, Tier
@@ -184,11 +185,21 @@ async def test_a_turn_hears_what_became_of_its_question(
     assert len(jina.requests) == len(answers)
 
 
-async def test_a_turn_does_not_wait_for_ever(jina: JinaServer, impatient: JinaClient) -> None:
-    jina.script(HANG, HANG)
-    with pytest.raises(ModelAway):
-        await JinaEmbedder(impatient, model=MODEL).embed_query("вопрос")
-    assert len(jina.requests) == 2
+async def test_a_turn_waits_once_and_those_after_it_do_not(jina: JinaServer, impatient: JinaClient) -> None:
+    jina.script(HANG)
+    embedder = JinaEmbedder(impatient, model=MODEL)
+    for question in ("вопрос", "другой вопрос"):
+        with pytest.raises(ModelAway):
+            await embedder.embed_query(question)
+    assert len(jina.requests) == 1
+
+
+async def test_after_a_while_questions_are_asked_again(
+    jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jina_client, "SILENCE_S", 0.0)
+    jina.script(HANG)
+    assert await JinaEmbedder(impatient, model=MODEL).embed_query("вопрос")
 
 
 async def test_a_pause_that_is_asked_of_one_is_kept_by_all(

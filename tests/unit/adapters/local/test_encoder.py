@@ -16,7 +16,7 @@ from ingestion.ports import Embedder
 from ingestion.records import Window
 from rag.errors import ModelRefused
 from rag.ports import QueryEmbedder
-from tests.onnx_models import TASKS, build_encoder, direction, token_vectors
+from tests.onnx_models import TABLE, TASKS, build_encoder, direction, token_vectors
 from tests.unit.adapters.windows import window_of
 
 CLS_POOLING = '[{"type": "x.Pooling", "path": ""}]'
@@ -125,6 +125,17 @@ async def test_a_long_question_is_cut_at_the_models_own_context(tmp_path: Path) 
 async def test_a_text_without_words_has_a_vector_all_the_same(encoder: LocalEncoder) -> None:
     ((empty,),) = await encoder.embed_windows([window_of("\u200b")])
     assert np.linalg.norm(empty) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "table", [np.full_like(TABLE, np.nan), np.ones((len(TABLE), 1025))], ids=["no numbers", "too many"]
+)
+async def test_vectors_that_cannot_be_kept_are_the_models_failure(table: np.ndarray, tmp_path: Path) -> None:
+    encoder = encoder_in(build_encoder(tmp_path / "broken", table=table))
+    with pytest.raises(ModelRefused, match="cannot be kept"):
+        await encoder.embed_query("диск")
+    with pytest.raises(ServiceError):
+        await encoder.embed_windows([window_of("диск")])
 
 
 async def test_the_loop_goes_on_while_a_model_works(encoder: LocalEncoder) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.local import reranker as local_reranker
 from adapters.local.layout import read_files
 from adapters.local.reranker import LocalReranker
 from domain.documents import SourceType
@@ -58,6 +59,15 @@ async def test_a_long_passage_is_read_from_its_beginning(reranker: Reranker) -> 
 async def test_a_long_question_leaves_room_for_the_passage(reranker: Reranker) -> None:
     ((_, relevance),) = await reranker.rerank("диск " * 500, [passage("диск")], top_n=1)
     assert relevance > 0.9
+
+
+async def test_what_there_is_no_time_for_keeps_its_order_behind_the_rest(
+    reranker: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_reranker, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(local_reranker, "PAIRS_A_RUN", 2)
+    best = await reranker.rerank("диск", [passage("облако"), passage("диск"), *PASSAGES], top_n=9)
+    assert [index for index, _ in best] == [1, 0, 2, 3, 4]
 
 
 @pytest.mark.parametrize(("passages", "top_n"), [([], 3), (PASSAGES, 0)])

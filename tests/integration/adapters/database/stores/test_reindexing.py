@@ -22,11 +22,11 @@ TEXTS = [f"слово номер{number} " + "и ещё много слов " * 
 class EastEmbedder:
     """Another model: everything lies to the east. Fails at the call after `calls`."""
 
-    model = NEW
     window_tokens = 200
 
-    def __init__(self, calls: int = 1000) -> None:
+    def __init__(self, calls: int = 1000, model: str = NEW) -> None:
         self.left = calls
+        self.model = model
         self.embedded: list[str] = []
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:

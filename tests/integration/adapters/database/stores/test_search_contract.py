@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.documents import SourceType
+from domain.documents import Medium, SourceType
 from domain.ids import UserId
 from domain.locator import Locator
 from rag.records import SearchFilter, Spelling
@@ -163,6 +163,8 @@ async def test_a_filter_leaves_other_documents_out_of_both_legs(stores: Stores) 
     [
         pytest.param(SearchFilter(types=(SourceType.NOTE,)), True, id="its type"),
         pytest.param(SearchFilter(types=(SourceType.LINK, SourceType.FILE)), False, id="other types"),
+        pytest.param(SearchFilter(media=(Medium.TEXT,)), True, id="its medium"),
+        pytest.param(SearchFilter(media=(Medium.AUDIO, Medium.VIDEO)), False, id="other media"),
         pytest.param(SearchFilter(sender="петр"), True, id="its sender"),
         pytest.param(SearchFilter(sender="Павел"), False, id="another sender"),
         pytest.param(SearchFilter(sent_by=ANNA), True, id="its sender's number"),

@@ -4,11 +4,14 @@ import psycopg
 import pytest
 
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.vectors import NextVectorStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
+from ingestion.reindexing import Reindexer
 from rag.records import SearchFilter, SearchQuery
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import MODEL, NORTH, ask, open_base, publish
+from tests.integration.adapters.database.stores.material import EAST, MODEL, NORTH, ask, open_base, publish
+from tests.integration.adapters.database.stores.test_reindexing import EastEmbedder
 
 LIMIT = 20  # passages; more is a large base
 
@@ -87,6 +90,20 @@ async def test_those_that_left_take_no_places(transport: Transport, database_url
     for document in documents[:-1]:
         await stores.library.delete(base, document)
     assert ask(database_url, asked) == [(3,)]
+
+
+async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base, _ = await shelved_base(stores, transport)
+    await publish(stores, base, *(f"потом {place}" for place in range(6)), name="потом")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("update documents_chunks set model = 'the one between' where text like 'потом%'")
+    assert await SearchStore(transport).ensure_index()  # it passes over what it cannot compare
+    reindexer = Reindexer(NextVectorStore(transport), EastEmbedder(model=MODEL))
+    for outdated in await reindexer.outdated():
+        await reindexer.move(outdated, lambda _: None)
+    query = SearchQuery(base_id=base, vector=EAST, model=MODEL, terms=(), limit=6)
+    assert {each.passage.text[:5] for each in await stores.search.search(query)} == {"потом"}
 
 
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from benchmarks.synthetic import DIMENSIONS, MadeBase, Vectors, make_base, store_base
+from benchmarks.synthetic import DIMENSIONS, Halves, MadeBase, Vectors, make_base, store_base
 from tests.database import Server
 
 SIZE, WIDTH, NEAREST, CANDIDATES = 3_000, 384, 30, 200
@@ -18,13 +18,15 @@ def leaning_base() -> MadeBase:
     lean = np.random.default_rng(2).standard_normal(WIDTH)
     lean *= 2 / np.linalg.norm(lean)
 
-    def leaned(rows: Vectors) -> Vectors:
+    def leaned(given: Vectors | Halves) -> Halves:
+        rows = given.astype(np.float32)
         narrow = rows[:, :WIDTH] / np.linalg.norm(rows[:, :WIDTH], axis=1, keepdims=True) + lean
         narrow /= np.linalg.norm(narrow, axis=1, keepdims=True)
-        padded: Vectors = np.pad(narrow, ((0, 0), (0, DIMENSIONS - WIDTH))).astype(np.float16).astype(np.float32)
+        padded: Halves = np.pad(narrow, ((0, 0), (0, DIMENSIONS - WIDTH))).astype(np.float16)
         return padded
 
-    return MadeBase(id=uuid.uuid4(), vectors=leaned(base.vectors), questions=leaned(base.questions))
+    questions = leaned(base.questions).astype(np.float32)
+    return MadeBase(id=uuid.uuid4(), vectors=leaned(base.vectors), questions=questions)
 
 
 @pytest.fixture
