@@ -51,7 +51,10 @@ def _take(path: Path) -> int:
 
 def _sweep(root: Path) -> None:
     """Remove the folders whose processes are gone."""
-    for path in root.glob(f"*{_SUFFIX}"):
+    for name in os.listdir(root):
+        if not name.endswith(_SUFFIX):
+            continue
+        path = root / name
         with _opened(path) as descriptor:
             if descriptor is not None and _is_abandoned(descriptor):
                 _remove(path.with_suffix(""))

@@ -6,16 +6,18 @@ this process, so that it needs no running worker and survives kill -9 like any o
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from math import inf
 from pathlib import Path
 
 from bot.app import Parts
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.intake import section_of
-from ingestion.records import Batch, Source
+from ingestion.records import Batch, EnqueuedDocument, Source
 from ingestion.worker import Worker
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
+ENQUEUED_TOGETHER = 8  # one call, which waits for the disk; the last is begun long before HOLD_S has passed
 HOLD_S = 3600  # only this command works on its documents for so long; then any worker may
 
 
@@ -32,22 +34,54 @@ async def add_sources(
     """
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
 
-    async def add(source: str) -> tuple[str, DocumentCard | SourceMissing]:
+    async def add(named: str, group: _Group, position: int) -> tuple[str, DocumentCard | SourceMissing]:
         async with slots:
+            document = await group.document(position)
+            await worker.run_one(document)
             try:
-                return source, await _add_one(parts, worker, base, _source(source, with_sections=with_sections))
+                return named, await _card(parts, base, document)
             except SourceMissing as error:
-                return source, error
+                return named, error
 
-    for finished in asyncio.as_completed([add(source) for source in sources]):
+    found: list[tuple[str, Source]] = []
+    for named in sources:
+        try:
+            found.append((named, _source(named, with_sections=with_sections)))
+        except SourceMissing as error:
+            yield named, error
+    found.sort(key=lambda each: _weight(each[1]), reverse=True)
+    works = []
+    for first in range(0, len(found), ENQUEUED_TOGETHER):
+        members = found[first : first + ENQUEUED_TOGETHER]
+        group = _Group(parts, base, [source for _, source in members])
+        # Tasks, since `as_completed` would begin them in no order.
+        works += [asyncio.create_task(add(named, group, place)) for place, (named, _) in enumerate(members)]
+    for finished in asyncio.as_completed(works):
         yield await finished
 
 
-async def _add_one(parts: Parts, worker: Worker, base: BaseId, source: Source) -> DocumentCard:
-    batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=(source,))
-    (enqueued,) = await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)
-    await worker.run_one(enqueued.id)
-    return await _card(parts, base, enqueued.id)
+class _Group:
+    """Sources that are put into the queue together, when the first of them is to be read."""
+
+    def __init__(self, parts: Parts, base: BaseId, sources: Sequence[Source]) -> None:
+        self._parts = parts
+        self._batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(sources))
+        self._enqueuing: asyncio.Task[list[EnqueuedDocument]] | None = None
+
+    async def document(self, position: int) -> DocumentId:
+        """What the source of this place has become. Raises DatabaseAway."""
+        if self._enqueuing is None:
+            self._enqueuing = asyncio.create_task(self._enqueue())
+        return (await asyncio.shield(self._enqueuing))[position].id
+
+    async def _enqueue(self) -> list[EnqueuedDocument]:
+        return await self._parts.stores.intake.enqueue(self._batch, hold_s=HOLD_S)
+
+
+def _weight(source: Source) -> float:
+    """What takes longest goes first: a book that begins last is read when all others have ended. How long an address
+    will take nobody knows, and waiting for its server costs nothing."""
+    return inf if source.size_bytes is None else source.size_bytes
 
 
 async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCard:

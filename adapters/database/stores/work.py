@@ -4,8 +4,10 @@ In: what ingestion made of a document. Out: its state. Every call but `claim` is
 raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from itertools import repeat
 
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
@@ -19,6 +21,7 @@ from ingestion.errors import LeaseLost
 from ingestion.records import Block, ClaimedDocument, Document, Edition, Failure, IndexedChunk, PublishedDocument
 
 BATCH_CHARS = 300_000  # of blocks in one call
+FEW_CHUNKS = 8  # written as JSON in a few milliseconds
 
 
 class WorkStore:
@@ -88,7 +91,7 @@ class WorkStore:
         return {ordinal for ordinal in rows.items(found[0], "kept") if isinstance(ordinal, int)}
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
-        """Store a batch in one call; the same ordinal again replaces."""
+        """Store a batch in one call, which is on its way before anything else is begun; the same ordinal replaces."""
         await self._call("add_chunks", document, p_chunks=_chunks_json(chunks))
 
     async def publish(
@@ -104,7 +107,7 @@ class WorkStore:
             "publish_document",
             document,
             p_chunks=chunks,
-            p_last=_chunks_json(last),
+            p_last=await _written(last),
             p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
         )
         return rows.published_document(found[0])
@@ -157,6 +160,11 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
 
 
+async def _written(chunks: Sequence[IndexedChunk]) -> str:
+    """Many take tens of milliseconds, in which other documents would get no answer."""
+    return _chunks_json(chunks) if len(chunks) <= FEW_CHUNKS else await asyncio.to_thread(_chunks_json, chunks)
+
+
 def _chunks_json(chunks: Sequence[IndexedChunk]) -> str:
     return json_text([_chunk_json(chunk) for chunk in chunks])
 
@@ -168,13 +176,14 @@ def _postings(indexed: IndexedChunk) -> dict[str, JsonValue]:
     terms = [*body, *(term for term in above if term not in body)]
     return {
         "terms": list[JsonValue](terms),
-        "frequencies": _array_text(body.get(term, 0) for term in terms),
-        "titled": _array_text(above.get(term, 0) for term in terms),
+        "frequencies": _array_text([*body.values(), *repeat(0, len(terms) - len(body))]),
+        "titled": _array_text([above.get(term, 0) for term in terms] if above else [0] * len(terms)),
     }
 
 
-def _array_text(numbers: Iterable[int]) -> str:
-    return f"{{{','.join(map(str, numbers))}}}"
+def _array_text(numbers: list[int]) -> str:
+    """PostgreSQL skips the blanks that Python's own writing of a list has."""
+    return f"{{{str(numbers)[1:-1]}}}"
 
 
 def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:

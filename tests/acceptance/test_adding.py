@@ -1,0 +1,31 @@
+"""`baza add` with many files: put into the queue some at a time, the largest first, each told once."""
+
+from pathlib import Path
+
+from bot.app import open_parts
+from bot.cli.adding import ENQUEUED_TOGETHER, SourceMissing, add_sources
+from bot.settings import Settings
+from domain.documents import DocumentCard, DocumentStatus
+
+SENTENCE = "Насос номер {number} стоит в цехе и проверяется каждую весну."
+
+
+def make_files(folder: Path) -> list[str]:
+    """More than go into the queue at once, each longer than the one before."""
+    paths = [folder / f"{number}.txt" for number in range(ENQUEUED_TOGETHER + 3)]
+    for number, path in enumerate(paths, start=1):
+        path.write_text("\n\n".join([SENTENCE.format(number=number)] * number), encoding="utf-8")
+    return [str(path) for path in paths]
+
+
+async def test_the_largest_files_are_read_first_and_none_is_left_out(tmp_path: Path, database_url: str) -> None:
+    files = make_files(tmp_path)
+    missing = str(tmp_path / "missing.txt")
+    settings = Settings.read({"BAZA_HOME": str(tmp_path), "DATABASE_URL": database_url, "WORKER_CONCURRENCY": "1"})
+    async with open_parts(settings) as parts, parts.open_worker() as worker:
+        base = await parts.stores.people.open_named_base("many")
+        ended = [each async for each in add_sources(parts, worker, base, [*files, missing])]
+    outcomes = dict(ended)
+    assert isinstance(outcomes.pop(missing), SourceMissing)
+    assert [name for name, _ in ended if name != missing] == files[::-1]
+    assert {card.status for card in outcomes.values() if isinstance(card, DocumentCard)} == {DocumentStatus.READY}
