@@ -7,7 +7,7 @@ database alone, so a restart goes on where the last process stopped. It is the o
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import structlog
@@ -27,7 +27,7 @@ from bot.replies.receipts import LiveMessage, live_message
 from bot.replies.sending import Place, edit, send
 from bot.texts import Texts, Words
 from domain.documents import DocumentCard, DocumentStatus, Notice
-from domain.ids import ChatId, DocumentId, MessageId
+from domain.ids import BatchId, ChatId, DocumentId, MessageId
 from ingestion.changes import Changes
 
 log = structlog.get_logger()
@@ -64,6 +64,7 @@ class NoticeLoop:
         self._chat_pause_s = chat_pause_s
         self._awake = asyncio.Event()
         self._tasks: dict[ChatId, asyncio.Task[None]] = {}
+        self._taken: dict[BatchId, Notice] = {}  # how each stood when last looked at, until it was shown
         self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
 
     def wake(self) -> None:
@@ -86,12 +87,14 @@ class NoticeLoop:
         except (DatabaseAway, DatabaseError) as error:  # whatever it is, people wait for the other notices
             log.warning("notices.not_read", error=type(error).__name__)
             return
-        by_chat: dict[ChatId, list[Notice]] = {}
+        by_chat: dict[ChatId, list[BatchId]] = {}
         for notice in due:
-            by_chat.setdefault(notice.chat_id, []).append(notice)
-        for chat, notices in by_chat.items():
+            if notice.batch_id not in self._taken:  # in a chat with many, the hold ends before their turn comes
+                by_chat.setdefault(notice.chat_id, []).append(notice.batch_id)
+            self._taken[notice.batch_id] = notice
+        for chat, batches in by_chat.items():
             before = self._tasks.get(chat)
-            task = self._tasks[chat] = asyncio.create_task(self._show_in_turn(before, notices))
+            task = self._tasks[chat] = asyncio.create_task(self._show_in_turn(before, chat, batches))
             task.add_done_callback(partial(self._forget, chat))
 
     async def _rest(self, stopping: "asyncio.Task[bool]") -> None:
@@ -106,12 +109,29 @@ class NoticeLoop:
         if not done.cancelled() and (error := done.exception()):
             log.error("notices.failed", chat=chat, exc_info=error)
 
-    async def _show_in_turn(self, before: "asyncio.Task[None] | None", notices: list[Notice]) -> None:
-        if before:
-            await asyncio.wait({before})
-        for notice in notices:
-            await self._keep_pace(notice.chat_id)
+    async def _show_in_turn(
+        self, before: "asyncio.Task[None] | None", chat: ChatId, batches: Sequence[BatchId]
+    ) -> None:
+        left = list(batches)
+        try:
+            if before:
+                await asyncio.wait({before})
+            while left:
+                await self._show_latest(chat, left[0])
+                del self._taken[left.pop(0)]
+        finally:  # of what failed unforeseen: it is due again after its hold
+            for batch in left:
+                del self._taken[batch]
+
+    async def _show_latest(self, chat: ChatId, batch: BatchId) -> None:
+        """Also what was taken while it was being shown, if that knows the message."""
+        while True:
+            await self._keep_pace(chat)
+            notice = self._taken[batch]
             await self._show_and_confirm(notice)
+            later = self._taken[batch]
+            if later is notice or later.message_id is None:
+                return
 
     async def _keep_pace(self, chat: ChatId) -> None:
         shown_at = self._shown_at.get(chat)

@@ -22,7 +22,7 @@ from ingestion.fetch.video_hosts import is_video_host
 from ingestion.records import Source
 
 TITLE_CHARACTERS = 60
-FEW_WORDS = 3
+FEW_WORDS = 4
 """So many words beside an address are a remark ("вот, почитай на досуге"), more are a text of their own."""
 
 _WRITTEN_IN_FULL = ("http://", "https://", "www.")
@@ -79,6 +79,12 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
     if links or not _WORD.search(message.text):
         return links
     return (_note(pieces, message),)
+
+
+def link_of(address: str, *, author: str | None = None, published_at: datetime | None = None) -> Source:
+    """One page, or a video."""
+    lane = Lane.LONG if is_video_host(address) else Lane.QUICK
+    return Source(type=SourceType.LINK, identifier=address, author=author, published_at=published_at, lane=lane)
 
 
 def section_of(address: str) -> Source:
@@ -162,12 +168,6 @@ def _note(pieces: list[_Piece], message: IncomingMessage) -> Source:
 def _links(pieces: list[_Piece], message: IncomingMessage) -> tuple[Source, ...]:
     addresses = [piece.address for piece in pieces if piece.address]
     return tuple(
-        Source(
-            type=SourceType.LINK,
-            identifier=address,
-            author=message.author,
-            published_at=message.published_at,
-            lane=Lane.LONG if is_video_host(address) else Lane.QUICK,
-        )
+        link_of(address, author=message.author, published_at=message.published_at)
         for address in dict.fromkeys(addresses)
     )

@@ -5,6 +5,7 @@ as what they say. It downloads nothing.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from aiogram.types import Audio, Contact, Message, PhotoSize, Poll, Venue
@@ -64,7 +65,12 @@ def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile
 
 def _title(field: str, file: Any, message: Message, words: Words) -> str | None:
     known = field if field in ("voice", "audio", "video", "video_note") else "video"
-    return None if field == "document" else words.plain(f"name-{known.replace('_', '-')}", day=message.date)
+    return None if field == "document" else words.plain(f"name-{known.replace('_', '-')}", day=_day(message))
+
+
+def _day(message: Message) -> datetime:
+    """When it was recorded: somebody forwards last year's voice message today."""
+    return message.forward_origin.date if message.forward_origin else message.date
 
 
 def _performance(audio: Audio) -> str:
@@ -76,7 +82,7 @@ def _photo(sizes: list[PhotoSize], message: Message, words: Words) -> AttachedFi
     return AttachedFile(
         file_id=largest.file_id,
         name=f"photo-{message.message_id}",
-        title=words.plain("name-photo", day=message.date),
+        title=words.plain("name-photo", day=_day(message)),
         size_bytes=largest.file_size,
         media_type="image/jpeg",
     )

@@ -82,10 +82,10 @@ async def show_versions(
     query: CallbackQuery, callback_data: ShowVersions, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """A line for each version, the newest first."""
-    versions = await services.library.versions(talk.base_id, DocumentId(callback_data.document))
-    if not versions:
-        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+    card = await _card(callback_data.document, query, services, talk)
+    if card is None:
         return
+    versions = await services.library.versions(talk.base_id, card.id)
     await acknowledge(query)
     await send(bot, talk.place, versions_html(versions, talk.words))
 

@@ -82,8 +82,8 @@ async def delete(
     query: CallbackQuery, callback_data: DeleteDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
     """Asks first; with `sure` it is done."""
-    document, words = DocumentId(callback_data.document), talk.words
-    card = await services.library.card(talk.base_id, document)
+    words = talk.words
+    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
         await acknowledge(query, words.plain("document-gone"), alert=True)
         return
@@ -92,10 +92,10 @@ async def delete(
         return
     if not callback_data.sure:
         page = callback_data.page
-        sure = button(words.plain("button-delete-sure"), DeleteDocument(document=document, page=page, sure=True))
-        no = button(words.plain("button-no"), OpenDocument(document=document, page=page))
+        sure = button(words.plain("button-delete-sure"), DeleteDocument(document=card.id, page=page, sure=True))
+        no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
         await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
-    elif await services.library.delete(talk.base_id, document):
+    elif await services.library.delete(talk.base_id, card.id):
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
         await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
     await acknowledge(query)

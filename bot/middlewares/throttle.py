@@ -1,7 +1,8 @@
 """How much one person may send in a minute.
 
 In: messages and button presses. Out: those within the limit; the first one beyond it is answered with a warning, the
-others are dropped. Files have a larger limit of their own: a folder dropped into База arrives as one burst.
+others are dropped. What comes many at a time has a larger limit of its own: a folder or an album dropped into База and
+a conversation forwarded to it arrive as one burst.
 """
 
 import time
@@ -18,7 +19,9 @@ from bot.services import Services
 from bot.texts import language_of
 
 WINDOW_S = 60.0
-FILES_FACTOR = 10  # files cost a row in the queue, questions cost a model
+BURST_FACTOR = 10  # files and forwards cost a row in the queue, questions cost a model
+BURSTS = ("document", "photo", "voice", "audio", "video", "video_note", "animation", "forward_origin")
+"""Fields of a message that is picked with others and sent at once."""
 
 Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
 
@@ -41,19 +44,19 @@ class Throttle(BaseMiddleware):
         """See the module."""
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
-        is_file = isinstance(event, Message) and event.document is not None
-        recent = self._of(event.from_user.id, is_file)
-        limit = self._services.messages_per_minute * (FILES_FACTOR if is_file else 1)
+        in_burst = isinstance(event, Message) and any(getattr(event, field) for field in BURSTS)
+        recent = self._of(event.from_user.id, in_burst)
+        limit = self._services.messages_per_minute * (BURST_FACTOR if in_burst else 1)
         if len(recent.times) < limit:
             recent.times.append(self._clock())
             return await handler(event, data)
         if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
             recent.warned = True
             language = language_of(event.from_user.language_code, default=self._services.default_language)
-            await answer_event(event, self._services.texts.for_language(language), "too-often")
+            await answer_event(event, self._services.texts.for_language(language), "too-often", in_reply=True)
         return None
 
-    def _of(self, user: int, is_file: bool) -> _Recent:
+    def _of(self, user: int, in_burst: bool) -> _Recent:
         """What this person sent lately; people who are quiet again are forgotten."""
         horizon = self._clock() - WINDOW_S
         for key, recent in list(self._recent.items()):
@@ -62,4 +65,4 @@ class Throttle(BaseMiddleware):
                 recent.warned = False
             if not recent.times:
                 del self._recent[key]
-        return self._recent.setdefault((user, is_file), _Recent())
+        return self._recent.setdefault((user, in_burst), _Recent())

@@ -41,8 +41,12 @@ def text_page(card: DocumentCard, blocks: Sequence[Block], words: Words, *, part
 
 def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
     """The newest first."""
-    lines = [
-        words("version-line", number=card.version, day=card.created_at, size=size_of(card, words)) for card in versions
-    ]
     title = words("versions-title", title=shortened(name_of(versions[0]), TITLE_CHARACTERS))
-    return "\n".join([title, *lines])
+    return "\n".join([title, *(_version_line(card, words) for card in versions)])
+
+
+def _version_line(card: DocumentCard, words: Words) -> str:
+    """An earlier version has no passages, so that its size is only told in pages and the like."""
+    line = words("version-line", number=card.version, day=card.created_at)
+    has_size = card.pages or card.parts or card.duration_s or card.chunks
+    return f"{line} · {size_of(card, words)}" if has_size else line

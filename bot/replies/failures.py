@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.replies.names import name_of, shortened
 from bot.texts import Value, Words
-from domain.documents import DocumentCard
+from domain.documents import DocumentCard, SourceType, known_as
 from domain.locator import JsonValue
 from ingestion.errors import FailureCode
 
@@ -45,11 +45,22 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
         return service_name(document.error_params, words)
     if name == "created_at":
         return _moment(given) or document.created_at
+    if name == "title":
+        return _shown(_title(document))
     if isinstance(given, int | float):
         return given
     if given is None or given in ("", document.source_identifier):  # a voice message has no name of its own
         return _shown(name_of(document))
     return _shown(str(given))
+
+
+def _title(document: DocumentCard) -> str:
+    """Of the document that was there first, as its own messages call it; in the rows of earlier versions its title."""
+    first = document.error_params
+    title, identifier = str(first.get("title") or ""), first.get("source_identifier")
+    if isinstance(identifier, str):
+        title = known_as(SourceType(str(first["source_type"])), title, identifier)
+    return title or name_of(document)
 
 
 def _moment(value: JsonValue) -> datetime | None:

@@ -74,13 +74,12 @@ class AddressGuard:
         try:
             answers = list(dict.fromkeys(await self._resolve(host, port)))
         except socket.gaierror as error:
-            if error.errno == socket.EAI_AGAIN:
-                raise ServiceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail=str(error)) from error
-            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail=str(error)) from error
+            fate = ServiceError if error.errno == socket.EAI_AGAIN else SourceError
+            raise fate(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail=str(error)) from error
         except UnicodeError as error:  # the codec that getaddrinfo runs names through refuses over-long labels
             raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=host, detail=str(error)) from error
         if not answers:
-            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=host, detail="no addresses")
+            raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail="no addresses")
         return answers
 
 
@@ -141,4 +140,12 @@ def _invalid(url: str, detail: str) -> SourceError:
 
 
 def _forbidden(host: str, detail: str) -> SourceError:
-    return SourceError(FailureCode.PAGE_ADDRESS_FORBIDDEN, host=host, detail=detail)
+    return SourceError(FailureCode.PAGE_ADDRESS_FORBIDDEN, host=_as_written(host), detail=detail)
+
+
+def _as_written(host: str) -> str:
+    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: what reaches the resolver is not what people know."""
+    try:
+        return httpx.URL(scheme="http", host=host).host
+    except (httpx.InvalidURL, ValueError):
+        return host

@@ -1,7 +1,8 @@
-"""Which pages a page links to, and what it asks of robots.
+"""Which pages a page links to, where it sends its reader on, and what it asks of robots.
 
-In: the text of a page. Out: `PageLinks`, bounded in number. It scans for tags in one linear pass and builds no tree:
-parsing hostile markup belongs into the parsers' process, and a link that such a scan misses is one page less.
+In: the text of a page. Out: `PageLinks`, bounded in number, or an address. It scans for tags in one linear pass and
+builds no tree: parsing hostile markup belongs into the parsers' process, and a link that such a scan misses is one page
+less.
 """
 
 import re
@@ -23,6 +24,8 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
+_REFRESH = re.compile(r"\s*(\d+)[\d.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+SOON_S = 5  # a page that goes on later is there to be read
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
@@ -62,6 +65,18 @@ def scan_links(text: str, *, url: str) -> PageLinks:
                 found[address] = Link(url=address, in_content=in_content)
     links = sorted(found.values(), key=lambda link: not link.in_content)
     return PageLinks(links=tuple(links) if tags.follow else (), canonical=canonical, tags=tags)
+
+
+def sent_on_to(text: str, *, url: str) -> str | None:
+    """Where `<meta http-equiv=refresh>` leads, as browsers go there; None when it leads nowhere else."""
+    for name, attributes, _ in _tags(text):
+        if name != "meta" or attributes.get("http-equiv", "").lower() != "refresh":
+            continue
+        refresh = _REFRESH.match(attributes.get("content", ""))
+        if refresh and int(refresh.group(1)[:9]) <= SOON_S:
+            address = _join(url, refresh.group(2))
+            return address if address != normalise_url(url) else None
+    return None
 
 
 def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:

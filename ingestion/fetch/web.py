@@ -11,12 +11,16 @@ from pathlib import Path
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.download import Download, Downloader
+from ingestion.fetch.links import sent_on_to
 from ingestion.fetch.media import Content, file_name, media_type_of
 from ingestion.fetch.urls import readable_address, site_of
+from ingestion.parsers.page_charset import decode_page
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 
 BODY_NAME = "page"
+SENT_ON = 3  # times in a row, by the pages themselves
+STUB_BYTES = 8 * 1024  # a page that only sends on is short; a long one has something to say
 
 _CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
 """Beginnings of Python's names of real charsets; its registry also holds `hex`, `idna` and the like."""
@@ -31,8 +35,7 @@ class WebFetcher:
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
         """Download `source.identifier`. Raises SourceError and ServiceError with PAGE_* codes, Unchanged."""
-        address = readable_address(source.identifier)
-        download = await self._downloader.download(address, folder / BODY_NAME, known=source.edition)
+        download = await self._download(source, folder / BODY_NAME)
         if not download.size_bytes:
             raise SourceError(FailureCode.PAGE_WITHOUT_TEXT, host=download.url.host, detail="empty body")
         await asyncio.to_thread(make_readable, download)
@@ -46,6 +49,24 @@ class WebFetcher:
             about=About(site=site_of(str(download.url))),
             edition=download.edition,
         )
+
+    async def _download(self, source: Source, target: Path) -> Download:
+        """What is at the end of the way: servers send on, and so do pages."""
+        address = readable_address(source.identifier)
+        for _ in range(SENT_ON + 1):
+            download = await self._downloader.download(address, target, known=source.edition)
+            onward = await asyncio.to_thread(_onward, download)
+            if onward is None:
+                return download
+            address = onward
+        raise SourceError(FailureCode.PAGE_TOO_MANY_REDIRECTS, host=download.url.host)
+
+
+def _onward(download: Download) -> str | None:
+    """Where a page that holds nothing else sends its reader. Blocking."""
+    if download.content is not Content.PAGE or download.size_bytes > STUB_BYTES:
+        return None
+    return sent_on_to(decode_page(download.path.read_bytes()), url=str(download.url))
 
 
 def make_readable(download: Download) -> None:

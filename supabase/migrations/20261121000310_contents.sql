@@ -19,13 +19,16 @@ comment on function ready_namesake is
 
 create function ready_before(p_held documents)
 returns setof documents
-language sql stable security invoker set search_path = public, extensions, pg_temp
-set plan_cache_mode = force_custom_plan
+language plpgsql stable rows 1 security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
-  select d.* from documents d
-  where d.base_id = p_held.base_id and d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
-$$;
-comment on function ready_before is 'Internal: the ready version that this document is to take the place of, if any.';
+begin
+  return query
+  select d.* from documents d where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id;
+end $$;
+comment on function ready_before is
+  'Internal: the ready version that this document is to take the place of, if any. One plan serves, whenever it was made: '
+  'the unique index of ready lineages is the best in an empty table, too.';
 
 create function may_be_found(p_held documents)
 returns boolean
@@ -49,6 +52,7 @@ begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
   if found then
+    p_held := in_lineage(p_held);
     perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other)
       || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
     return query select other.id, null::uuid, other.chunks;
@@ -70,7 +74,8 @@ create function named(p_other documents)
 returns jsonb
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'created_at', p_other.created_at)
+  select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'source_type', p_other.source_type,
+    'source_identifier', p_other.known_as, 'created_at', p_other.created_at)
 $$;
 comment on function named is 'Internal: how an error names the document that was there first.';
 
@@ -78,10 +83,16 @@ create function in_lineage(p_held documents)
 returns documents
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
+declare
+  its_lineage uuid;
 begin
-  if p_held.source_type = 'path' then
-    p_held.lineage := coalesce((select d.lineage from ready_namesake(p_held) d), p_held.lineage);
-    update documents d set lineage = p_held.lineage where d.id = p_held.id;
+  if p_held.source_type <> 'path' then
+    return p_held;
+  end if;
+  its_lineage := (select d.lineage from ready_namesake(p_held) d);
+  if its_lineage <> p_held.lineage then
+    p_held.lineage := its_lineage;
+    update documents d set lineage = its_lineage where d.id = p_held.id;
   end if;
   return p_held;
 end $$;
@@ -103,7 +114,7 @@ begin
       meta = case when p_edition is null then d.meta - 'edition' else jsonb_set(d.meta, '{edition}', p_edition::jsonb) end
   where d.id = held.id
   returning d.* into held;
-  return query select * from stopped_by_another(in_lineage(held));
+  return query select * from stopped_by_another(held);
 end $$;
 comment on function record_content is
   'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
@@ -227,18 +238,22 @@ as $$
 #variable_conflict use_column
 declare
   held documents;
+  had int; -- chunks that are stored already
 begin
   -- Of two documents with the same content or name the second sees the first.
   perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
   held := held_document(p_document, p_lease);
+  had := held.chunks;
   if p_parsed is not null then
     held := put_blocks(held, p_parsed::jsonb);
   end if;
   if p_last <> '[]' then
     held := put_chunks(held, p_last::jsonb);
   end if;
-  delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
-  if found or held.chunks <> p_chunks then
+  if had > 0 then
+    delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
+  end if;
+  if had > 0 and found or held.chunks <> p_chunks then
     select count(*), coalesce(sum(c.length), 0) into held.chunks, held.terms
     from documents_chunks c where c.document_id = held.id;
   end if;

@@ -42,20 +42,29 @@ comment on view document_cards is
   'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its '
   'new name.';
 
+create function is_called(p_title text, p_identifier text, p_words text)
+returns boolean
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select p_words is null or not exists (
+    select from unnest(string_to_array(replace(lower(p_words), 'ё', 'е'), ' ')) word
+    where strpos(replace(lower(p_title || E'\n' || p_identifier), 'ё', 'е'), word) = 0)
+$$;
+comment on function is_called is
+  'Internal: title and file name hold each of these words or parts of words, in whatever order; ё is е.';
+
 create function list_documents(p_base text, p_limit int, p_offset int default 0, p_name_contains text default null)
 returns setof document_cards
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   select * from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
-    and (p_name_contains is null
-      or strpos(lower(d.title), lower(p_name_contains)) > 0
-      or strpos(lower(d.source_identifier), lower(p_name_contains)) > 0)
+    and is_called(d.title, d.source_identifier, p_name_contains)
   order by d.created_at desc, d.id
   limit p_limit offset p_offset
 $$;
 comment on function list_documents is
-  'Documents of a base, newest first, without duplicates, cancelled and superseded ones; by a part of title or name.';
+  'Documents of a base, newest first, without duplicates, cancelled and superseded ones; by words of title or name.';
 
 create function count_base(p_base text, p_name_contains text default null)
 returns table (documents bigint, chunks bigint)
@@ -63,9 +72,7 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select count(*), coalesce(sum(d.chunks), 0)::bigint from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
-    and (p_name_contains is null
-      or strpos(lower(d.title), lower(p_name_contains)) > 0
-      or strpos(lower(d.source_identifier), lower(p_name_contains)) > 0)
+    and is_called(d.title, d.source_identifier, p_name_contains)
 $$;
 comment on function count_base is
   'How many documents `list_documents` has, and their passages; without a name, what `clean_base` would remove.';
@@ -74,9 +81,14 @@ create function document_card(p_base text, p_document text)
 returns setof document_cards
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select * from document_cards d where d.base_id = p_base::uuid and d.id = p_document::uuid
+  select card.* from documents d join document_cards card on card.id = coalesce((
+    select current.id from documents current
+    where d.status = 'superseded' and current.lineage = d.lineage and current.status = 'ready'), d.id)
+  where d.base_id = p_base::uuid and d.id = p_document::uuid
 $$;
-comment on function document_card is 'One document of the base, in whatever state, or none.';
+comment on function document_card is
+  'One document of the base, in whatever state, or none; of an earlier version the one that is valid now: buttons stay '
+  'under messages for years.';
 
 create function document_versions(p_base text, p_document text)
 returns setof document_cards

@@ -77,8 +77,8 @@ declare
   its_batch uuid;
 begin
   perform lock_base(p_base::uuid); -- the same wish twice is one reading
-  select * into current from documents d
-  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.status = 'ready' and d.source_type <> 'note';
+  select d.* into current from documents asked join documents d on d.lineage = asked.lineage
+  where asked.base_id = p_base::uuid and asked.id = p_document::uuid and d.status = 'ready' and d.source_type <> 'note';
   if not found then
     return;
   end if;
@@ -102,6 +102,6 @@ begin
     current.source_url, current.file_id, current.size_bytes, current.media_type, current.lane;
 end $$;
 comment on function refresh_document is
-  'Has the source of a ready document read anew, as its next version; who asked and where the live message goes is in '
-  'the batch. While it is being read already, that one is answered. No row when there is nothing that can be read '
+  'Has the source of a ready document read anew, as its next version; any version of it may be named, also one that '
+  'failed. Who asked and where the live message goes is in the batch. While it is being read already, that one is answered. No row when there is nothing that can be read '
   'anew.';

@@ -22,7 +22,7 @@ declare
     'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
     'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',
     'insert_blocks', 'put_blocks', 'add_blocks', 'publish_document', 'postpone_document', 'fail_document',
-    'documents_ahead', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
+    'documents_ahead', 'is_called', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
     'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
     'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
     'save_feedback', 'save_turn', 'local_day', 'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status',

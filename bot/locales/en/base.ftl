@@ -131,6 +131,7 @@ button-skip = Skip
 button-cancel-all = Cancel all
 button-section = Add the whole section
 section-begun = Reading the section; a message of its own will show it.
+section-known = I have taken this section already: see /docs.
 refresh-begun = Reading it again.
 changes = What changed: { $list }.
 changes-added = { $count ->

@@ -62,6 +62,6 @@ rename-question = What shall <b>{ $title }</b> be called?
 renamed = It is called <b>{ $title }</b> now.
 text-none = There is no text.
 versions-title = Versions of <b>{ $title }</b>
-version-line = { $number } · { $day } · { $size }
+version-line = { $number } · { $day }
 original-text = The message itself cannot be opened any more; this is what I read from it.
 only-administrators = In a group only its administrators may delete.

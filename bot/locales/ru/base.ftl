@@ -137,6 +137,7 @@ button-skip = Пропустить
 button-cancel-all = Отменить всё
 button-section = Добавить весь раздел
 section-begun = Читаю раздел, покажу отдельным сообщением.
+section-known = Этот раздел я уже взял: смотрите /docs.
 refresh-begun = Читаю заново.
 changes = Что изменилось: { $list }.
 changes-added = { $count ->

@@ -67,6 +67,6 @@ rename-question = Как назвать <b>{ $title }</b>?
 renamed = Теперь это <b>{ $title }</b>.
 text-none = Текста нет.
 versions-title = Версии <b>{ $title }</b>
-version-line = { $number } · { $day } · { $size }
+version-line = { $number } · { $day }
 original-text = Само сообщение уже не открыть; вот что я из него прочитал.
 only-administrators = В группе удалять могут только её администраторы.

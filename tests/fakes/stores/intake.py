@@ -45,10 +45,11 @@ class MemoryIntake:
         return EnqueuedDocument(id=part.id, source=batch.sources[0], created=True)
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        current = self._tables.document_of(batch.base_id, document)
-        if current is None or not current.is_ready or current.source.type is SourceType.NOTE:
+        asked_for = self._tables.document_of(batch.base_id, document)
+        rows = self._tables.documents_of(batch.base_id) if asked_for else []
+        current = next((row for row in rows if asked_for and row.lineage == asked_for.lineage and row.is_ready), None)
+        if current is None or current.source.type is SourceType.NOTE:
             return None
-        rows = self._tables.documents_of(batch.base_id)
         running = next((row for row in rows if row.lineage == current.lineage and not row.status.is_final), None)
         if running is not None:
             return EnqueuedDocument(id=running.id, source=current.source, created=False)

@@ -35,6 +35,9 @@ class MemoryLibrary:
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         row = self._tables.document_of(base, document)
+        if row and row.status is DocumentStatus.SUPERSEDED:
+            others = self._tables.documents_of(base)
+            row = next((other for other in others if other.is_ready and other.lineage == row.lineage), row)
         return self._tables.card_of(row) if row else None
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
@@ -116,9 +119,13 @@ class MemoryLibrary:
         self._tables.turns.append(turn)
 
     def _listed(self, base: BaseId, name_contains: str | None) -> list[DocumentRow]:
-        part = (name_contains or "").lower()
+        words = (name_contains or "").lower().replace("ё", "е").split()
         rows = [row for row in self._tables.documents_of(base) if row.is_listed]
-        return [row for row in rows if part in row.title.lower() or part in row.identifier.lower()]
+        return [row for row in rows if all(word in _names(row) for word in words)]
+
+
+def _names(row: DocumentRow) -> str:
+    return f"{row.title}\n{row.identifier}".lower().replace("ё", "е")
 
 
 class MemoryNotices:

@@ -206,7 +206,13 @@ class MemoryWork:
 
 
 def _named(row: DocumentRow) -> dict[str, JsonValue]:
-    return {"document_id": row.id, "title": row.title, "created_at": row.created_at.isoformat()}
+    return {
+        "document_id": row.id,
+        "title": row.title,
+        "source_type": row.source.type.value,
+        "source_identifier": row.identifier,
+        "created_at": row.created_at.isoformat(),
+    }
 
 
 def _md5(text: str) -> str:

@@ -14,10 +14,12 @@ from tests.waiting import until
 
 
 class ScriptedNotices:
-    """Gives each list of notices once; an exception in their place is raised."""
+    """Gives each list of notices once, when those before are confirmed; an exception in their place is raised."""
 
-    def __init__(self, *due: list[Notice] | Exception) -> None:
+    def __init__(self, *due: list[Notice] | Exception, hold_ends: bool = False) -> None:
         self._due = list(due)
+        self._hold_ends = hold_ends  # before the notices are shown: the next list comes at once
+        self._given: set[tuple[BatchId, int]] = set()
         self._silent = 0  # looks that found nothing more to show
         self.attached: list[tuple[BatchId, MessageId]] = []
         self.confirmed: list[tuple[BatchId, int]] = []
@@ -26,10 +28,13 @@ class ScriptedNotices:
         self.attached.append((batch, message))
 
     async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+        if self._given - set(self.confirmed) and self._due and not self._hold_ends:
+            return []
         self._silent += not self._due
         found = self._due.pop(0) if self._due else []
         if isinstance(found, Exception):
             raise found
+        self._given |= {(notice.batch_id, notice.revision) for notice in found}
         return found
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
@@ -129,6 +134,16 @@ async def test_chats_do_not_wait_for_each_other() -> None:
     notices = ScriptedNotices([*first, other])
     await run(bot, notices, pause_s=0.05)
     assert [batch for batch, _ in notices.confirmed] == ["a", "c", "b"]
+
+
+async def test_a_notice_that_waits_longer_than_its_hold_is_shown_once_and_as_it_is_by_then() -> None:
+    bot = RecordedBot()
+    first, waiting = (notice(card(), batch_id=BatchId(name)) for name in ("a", "b"))
+    later = notice(ready(), batch_id=BatchId("b"), revision=2)
+    notices = ScriptedNotices([first, waiting], [later], hold_ends=True)
+    await run(bot, notices, pause_s=0.1)
+    assert [sent.text.startswith("✅") for sent in bot.session.messages.values()] == [False, True]
+    assert notices.confirmed == [("a", 1), ("b", 2)]
 
 
 async def test_an_emptied_batch_is_silently_confirmed() -> None:

@@ -41,7 +41,9 @@ def test_an_address_alone_is_a_link() -> None:
     assert _kinds(_message("https://example.org/a")) == [("link", "https://example.org/a")]
 
 
-@pytest.mark.parametrize("text", ["вот: {}", "👉 {} !!!", "Вот ещё статья\n{}", "{}\n\n#закладки"])
+@pytest.mark.parametrize(
+    "text", ["вот: {}", "👉 {} !!!", "Вот ещё статья\n{}", "вот, почитай на досуге {}", "{}\n\n#закладки"]
+)
 def test_a_few_words_beside_an_address_are_no_note(text: str) -> None:
     assert _kinds(_message(text.format("https://example.org/a"))) == [("link", "https://example.org/a")]
 

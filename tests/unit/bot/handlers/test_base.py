@@ -102,6 +102,14 @@ async def test_recordings_and_photos_get_a_name_for_people(content: dict[str, ob
     assert (source.type, source.title, source.lane, source.file_id) == (SourceType.FILE, title, lane, "f")
 
 
+async def test_a_forwarded_recording_is_called_by_the_day_it_was_made() -> None:
+    anna = await in_base_mode()
+    origin = {"type": "hidden_user", "date": 1_685_800_000, "sender_user_name": "Пётр"}
+    await anna.send(voice={"file_id": "v", "file_unique_id": "v", "duration": 3}, forward_origin=origin)
+    (document,) = kept(anna)
+    assert document.title.startswith("Голосовое от 3 июня 2023")
+
+
 async def test_of_a_photo_the_largest_size_is_kept() -> None:
     anna = await in_base_mode()
     small, large = {**FILE, "width": 90, "height": 90}, {**FILE, "file_id": "large", "width": 900, "height": 900}

@@ -74,6 +74,32 @@ async def test_a_burst_of_files_is_let_through() -> None:
     assert len(anna.stores.tables.documents) == 10
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"photo": [{"file_id": "p", "file_unique_id": "p", "width": 9, "height": 9}]},
+        {"voice": {"file_id": "v", "file_unique_id": "v", "duration": 1}},
+        {"text": "пост", "forward_origin": {"type": "hidden_user", "date": 0, "sender_user_name": "Пётр"}},
+    ],
+    ids=["an album", "voice messages", "forwarded posts"],
+)
+async def test_what_comes_many_at_a_time_is_let_through(content: dict[str, Any]) -> None:
+    anna = Person(changes={"messages_per_minute": 2})
+    await anna.say("/base")
+    for _ in range(10):
+        await anna.send(**content)
+    assert len(anna.stores.tables.documents) == 10
+
+
+async def test_the_warning_shows_from_which_message_on_nothing_was_taken() -> None:
+    anna = Person(changes={"messages_per_minute": 2})
+    await anna.say("/base")
+    await anna.say("первая заметка")
+    dropped = await anna.say("вторая заметка")
+    await anna.say("третья заметка")
+    assert anna.last.reply_to == dropped
+
+
 async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
     anna = Person(chat=GROUP)
     await anna.say("просто разговор")

@@ -67,6 +67,12 @@ def test_a_duplicate_says_since_when_and_shows_the_first_one() -> None:
     assert buttons(document) == ["Показать"]
 
 
+def test_a_duplicate_is_called_as_its_first_receipt_called_it() -> None:
+    params = {"title": "Смета", "source_type": "file", "source_identifier": "Смета.txt", "created_at": ""}
+    document = card(status=DocumentStatus.DUPLICATE, error_code="duplicate", error_params=params)
+    assert shown(document).endswith(": Смета.txt.")
+
+
 def test_a_service_that_is_away_is_promised_to_be_waited_for() -> None:
     document = card(waits_for_service=True, error_params={"service": "jina"})
     assert "сервис поиска не отвечает. Документ сохранён, закончу сам и сообщу." in shown(document)

@@ -144,6 +144,12 @@ async def test_a_host_without_addresses_is_not_found() -> None:
     assert caught.value.code is FailureCode.PAGE_NOT_FOUND_HOST
 
 
+async def test_a_host_that_is_not_found_is_named_in_its_own_letters() -> None:
+    with pytest.raises(SourceError) as caught:
+        await AddressGuard(resolve=FakeResolver({})).addresses("xn--e1afmkfd.xn--p1ai", 443)
+    assert caught.value.params["host"] == "пример.рф"
+
+
 async def test_an_allowed_host_may_lead_inside() -> None:
     guard = AddressGuard(
         allow_hosts=frozenset({"127.0.0.1:8123"}), resolve=FakeResolver({"127.0.0.1": [["127.0.0.1"]]})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.links import MOST_LINKS, scan_links
+from ingestion.fetch.links import MOST_LINKS, scan_links, sent_on_to
 
 URL = "https://site.example/docs/"
 
@@ -67,3 +67,20 @@ def test_broken_markup_is_scanned_in_linear_time(piece: str) -> None:
 def test_no_markup_makes_the_scan_fail(html: str) -> None:
     for link in scan_links(html, url=URL).links:
         assert link.url.startswith(("http://", "https://"))
+
+
+@pytest.mark.parametrize(
+    ("tag", "address"),
+    [
+        ("<meta http-equiv='refresh' content='0; url=/new'>", "https://site.example/new"),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"1;URL='https://other.example/a'\">", "https://other.example/a"),
+        ('<meta http-equiv="refresh" content="0,url=../b">', "https://site.example/b"),
+        ('<meta http-equiv="refresh" content="300; url=/new">', None),
+        ('<meta http-equiv="refresh" content="0">', None),
+        (f'<meta http-equiv="refresh" content="0; url={URL}">', None),
+        ('<meta http-equiv="refresh" content="0; url=javascript:alert(1)">', None),
+        ('<!-- <meta http-equiv="refresh" content="0; url=/new"> -->', None),
+    ],
+)
+def test_where_a_page_sends_its_reader(tag: str, address: str | None) -> None:
+    assert sent_on_to(f"<html><head>{tag}</head></html>", url=URL) == address

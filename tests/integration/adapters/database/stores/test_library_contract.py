@@ -60,6 +60,10 @@ async def test_a_very_long_list_comes_whole(stores: Stores) -> None:
     ("part", "found"),
     [
         pytest.param("ОТЧЁТ", ["Отчёт_за 100%.pdf"], id="case does not count"),
+        pytest.param("отчет", ["Отчёт_за 100%.pdf"], id="ё is е"),
+        pytest.param("100 отч", ["Отчёт_за 100%.pdf"], id="words in any order"),
+        pytest.param("отчёт 200", [], id="but all of them"),
+        pytest.param("аренды scan", ["scan.pdf"], id="in the title and the file's name"),
         pytest.param("0%", ["Отчёт_за 100%.pdf"], id="a percent sign is itself"),
         pytest.param("т_з", ["Отчёт_за 100%.pdf"], id="an underscore is itself"),
         pytest.param("\\", ["c:\\файл"], id="a backslash is itself"),

@@ -293,7 +293,8 @@ async def test_a_failed_refreshment_leaves_the_old_version(stores: Stores) -> No
     assert again is not None
     await stores.library.cancel(base, again.id)
     assert list(await find(stores, base, "правила")) == ["правила"]
-    assert await stores.intake.refresh(asked_by(base), old) is not None
+    for document in (again.id, old):
+        assert await stores.intake.refresh(asked_by(base), document) is not None
 
 
 async def test_a_document_is_deleted_with_its_earlier_versions(stores: Stores) -> None:
@@ -303,6 +304,13 @@ async def test_a_document_is_deleted_with_its_earlier_versions(stores: Stores) -
     assert await stores.library.delete(base, new)
     assert await stores.library.card(base, old) is None
     assert await stores.library.versions(base, new) == []
+
+
+async def test_a_button_of_an_earlier_version_leads_to_the_current_one(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, new = await ask(stores, base)
+    await choose(stores, base, new, Choice.REPLACE)
+    assert await stores.library.card(base, old) == await stores.library.card(base, new)
 
 
 async def test_an_earlier_version_alone_may_be_deleted(stores: Stores) -> None:
