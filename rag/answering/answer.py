@@ -25,7 +25,7 @@ from rag.answering.postcheck import Evidence, as_remarks, of_language, remarks_o
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
 from rag.answering.quotes import MAX_QUOTES
 from rag.answering.renderer import Rendered, render
-from rag.answering.standing import citations_of, is_held_to_facts, settle, sober
+from rag.answering.standing import citations_of, is_held_to_facts, settle, sober, understood
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import FactKind
@@ -86,7 +86,7 @@ class AnswerWriter:
 
     async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
         """Drafts of the answer; the last, and only the last, is done. Model errors become its degraded forms. When
-        `stop` is set the model is left where it is, and what it wrote is the answer."""
+        `stop` is set the model is left where it is, and what it wrote is the answer, where it may be shown."""
         today = self._today()
         prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=today)
         progress, enough = _Progress(), stop or asyncio.Event()
@@ -123,7 +123,8 @@ class AnswerWriter:
 
     def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
         """What was written so far; it is also what is `shown`, when it says more than that did."""
-        reading = sober(read(progress.raw, passages=len(prompt.facts), complete=False), prompt)
+        own = without_references(progress.raw, prompt.facts, complete=False)
+        reading = sober(read(own, passages=len(prompt.facts), complete=False), prompt)
         progress.read = len(progress.raw)
         if self._may_be_shown(reading) and reading.text != progress.shown.text:
             progress.shown = reading
@@ -162,9 +163,7 @@ class AnswerWriter:
 
     def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
         """The answer understood, and what is wrong with it."""
-        own = without_references(raw, prompt.facts)
-        whole = sober(read(own, passages=len(prompt.facts), complete=True), prompt)
-        reading = settle(whole, prompt, assignment.question)
+        reading = settle(understood(raw, prompt), prompt, assignment.question)
         if self._is_unwanted(reading) or not reading.text:
             return reading, ()
         evidence = _evidence(assignment, prompt, today=self._today(), language=self._language(assignment))
@@ -214,7 +213,8 @@ class AnswerWriter:
         items of it, and are not spoken of.
         """
         left = assignment.facts.left_out
-        listed = sum(fact.kind is not FactKind.PASSAGE and bool(fact.title) for fact in assignment.facts.facts)
+        items = [fact for fact in assignment.facts.facts if fact.title and not fact.is_number]
+        listed = sum(fact.kind is not FactKind.PASSAGE for fact in items)
         if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text
         own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours

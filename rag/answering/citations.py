@@ -7,6 +7,7 @@ repeats. Pure; how a source is shown is the bot's.
 import re
 from collections.abc import Container, Sequence
 
+from domain.documents import known_as
 from rag.execution.facts import Fact
 from rag.records import Citation, Passage
 from rag.words import Span, held, sentences, share, stems, union
@@ -15,7 +16,11 @@ QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button bri
 _MAX_SUPPORTS = 3
 _SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
 _MIN_OWN_WORDS = 3  # fewer words than that prove nothing
-_REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.+?)(?:, (?:стр|с|p)\.? ?\d+)?")
+_REFERENCE = re.compile(
+    r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.*?)"
+    r"(?: \((?:file|note|web page|web site|файл|заметка)\))?(?:, (?:стр|с|p)\.? ?\d+)?"
+)
+_BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
 
@@ -60,25 +65,38 @@ def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ..
     return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if shares[index] >= _SUPPORT_SHARE)
 
 
-def without_references(raw: str, facts: Sequence[Fact]) -> str:
+def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
     """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): a program names the
-    sources, and only those that were used. Behind a colon they are a list that was asked for."""
-    names = {" ".join(_NAME_SIGNS.findall(name.casefold())) for fact in facts for name in _names(fact)} - {""}
+    sources, and only those that were used. Behind a colon they are a list that was asked for. Of a text that still
+    grows the last line may be the beginning of one."""
     lines = raw.rstrip().splitlines(keepends=True)
-    while len(lines) > 1 and (not lines[-1].strip() or _is_reference(lines[-1], names)):
+    last = _REFERENCE.fullmatch(lines[-1].rstrip()) if len(lines) > 1 else None
+    if last is None:  # as nearly always; the names of all facts would be taken apart for nothing
+        return raw
+    names = {_plain(name) for fact in facts for name in _names(fact)} - {""}
+    if not complete and any(name.startswith(_plain(last[1])) for name in names):
+        lines.pop()
+    while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
         lines.pop()
     own = "".join(lines).rstrip()
-    return raw if own.endswith(":") or own == raw.rstrip() else own
+    return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
 
 
 def _is_reference(line: str, names: Container[str]) -> bool:
     reference = _REFERENCE.fullmatch(line.rstrip())
-    return reference is not None and " ".join(_NAME_SIGNS.findall(reference[1].casefold())) in names
+    return reference is not None and _plain(reference[1]) in names
 
 
 def _names(fact: Fact) -> tuple[str, ...]:
     passage = fact.passage.passage if fact.passage else None
-    return (passage.title, passage.source_identifier) if passage else ()
+    if passage is None:
+        return ()
+    known = known_as(passage.source_type, passage.title, passage.source_identifier)
+    return (passage.title, passage.source_identifier, known)
+
+
+def _plain(name: str) -> str:
+    return " ".join(_NAME_SIGNS.findall(name.casefold()))
 
 
 def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:

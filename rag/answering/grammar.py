@@ -41,12 +41,12 @@ THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that
 # A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
 # repetitions give nothing back (`*+`): what they took cannot be read otherwise, and the tries would double with each
 # mark.
-OWN_SOURCES = re.compile(
-    rf"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*(?::[*_]*|(?=\s*\Z))"
-    rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+(?:[\[【][^\]】\n]*)?\Z",
-    re.I,
+_LABEL = r"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*"
+_LISTED = rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+"
+OWN_SOURCES = re.compile(rf"{_LABEL}(?::[*_]*|(?=\s*\Z)){_LISTED}(?:[\[【][^\]】\n]*)?\Z", re.I)
+MAYBE_OWN_SOURCES = re.compile(  # the label, half arrived, or a number that may be the list's
+    rf"\n[ \t*_#]*[ИS]\w{{0,10}}(?: взята)?(?: из)?\Z|{_LABEL}:[*_]*{_LISTED}\d+\Z", re.I
 )
-MAYBE_OWN_SOURCES = re.compile(r"\n[ \t*_#]*[ИS]\w{0,10}(?: взята)?(?: из)?\Z", re.I)  # the label, half arrived
 
 # What at the end of a text may still become something else; everything from there on is held back, and looked at no
 # more: code comes first, because what stands inside it opens nothing.

@@ -7,7 +7,7 @@ alone: an answer in that language may be just what was asked for.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NAMES = {"ru": "Russian", "en": "English"}
@@ -28,7 +28,10 @@ _PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
-_OTHER_SCRIPT = re.compile(r"[\u0530-\u1dff\u2e80-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+")
+# Without phonetic letters (xᵢ, 10ᵗʰ), East Asian punctuation and signs of units (㎡): those are no words of a language.
+_OTHER_SCRIPT = re.compile(
+    r"[\u0530-\u1cff\u2e80-\u2fff\u3040-\u32ff\u3400-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+"
+)
 _NAME_END = re.compile(r"\n|\s>\s|:\s|\s\(|\|")  # in a material's heading, list or table
 
 _SMALL = {
@@ -65,11 +68,13 @@ _SPEAKS_OF_LANGUAGES = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """Of a text's pieces: those of its own language, those of another, and how many of the latter are small."""
+    """Of a text's pieces: those of its own language, those of another; of the latter the small ones, and those that
+    begin in lower case."""
 
     own: int
     others: int
     small: int
+    low: int
 
 
 def wanted_language(setting: str, question: str, *said: str) -> str | None:
@@ -83,7 +88,7 @@ def wanted_language(setting: str, question: str, *said: str) -> str | None:
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
     """A remark when most of `prose` is running text in another language. What stands in `materials` as a title, a
     heading or an item of a list is a name."""
-    text = _ADDRESSES.sub(" ", _QUOTED.sub(" ", prose))
+    text = _prose(prose)
     pieces = _PIECE_END.split(text)
     if not _is_in_other_script(text):
         if not _is_mostly_other(_counted(pieces, wanted), wanted):
@@ -100,13 +105,17 @@ def other_script(prose: str, said: str) -> str | None:
     return f"These words stand in no material: {', '.join(strange[:3])}. Leave them out." if strange else None
 
 
+def _prose(text: str) -> str:
+    return _ADDRESSES.sub(" ", _QUOTED.sub(" ", text))
+
+
 def _language_of(question: str) -> str | None:
-    words = _WORD.findall(question)
+    words = _WORD.findall(_prose(question))
     cyrillic = sum(bool(_CYRILLIC.search(word)) for word in words)
     small = sum(word.casefold() in _SMALL_WORDS["en"] for word in words)
-    if small >= _LEAST_SMALL_WORDS and cyrillic * 2 < len(words):
-        return "en"
-    return "ru" if cyrillic and small < _LEAST_SMALL_WORDS else None
+    if cyrillic * 2 > len(words):  # fewer may be a name: «Explain пункт 3.2»
+        return "ru"
+    return "en" if small >= _LEAST_SMALL_WORDS else None
 
 
 def _names(materials: str) -> frozenset[str]:
@@ -124,30 +133,36 @@ def _plain(text: str) -> str:
 
 
 def _counted(pieces: Iterable[str], wanted: str) -> _Words:
-    own = others = small = 0
+    own = others = small = low = 0
     for piece in pieces:
         words = _WORD.findall(piece)
         own += sum(bool(_script(wanted).search(word)) for word in words)
         strange = [word for word in words if _script(_opposite(wanted)).search(word)]
         found = [word for word in strange if _is_small(word, wanted)]
-        if wanted == "en" or (found and _is_running(word for word in strange if not _is_small(word, wanted))):
+        if wanted == "en" or (found and _is_running([word for word in strange if not _is_small(word, wanted)])):
             others += len(strange)
             small += len(found)
-    return _Words(own=own, others=others, small=small)
+            low += _low(strange)
+    return _Words(own=own, others=others, small=small, low=low)
 
 
-def _is_running(rest: Iterable[str]) -> bool:
+def _is_running(rest: Sequence[str]) -> bool:
     """No title and no row of names: of the words that are not small, half or more begin in lower case."""
-    low = [word[0].islower() for word in rest]
-    return sum(low) >= len(low) * _HALF
+    return _low(rest) >= len(rest) * _HALF
+
+
+def _low(words: Iterable[str]) -> int:
+    return sum(word[0].islower() for word in words)
 
 
 def _is_mostly_other(words: _Words, wanted: str) -> bool:
-    """Russian sentences may do without small words; rows of names in Latin letters look like sentences without."""
+    """Russian sentences may do without small words, but hardly without words in lower case; rows of names in Latin
+    letters look like sentences without."""
     share = words.others / max(words.own + words.others, 1)
     if words.others < (_LEAST_BESIDE if words.own else _LEAST_WORDS) or share <= _HALF:
         return False
-    return words.small >= _LEAST_SMALL_WORDS or (wanted == "en" and share >= _NEARLY_ALL)
+    is_sentence = wanted == "en" and share >= _NEARLY_ALL and words.low >= words.others * _HALF
+    return words.small >= _LEAST_SMALL_WORDS or is_sentence
 
 
 def _is_in_other_script(text: str) -> bool:

@@ -17,6 +17,7 @@ _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORE
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[\d+\]\s*[–—-]\s")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_FENCE = "```"
 _LIST_NUMBER = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\W\d_a-zа-яё]|[«\"(*>-])|\n+")  # not in «2 490 руб. × 12 мес. = …»
@@ -28,7 +29,12 @@ _DIGIT = re.compile(r"\d")
 
 _TAILS = (
     re.compile(r"рекоменду\w+ уточнить|уточните у\b|советую уточнить|обратиться .{0,40}за уточнени", re.IGNORECASE),
-    re.compile(r"\bматериал(?:|а|у|е|ом) (?:№ ?)?\d", re.IGNORECASE),
+    re.compile(  # but not «стоимость материала 500 руб.», «лист из материала 3 мм», «материал 12Х18Н10Т»
+        r"(?:\b(?:в|из|по|согласно|см\.) материал(?:а|у|е|ом) (?:№ ?)?|\bматериал(?:|а|у|е|ом) № ?"
+        r"|\bматериал (?=\d{1,2}(?:[);:]|[.,](?!\d)|\s*$)))"
+        r"\d{1,2}\b(?![.,]\d| ?[%°×₽]| ?(?:мм|см|м|кг|г|т|л|шт|руб|р)\b)",
+        re.IGNORECASE,
+    ),
     re.compile(r"конфиденциальность низк", re.IGNORECASE),
     re.compile(r"(?:конкретных|других|иных|прямых) упоминаний .{0,40}не (?:найдено|обнаружено)", re.IGNORECASE),
     re.compile(r"не (?:найдено|обнаружено) .{0,20}(?:конкретных|других|иных) упоминаний", re.IGNORECASE),
@@ -82,9 +88,9 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
 
 def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
     """The same of an answer that was broken off, wherever that was: its last sentence may lack half a number or a
-    sum's result, so that its numbers are not looked at, and its last word not at all. In which language it is the
-    person has seen, and nobody can be asked to write it once more."""
-    evidence = replace(evidence, language=None)
+    sum's result, so that its numbers are not looked at, and its last word not at all, nor code that has no end yet. In
+    which language it is the person has seen, and nobody can be asked to write it once more."""
+    evidence, answer = replace(evidence, language=None), _without_open_code(answer)
     words = answer.rpartition(" ")[0] if answer[-1:].isalnum() else answer
     on_words = remarks_on(words, evidence, from_base=False)
     on_sentences = remarks_on(whole_sentences(answer), evidence, from_base=from_base)
@@ -92,12 +98,16 @@ def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) ->
     return tuple(dict.fromkeys((*on_words, *on_quotations, *on_sentences)))
 
 
+def _without_open_code(answer: str) -> str:
+    return answer.rpartition(_FENCE)[0] if answer.count(_FENCE) % 2 else answer
+
+
 def whole_sentences(answer: str) -> str:
     """Without the sentence in the middle of which it was broken off."""
-    ends = [match.start() for match in _SENTENCE_END.finditer(answer)]
-    last = answer[ends[-1] :] if ends else answer
+    *_, end = [0, *(match.start() for match in _SENTENCE_END.finditer(answer))]
+    last = answer[end:]
     is_whole = last.rstrip().endswith(_ENDS) and not _UNFINISHED_SUM.search(last)
-    return answer if is_whole else answer[: ends[-1]] if ends else ""
+    return answer if is_whole else answer[:end]
 
 
 def of_language(remarks: Sequence[str]) -> bool:

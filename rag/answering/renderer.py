@@ -56,8 +56,8 @@ def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[F
     titles = list(dict.fromkeys(fact.title for fact in facts))
     room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
     of_titles = [fact for fact in facts if fact.title in titles[: room.get(style, len(titles))]]
-    items = [fact for fact in of_titles if not fact.is_number][: limits.max_items]
-    return [fact for fact in of_titles if fact.is_number or fact in items]
+    items = [place for place, fact in enumerate(of_titles) if not fact.is_number][: limits.max_items]
+    return [fact for place, fact in enumerate(of_titles) if fact.is_number or place in items]
 
 
 def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:

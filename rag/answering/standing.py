@@ -6,11 +6,20 @@ and citations. It judges no words; that is `postcheck`'s.
 
 from dataclasses import replace
 
-from rag.answering.citations import cite, supports
-from rag.answering.marks import Reading
+from rag.answering.citations import cite, supports, without_references
+from rag.answering.marks import Reading, read
 from rag.answering.prompt import AnswerPrompt
 from rag.execution.facts import FactKind
 from rag.records import AnswerKind, Citation
+
+
+def understood(raw: str, prompt: AnswerPrompt) -> Reading:
+    """A whole answer without the references that the model listed below it; where it marked nothing else, these are
+    its marks."""
+    own = read(without_references(raw, prompt.facts), passages=len(prompt.facts), complete=True)
+    if not own.used:
+        own = replace(read(raw, passages=len(prompt.facts), complete=True), text=own.text)
+    return sober(own, prompt)
 
 
 def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:

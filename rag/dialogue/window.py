@@ -33,7 +33,7 @@ def window_messages(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -
 
 
 def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
-    """None where hardly anything of the answer would be left."""
+    """Left out where hardly anything of its answer would fit."""
     allowed, length = tokens - estimate_tokens(exchange.question), len(exchange.answer)
     while length > LEAST_CHARS:
         length = length * 3 // 4

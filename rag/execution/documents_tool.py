@@ -4,7 +4,7 @@ In: a part of a name, a kind, who sent them, when. Out: a fact for each document
 are in all. It reads names and dates, never texts.
 """
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -81,7 +81,7 @@ def _fact(card: DocumentCard) -> Fact:
         "title": card.title if card.title != name else "",
         "kind": card.medium.value if card.source_type.value in ("file", "path") else card.source_type.value,
         "pages": str(card.pages or ""),
-        "minutes": f"{card.duration_s / 60:.0f}" if card.duration_s else "",
+        "length": str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
         "author": card.author or "",
         "dated": card.published_at.date().isoformat() if card.published_at else "",
         "sender": card.sender or "",

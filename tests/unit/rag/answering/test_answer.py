@@ -15,11 +15,11 @@ LONG = "[+] " + "Диск создаётся за пять минут [2]. " * 4
 LIST = "[+] В базе есть:\n\n- Один [2]\n- Два [3]\n- Три [4]"
 
 
-async def drafts_of(model: ScriptedModel, *, left_out: int = 0, skip: int = 0) -> list[Draft]:
+async def drafts_of(model: ScriptedModel, *, left_out: int = 0, skip: int = 0, count: Fact = COUNT) -> list[Draft]:
     documents = [Fact(kind=FactKind.DOCUMENT, text=name, title=name) for name in ("Один", "Два", "Три")]
     assignment = Assignment(
         question="Что в базе?",
-        facts=FactsPayload(facts=(COUNT, *documents), coverage=1.0, left_out=left_out),
+        facts=FactsPayload(facts=(count, *documents), coverage=1.0, left_out=left_out),
         style=RenderStyle.BULLETS,
         limits=Limits(max_items=3, skip=skip),
     )
@@ -58,6 +58,12 @@ async def test_a_whole_list_speaks_of_no_remainder() -> None:
 
 async def test_a_list_that_the_renderer_writes_says_how_many_are_left() -> None:
     drafts = await drafts_of(ScriptedModel("", error=ModelAway("away")), left_out=20)
+    assert drafts[-1].text.endswith("- Три\n\nещё 20 из 23 (по запросу могу вывести)")
+
+
+async def test_what_the_rows_come_to_is_no_row_among_those_that_are_left() -> None:
+    total = Fact(kind=FactKind.VALUE, text="Всего (документ): 23", title="документ")
+    drafts = await drafts_of(ScriptedModel(LIST), left_out=20, count=total)
     assert drafts[-1].text.endswith("- Три\n\nещё 20 из 23 (по запросу могу вывести)")
 
 

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.documents import SourceType
 from rag.answering.citations import QUOTE_CHARS, cite, quote, supports, without_references
 from rag.execution.facts import Fact
 from rag.execution.search_tool import passages_payload
@@ -70,7 +72,23 @@ def test_references_at_the_end_are_taken_out_and_claims_are_not() -> None:
     found = facts(make_passage("Штраф 0,1 %."))
     claims = "[+] Сроки:\n\n[1] – 14 дней\n[1] – Договор.pdf говорит о штрафе"
     references = "\n\n[1] – Договор.pdf\n- [1]: Договор.pdf, стр. 3\n"
-    listed = f"[+] О штрафе говорят:{references}"
+    listed = f"[+] **О штрафе говорят:**{references}"
     assert without_references(claims + references, found) == claims
+    assert without_references(f"{claims}\n\n---{references}", found) == claims
     assert without_references(claims, found) == claims
     assert without_references(listed, found) == listed
+
+
+def test_a_reference_may_repeat_the_kind_that_the_prompt_tells_or_name_the_file_of_a_path() -> None:
+    passage = make_passage("Штраф 0,1 %.", title="Аренда")
+    found = facts(replace(passage, source_type=SourceType.PATH, source_identifier="/a/Договор.pdf"))
+    assert without_references("[+] Штраф 0,1 % [1].\n\n[1] – Аренда (file)\n[1] – Договор.pdf", found) == (
+        "[+] Штраф 0,1 % [1]."
+    )
+
+
+@pytest.mark.parametrize("begun", ["[1] – ", "[1] – Дог", "[1] – Договор.pdf", "[1] – Договор.pdf\n[1] – До"])
+def test_a_reference_that_has_only_begun_is_held_back(begun: str) -> None:
+    found = facts(make_passage("Штраф 0,1 %."))
+    text = f"[+] Штраф 0,1 % [1].\n\n{begun}"
+    assert without_references(text, found, complete=False) == "[+] Штраф 0,1 % [1]."

@@ -58,6 +58,7 @@ def test_running_text_in_another_language_is_no_russian_answer(answer: str) -> N
         "Иванов Пётр Сергеевич",
         "The contract «Договор аренды офиса на улице Ленина» says 14 days.",
         "The documents are: Договор аренды офиса, Приказ о премировании, Акт сверки.",
+        "- Иванов Пётр Сергеевич\n- Петров Иван Ильич\n- Сидорова Анна",
     ],
 )
 def test_an_english_answer_may_hold_russian_names(answer: str) -> None:
@@ -79,6 +80,7 @@ def test_headings_of_the_materials_are_names() -> None:
 def test_words_in_a_strange_script_must_stand_in_a_material() -> None:
     assert other_script("Штраф 罚款 в день", "Штраф в день")
     assert other_script("Штраф 罚款 в день", "罚款 — это штраф") is None
+    assert other_script("Сумма xᵢ по 10ᵗʰ строке、 40 ㎡", "") is None  # these are signs, no words
 
 
 @pytest.mark.parametrize(
@@ -90,6 +92,8 @@ def test_words_in_a_strange_script_must_stand_in_a_material() -> None:
         ("en", "Write a letter in Russian to the supplier", None),
         ("auto", "Какой срок у git rebase?", "ru"),
         ("auto", "What does пункт 3.2 say about the penalties?", "en"),
+        ("auto", "Explain пункт 3.2", None),
+        ("auto", "Summarize «Договор аренды»", None),
         ("auto", "ok", None),
         ("auto", "Quel est le délai ?", None),
     ],

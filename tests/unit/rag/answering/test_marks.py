@@ -122,6 +122,7 @@ PIECES = st.lists(st.sampled_from([*_FRAGMENTS.split(), "\n", "\n\n", " ", "- ",
 
 @given(PIECES, st.sampled_from(["[+] ", "[0] ", "[-] ", ""]))
 @example(["a ", "`", " b ", "``", "c", "``", " [1]", " d ", "`"], "[+] ")
+@example(["[1]", "\n", "Источники:", "1. "], "[+] ")
 def test_what_was_shown_is_only_added_to(pieces: list[str], sign: str) -> None:
     raw = sign + "".join(pieces)
     shown = [read(raw[:end], passages=5, complete=False).text for end in range(len(raw) + 1)]

@@ -120,8 +120,16 @@ def test_no_text_breaks_the_check(answer: str) -> None:
     [
         "Рекомендуется обратиться к Дмитрию за уточнением.",
         "Так сказано в материале 2.",
+        "Срок короче (материал 12).",
         "Это вывод на основе предоставленной информации.",
     ],
 )
 def test_other_forms_of_the_tails_are_left_out_too(tail: str) -> None:
     assert remarks(f"Штраф 0,1 % за каждый день. {tail}")
+
+
+@pytest.mark.parametrize(
+    "line", ["Стоимость материала 500 руб.", "Лист из материала 3 мм.", "Материал 12Х18Н10Т.", "Расход материала 5 кг."]
+)
+def test_a_material_that_things_are_made_of_is_no_tail(line: str) -> None:
+    assert remarks(f"Смета готова. {line}", from_base=False) == ()

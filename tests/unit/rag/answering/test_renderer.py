@@ -68,6 +68,10 @@ def test_what_the_limits_leave_out_is_counted(style: RenderStyle, limits: dict[s
     assert (shown.items, shown.left) == (items, 16 - items)
 
 
+def test_items_that_say_the_same_count_each() -> None:
+    assert show(*[statement("а")] * 5, max_items=2) == "- а\n- а"
+
+
 @given(st.lists(st.text(min_size=1, max_size=5), max_size=20), st.sampled_from(RenderStyle), st.integers(1, 12))
 def test_no_style_shows_more_than_the_limit(texts: list[str], style: RenderStyle, items: int) -> None:
     facts = [statement(f"x{number}x {text}") for number, text in enumerate(texts)]

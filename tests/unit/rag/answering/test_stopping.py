@@ -60,6 +60,12 @@ async def stopped(model: ScriptedModel, stop: asyncio.Event, *, after: int = 0) 
     return seen[-1]
 
 
+async def test_a_list_of_references_is_no_part_of_what_was_stopped() -> None:
+    model = StalledModel("[+] Диск создаётся за 5 минут [1].\n\n[1] – Договор.pdf\n[2] – Дого")
+    draft = await stopped(model, model.stop)
+    assert (draft.text, len(draft.citations)) == ("Диск создаётся за 5 минут.", 1)
+
+
 async def test_what_was_written_stays_with_the_sources_of_what_was_said() -> None:
     model = ScriptedModel(LONG)
     draft = await stopped(model, asyncio.Event(), after=12)
@@ -93,6 +99,7 @@ async def test_an_answer_that_did_not_pass_its_check_does_not_stay() -> None:
         "Диск создаётся за 5 минут [1]. Диск «хранится в трёх зонах сразу», и ещё",
         "Диск создаётся за 5 минут [1]. Рекомендуется уточнить у Дмитрия. Ещё",
         "Согласно правилам, диск",
+        "Диск создаётся так [1]:\n\n```\ncreate\n```\n\nЭто занимает 77 минут. Ещё",
     ],
 )
 async def test_a_beginning_that_may_not_be_shown_gives_way_to_what_was_found(answer: str) -> None:
@@ -110,6 +117,7 @@ async def test_a_beginning_that_may_not_be_shown_gives_way_to_what_was_found(ans
         "Диск создаётся за 5 минут [1]. В правилах сказано: «Диск удаляют за",
         "Диск создаётся за 5 минут [1]. А удаляют его за 1",
         "**Создание:** диск создаётся за 5 минут [1].",
+        'Диск создаётся за 5 минут [1]:\n\n```python\nsize = 77\nprint("disk is ready for all users")\n',
     ],
 )
 async def test_a_beginning_is_not_blamed_for_its_missing_end(answer: str) -> None:

@@ -112,6 +112,12 @@ async def test_the_list_is_narrowed_to_the_days_on_which_they_came(days: dict[st
     assert payload.facts[0].text == f"Documents that fit: {len(titles)}."
 
 
+async def test_a_recording_of_seconds_has_a_length() -> None:
+    short = Catalogue((titled("Напоминание.ogg", medium=Medium.AUDIO, duration_s=12.4, pages=None),))
+    payload = await ListDocuments(short).run(ListArguments(), begin())
+    assert ("length", "0:00:12") in payload.facts[1].fields
+
+
 async def test_a_document_is_read_from_its_beginning_on() -> None:
     shelf = Shelf()
     payload = await ReadDocument(SHELF, shelf).run(ReadArguments(document="договор об аренде"), begin())
