@@ -76,10 +76,7 @@ async def _ask(search: SearchStore, base: MadeBase, number: int) -> set[int]:
 
 def fill(url: str, sizes: Sequence[int], among: int) -> None:
     """The bases to be asked, then others until there are `among` passages in all."""
-    missing = max(0, among - sum(sizes))
-    beside = [LARGEST_BESIDE] * (missing // LARGEST_BESIDE) + [missing % LARGEST_BESIDE] * (
-        missing % LARGEST_BESIDE > 0
-    )
+    beside = [min(LARGEST_BESIDE, among - stored) for stored in range(sum(sizes), among, LARGEST_BESIDE)]
     with psycopg.connect(url, autocommit=True) as connection:
         for number, size in enumerate([*sizes, *beside]):
             store_base(connection, make_base(number, size, questions=QUESTIONS))

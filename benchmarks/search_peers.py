@@ -52,11 +52,12 @@ def make_owners(size: int) -> list[MadeBase]:
 async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answers:
     """Our own answers, through the store that a turn uses."""
     await migrate(url)
+    with psycopg.connect(url) as connection:  # all owners or none: a run that was broken off leaves no half
+        is_empty = connection.execute("select from bases limit 1").fetchone() is None
+        for owner in owners if is_empty else ():
+            store_base(connection, owner)
     with psycopg.connect(url, autocommit=True) as connection:
-        if connection.execute("select from bases limit 1").fetchone() is None:
-            for owner in owners:
-                store_base(connection, owner)
-            connection.execute("vacuum analyze")
+        connection.execute("vacuum analyze")
     async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
         search = SearchStore(transport)
         await search.ensure_index()

@@ -177,17 +177,16 @@ async def run(data: Path, passages: int, home: Path, *, repeated: bool) -> None:
 
 
 async def settle(url: str) -> float:
-    """Wait, as after any load of documents, until autovacuum has seen the postings (000100_tables.sql): seconds."""
+    """Wait, as after any load of documents, until autovacuum has seen the postings (000100_tables.sql): seconds. Raises
+    TimeoutError."""
     began = time.monotonic()
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        while time.monotonic() - began < PATIENCE_S:
-            cursor = await connection.execute(
-                "select relallvisible >= 0.95 * relpages from pg_class where oid = 'chunk_terms'::regclass"
-            )
+    seen = "select relallvisible >= 0.95 * nullif(relpages, 0) from pg_class where oid = 'chunk_terms'::regclass"
+    async with asyncio.timeout(PATIENCE_S), await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        while True:
+            cursor = await connection.execute(seen)
             if await cursor.fetchone() == (True,):
-                break
+                return time.monotonic() - began
             await asyncio.sleep(1)
-    return time.monotonic() - began
 
 
 async def run_kind(kind: Kind, given: Mapping[str, str], base: BaseId, questions: Sequence[str]) -> None:
