@@ -10,7 +10,7 @@ from bot.handlers import base, chat, clean, document, fallback, going_on, kept, 
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
 from bot.middlewares.addressed import OnlyAddressed
-from bot.middlewares.throttle import Throttle
+from bot.middlewares.throttle import FILES, Throttle
 from bot.middlewares.user_state import ReadState
 from bot.services import Services
 
@@ -27,6 +27,8 @@ def build_dispatcher(services: Services) -> Dispatcher:
     for middleware in for_both:
         dispatcher.callback_query.outer_middleware(middleware)
 
+    questions = chat.build_router()
+    questions.message.middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
         menu.build_router(services.texts),
         library.build_router(services.texts),
@@ -38,7 +40,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
         kept.build_router(),
         fallback.build_command_router(),
         base.build_router(),
-        chat.build_router(),
+        questions,
         fallback.build_button_router(),
     )
     return dispatcher

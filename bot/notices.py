@@ -152,10 +152,9 @@ class NoticeLoop:
             log.warning("notices.postponed", batch=notice.batch_id, error=type(error).__name__)
 
     async def _show(self, notice: Notice) -> None:
-        if not notice.documents:
-            return  # all of them were deleted
         words = self._texts.for_language(notice.language)
-        message = live_message(notice.documents, words, await self._changes_of(notice, words))
+        changes = await self._changes_of(notice, words)
+        message = live_message(notice.documents, words, changes, removed=notice.removed)
         try:
             await self._write(notice, message)
         except _NOBODY_THERE as error:
@@ -171,13 +170,20 @@ class NoticeLoop:
     async def _write(self, notice: Notice, message: LiveMessage) -> None:
         """Edit the live message; send one when there is none, or when the end would otherwise not be noticed."""
         live = notice.message_id
-        if live is None:
+        if not notice.documents:
+            await self._correct(notice, message)
+        elif live is None:
             await self._send(notice, message)
         elif message.is_final and _was_promised(notice):
             await self._send(notice, message)
             await self._remove(notice.chat_id, live)
         elif not await edit(self._bot, notice.chat_id, live, message.html, message.keyboard) and message.is_final:
             await self._send(notice, message)
+
+    async def _correct(self, notice: Notice, message: LiveMessage) -> None:
+        """All of it was removed: what stands there must not promise anything, but nobody waits for a new message."""
+        if notice.message_id is not None:
+            await edit(self._bot, notice.chat_id, notice.message_id, message.html, message.keyboard)
 
     async def _remove(self, chat: ChatId, message: MessageId) -> None:
         with contextlib.suppress(TelegramBadRequest):  # the person removed it first

@@ -172,6 +172,7 @@ class Notice:
     message_id: MessageId | None  # the live message; None when it has not been sent yet
     language: str
     revision: int  # to be confirmed once shown
+    removed: int = 0  # of its documents, which are in the base no longer
     documents: tuple[DocumentCard, ...]
 
 

@@ -124,11 +124,12 @@ class IntakeQueue(Protocol):
         ...
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        """Read the source of a ready document anew; what has changed takes its place without asking.
+        """Read the source of a ready document anew; what has changed takes its place without asking. What could not be
+        read is tried again as it is, in one step, so that nothing can lose it.
 
         `batch` says who asked and where the live message goes; its sources do not count, and its message may be that of
         the button. While the source is being read already, that is the answer (`created` is False). None when the base
-        holds no such document, or nothing that can be read anew (a note).
+        holds no such document, or nothing that can be read anew (a note, what was cancelled).
         """
         ...
 

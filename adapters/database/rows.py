@@ -138,6 +138,7 @@ def notice(row: Row) -> Notice:
         message_id=_message(row, "message_id"),
         language=text(row, "language"),
         revision=integer(row, "revision"),
+        removed=integer(row, "removed"),
         documents=tuple(document_card(card) for card in items(row, "documents") if isinstance(card, dict)),
     )
 

@@ -5,7 +5,7 @@ this process, so that it needs no running worker and survives kill -9 like any o
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from math import inf
 from pathlib import Path
 
@@ -27,11 +27,32 @@ class SourceMissing(Exception):
 
 async def add_sources(
     parts: Parts, worker: Worker, base: BaseId, sources: Sequence[str], *, with_sections: bool = False
-) -> AsyncIterator[tuple[str, DocumentCard | SourceMissing]]:
+) -> AsyncGenerator[tuple[str, DocumentCard | SourceMissing], None]:
     """Each source with what became of it, in the order in which they end; as many at once as the settings allow.
 
-    With `with_sections` an address stands for the page and the pages below it.
+    With `with_sections` an address stands for the page and the pages below it. Closing it ends what is being read.
     """
+    found: list[tuple[str, Source]] = []
+    for named in sources:
+        try:
+            found.append((named, _source(named, with_sections=with_sections)))
+        except SourceMissing as error:
+            yield named, error
+    found.sort(key=lambda each: _weight(each[1]), reverse=True)
+    works = _begin(parts, worker, base, found)
+    try:
+        for finished in asyncio.as_completed(works):
+            yield await finished
+    finally:  # one of them failed, or nobody listens any more: what is held goes back into the queue
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
+
+
+def _begin(
+    parts: Parts, worker: Worker, base: BaseId, found: Sequence[tuple[str, Source]]
+) -> "list[asyncio.Task[tuple[str, DocumentCard | SourceMissing]]]":
+    """A task for each, since `as_completed` would begin coroutines in no order."""
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
 
     async def add(named: str, group: _Group, position: int) -> tuple[str, DocumentCard | SourceMissing]:
@@ -43,21 +64,12 @@ async def add_sources(
             except SourceMissing as error:
                 return named, error
 
-    found: list[tuple[str, Source]] = []
-    for named in sources:
-        try:
-            found.append((named, _source(named, with_sections=with_sections)))
-        except SourceMissing as error:
-            yield named, error
-    found.sort(key=lambda each: _weight(each[1]), reverse=True)
     works = []
     for first in range(0, len(found), ENQUEUED_TOGETHER):
         members = found[first : first + ENQUEUED_TOGETHER]
         group = _Group(parts, base, [source for _, source in members])
-        # Tasks, since `as_completed` would begin them in no order.
         works += [asyncio.create_task(add(named, group, place)) for place, (named, _) in enumerate(members)]
-    for finished in asyncio.as_completed(works):
-        yield await finished
+    return works
 
 
 class _Group:
@@ -72,7 +84,7 @@ class _Group:
         """What the source of this place has become. Raises DatabaseAway."""
         if self._enqueuing is None:
             self._enqueuing = asyncio.create_task(self._enqueue())
-        return (await asyncio.shield(self._enqueuing))[position].id
+        return (await self._enqueuing)[position].id
 
     async def _enqueue(self) -> list[EnqueuedDocument]:
         return await self._parts.stores.intake.enqueue(self._batch, hold_s=HOLD_S)

@@ -5,7 +5,7 @@ In: settings and arguments. Out: lines or JSON on stdout, and the exit code.
 
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, SourceMissing, add_sources
@@ -40,8 +40,12 @@ async def add_to_base(
     """`baza add`: 1 when a source could not be added."""
     words = words_of(settings)
     failed = False
-    async with _open_base(settings, base_name) as (parts, base), parts.open_worker() as worker:
-        async for source, outcome in add_sources(parts, worker, base, sources, with_sections=with_sections):
+    async with (
+        _open_base(settings, base_name) as (parts, base),
+        parts.open_worker() as worker,
+        aclosing(add_sources(parts, worker, base, sources, with_sections=with_sections)) as ended,
+    ):
+        async for source, outcome in ended:
             error = _error(outcome, words)
             failed = failed or error is not None
             if as_json:

@@ -80,6 +80,7 @@ async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
 
 async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     removed = await services.library.clean_base(talk.base_id)
+    services.wake()  # live messages of what was being read say so
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 

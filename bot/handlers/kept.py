@@ -15,10 +15,10 @@ from bot.replies.receipts import TITLE_CHARACTERS
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.documents import DocumentCard, SourceType
 from domain.ids import BatchId, DocumentId, MessageId
 from domain.people import Mode
-from ingestion.intake import link_of, section_of
+from ingestion.intake import section_of
 from ingestion.records import Batch, Source
 
 REFRESHABLE = frozenset({SourceType.LINK, SourceType.SITE})
@@ -76,10 +76,7 @@ async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, 
     card = await _link_of(callback_data.document, query, services, talk)
     if card is None:
         return
-    begun: object = await services.intake.refresh(_batch((), shown, talk), card.id)
-    if card.status is DocumentStatus.FAILED:
-        await services.library.delete(talk.base_id, card.id)
-        begun = begun or await services.intake.enqueue(_batch((_source_of(card),), shown, talk))
+    begun = await services.intake.refresh(_batch((), shown, talk), card.id)
     await acknowledge(query, talk.words.plain("refresh-begun" if begun else "document-gone"), alert=not begun)
     services.wake()
 
@@ -102,12 +99,6 @@ async def _link_of(document: str, query: CallbackQuery, services: Services, talk
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return None
     return card
-
-
-def _source_of(card: DocumentCard) -> Source:
-    if card.source_type is SourceType.SITE:
-        return section_of(card.source_identifier)
-    return link_of(card.source_identifier, author=card.author, published_at=card.published_at)
 
 
 def _batch(sources: tuple[Source, ...], shown: Message, talk: Talk) -> Batch:

@@ -96,6 +96,7 @@ async def delete(
         no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
         await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
     elif await services.library.delete(talk.base_id, card.id):
+        services.wake()  # the live message of what was being read says so
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
         await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
     await acknowledge(query)

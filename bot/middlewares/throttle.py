@@ -2,12 +2,12 @@
 
 In: messages and button presses. Out: those within the limit; the first one beyond it is answered with a warning, the
 others are dropped. What comes many at a time has a larger limit of its own: a folder or an album dropped into База and
-a conversation forwarded to it arrive as one burst.
+a conversation forwarded to it arrive as one burst. In Чат files alone do: voice messages and forwards are questions.
 """
 
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,8 @@ from bot.texts import language_of
 
 WINDOW_S = 60.0
 BURST_FACTOR = 10  # files and forwards cost a row in the queue, questions cost a model
-BURSTS = ("document", "photo", "voice", "audio", "video", "video_note", "animation", "forward_origin")
+FILES = ("document", "photo", "audio", "video", "animation")
+BURSTS = (*FILES, "voice", "video_note", "forward_origin")
 """Fields of a message that is picked with others and sent at once."""
 
 Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
@@ -35,8 +36,12 @@ class _Recent:
 class Throttle(BaseMiddleware):
     """Counts in memory, for each person; a restart forgets it."""
 
-    def __init__(self, services: Services, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, services: Services, *, bursts: Sequence[str] = BURSTS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Messages with one of the fields `bursts` have the larger limit."""
         self._services = services
+        self._bursts = bursts
         self._clock = clock
         self._recent: dict[tuple[int, bool], _Recent] = {}
 
@@ -44,7 +49,7 @@ class Throttle(BaseMiddleware):
         """See the module."""
         if not isinstance(event, Message | CallbackQuery) or event.from_user is None:
             return None
-        in_burst = isinstance(event, Message) and any(getattr(event, field) for field in BURSTS)
+        in_burst = isinstance(event, Message) and any(getattr(event, name) for name in self._bursts)
         recent = self._of(event.from_user.id, in_burst)
         limit = self._services.messages_per_minute * (BURST_FACTOR if in_burst else 1)
         if len(recent.times) < limit:

@@ -45,19 +45,25 @@ class LiveMessage:
     is_final: bool
 
 
-def live_message(documents: Sequence[DocumentCard], words: Words, changes: Changes | None = None) -> LiveMessage:
-    """One document in full, several as a line each and a total."""
+def live_message(
+    documents: Sequence[DocumentCard], words: Words, changes: Changes | None = None, *, removed: int = 0
+) -> LiveMessage:
+    """One document in full, several as a line each and a total; then how many were `removed` from the base."""
     is_final = all(document.status.is_final for document in documents)
+    if not documents:
+        return LiveMessage(html=words("receipt-removed", count=removed), keyboard=None, is_final=is_final)
+    too = words("receipt-removed-too", count=removed) if removed else ""
     if len(documents) == 1:
-        html = "\n".join(filter(None, [describe(documents[0], words), (changes or {}).get(documents[0].id, "")]))
-        return LiveMessage(html=html, keyboard=rows(*_buttons(documents[0], words)), is_final=is_final)
-    return LiveMessage(html=_list(documents, words), keyboard=_batch_buttons(documents, words), is_final=is_final)
+        lines = [describe(documents[0], words), (changes or {}).get(documents[0].id, ""), too]
+        keyboard = rows(*_buttons(documents[0], words))
+        return LiveMessage(html="\n".join(filter(None, lines)), keyboard=keyboard, is_final=is_final)
+    return LiveMessage(html=_list(documents, too, words), keyboard=_batch_buttons(documents, words), is_final=is_final)
 
 
-def _list(documents: Sequence[DocumentCard], words: Words) -> str:
+def _list(documents: Sequence[DocumentCard], too: str, words: Words) -> str:
     """As many lines as fit, and what the total is."""
     lines = [describe_in_line(document, words) for document in documents]
-    total = _total(documents, words)
+    total = "\n".join(filter(None, [_total(documents, words), too]))
     shown = len(lines)
     while shown and utf16_length(text := _joined(lines, shown, total, words)) > MESSAGE_LIMIT:
         shown -= 1

@@ -144,8 +144,9 @@ def _forbidden(host: str, detail: str) -> SourceError:
 
 
 def _as_written(host: str) -> str:
-    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: what reaches the resolver is not what people know."""
+    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: what reaches the resolver is not what people know. httpx translates a
+    name only where its first part is foreign."""
     try:
-        return httpx.URL(scheme="http", host=host).host
+        return ".".join(httpx.URL(scheme="http", host=part).host for part in host.split("."))
     except (httpx.InvalidURL, ValueError):
         return host

@@ -24,7 +24,8 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
-_REFRESH = re.compile(r"\s*(\d+)[\d.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+"""Gives no digit back: a long number that nothing follows would be cut in two at each of them."""
 SOON_S = 5  # a page that goes on later is there to be read
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 

@@ -21,7 +21,8 @@ from ingestion.spool import Spool, Spooled, Writing
 FILE_FAILURES = "file-"
 FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of FailureCode.FILE_*
 
-LINE_CHARS = 100_000  # of text in a line, if no block is longer: a millisecond's work for the reading side
+LINE_CHARS = 100_000  # in a line, if no block is longer: a millisecond's work for the reading side
+FRAME_CHARS = 80  # about what a line says of a block besides its words
 
 JsonObject = Mapping[str, JsonValue]
 
@@ -74,7 +75,12 @@ def _block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
     """A long document's were written while it was read (`outline`)."""
     if isinstance(blocks, Spooled) and blocks.writing is BLOCKS:
         return blocks.written()
-    return map(encode_blocks, in_portions(blocks, lambda block: len(block.text), limit=LINE_CHARS))
+    return map(encode_blocks, in_portions(blocks, written_chars, limit=LINE_CHARS))
+
+
+def written_chars(block: Block) -> int:
+    """About how many it takes in a line: of many brief blocks under long headings the headings take most."""
+    return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
 
 
 def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:
@@ -163,8 +169,8 @@ BLOCKS = Writing(write=encode_blocks, read=_decode_blocks)
 
 def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
     """Add them as they come, so that only some pages of them are held. Raises OSError."""
-    for portion in in_portions(blocks, lambda block: len(block.text), limit=LINE_CHARS):
-        spool.add(portion, size=sum(len(block.text) for block in portion))
+    for portion in in_portions(blocks, written_chars, limit=LINE_CHARS):
+        spool.add(portion, size=sum(map(written_chars, portion)))
 
 
 def _blocks_from_json(blocks: JsonValue) -> list[Block]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from domain.locator import Locator
-from ingestion.parsers.codec import BLOCKS
+from ingestion.parsers.codec import BLOCKS, written_chars
 from ingestion.records import Block, BlockKind
 from ingestion.spool import Spool
 
@@ -64,7 +64,7 @@ class Outline:
         """Add blocks that are made already, where they stand."""
         self.flush()
         for block in blocks:
-            self._blocks.append(block, size=len(block.text))
+            self._blocks.append(block, size=written_chars(block))
 
     def finish(self) -> Sequence[Block]:
         """All blocks, after the last one was added: a tuple, but of a long document."""
@@ -76,4 +76,5 @@ class Outline:
         if self._located != (self.place, headings):  # most blocks stand where the one before them does
             self._located = (self.place, headings)
             self._locator = replace(self.place, headings=headings)
-        self._blocks.append(Block(kind=kind, text=text, locator=self._locator, level=level), size=len(text))
+        block = Block(kind=kind, text=text, locator=self._locator, level=level)
+        self._blocks.append(block, size=written_chars(block))

@@ -54,6 +54,7 @@ create table batches (
   notice_message_id bigint,                -- our live message
   revision          bigint not null default 1,
   shown_revision    bigint not null default 0,
+  removed           int not null default 0,  -- of its documents; while nobody was told, the row outlives the last
   notice_due_at     timestamptz not null default now(),
   created_at        timestamptz not null default now()
 );
@@ -137,6 +138,7 @@ create table documents (
 create index documents_base on documents (base_id, created_at desc, id);
 create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
 create index documents_working on documents (base_id) where phase = 'working';
+create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
 create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
 create index documents_lineage on documents (lineage);

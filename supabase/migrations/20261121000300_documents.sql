@@ -84,6 +84,10 @@ begin
     where b.base_id = p_base::uuid and b.chat_id = (sent ->> 'chat_id')::bigint
       and (b.message_id = (sent ->> 'message_id')::bigint or b.media_group = sent ->> 'media_group')
     limit 1 for update;
+    if not found then -- its documents are being removed at this moment
+      return query select * from enqueue_batch(p_base, p_batch, p_hold_s);
+      return;
+    end if;
     return query
     select d.id, (row_number() over (order by d.position))::int - 1, false from documents d
     where d.batch_id = its_batch and d.message_id = (sent ->> 'message_id')::bigint

@@ -24,7 +24,9 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 begin
   return query
-  select d.* from documents d where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id;
+  select d.* from documents d
+  where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+    and d.base_id = p_held.base_id;
 end $$;
 comment on function ready_before is
   'Internal: the ready version that this document is to take the place of, if any. One plan serves, whenever it was made: '
@@ -52,7 +54,9 @@ begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
   if found then
-    p_held := in_lineage(p_held);
+    if p_held.source_type = 'path' then -- whoever sends an address again is told since when it is here
+      p_held := in_lineage(p_held);
+    end if;
     perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other)
       || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
     return query select other.id, null::uuid, other.chunks;
@@ -86,7 +90,7 @@ as $$
 declare
   its_lineage uuid;
 begin
-  if p_held.source_type <> 'path' then
+  if p_held.source_type not in ('path', 'link', 'site') then
     return p_held;
   end if;
   its_lineage := (select d.lineage from ready_namesake(p_held) d);
@@ -97,8 +101,8 @@ begin
   return p_held;
 end $$;
 comment on function in_lineage is
-  'Internal: the document, made a version of the one that was read from the same place of this machine: nobody is '
-  'asked.';
+  'Internal: the document, made a version of the one that was read from the same place of this machine or of the web: '
+  'nobody is asked.';
 
 create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
   p_media_type text default null, p_edition text default null)

@@ -46,7 +46,7 @@ create function is_called(p_title text, p_identifier text, p_words text)
 returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select p_words is null or not exists (
+  select not exists (
     select from unnest(string_to_array(replace(lower(p_words), 'ё', 'е'), ' ')) word
     where strpos(replace(lower(p_title || E'\n' || p_identifier), 'ё', 'е'), word) = 0)
 $$;
@@ -59,7 +59,7 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select * from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
-    and is_called(d.title, d.source_identifier, p_name_contains)
+    and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
   order by d.created_at desc, d.id
   limit p_limit offset p_offset
 $$;
@@ -72,7 +72,7 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select count(*), coalesce(sum(d.chunks), 0)::bigint from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
-    and is_called(d.title, d.source_identifier, p_name_contains)
+    and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
 $$;
 comment on function count_base is
   'How many documents `list_documents` has, and their passages; without a name, what `clean_base` would remove.';
@@ -83,7 +83,8 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select card.* from documents d join document_cards card on card.id = coalesce((
     select current.id from documents current
-    where d.status = 'superseded' and current.lineage = d.lineage and current.status = 'ready'), d.id)
+    where d.status = 'superseded' and current.base_id = d.base_id and current.lineage = d.lineage
+      and current.status = 'ready'), d.id)
   where d.base_id = p_base::uuid and d.id = p_document::uuid
 $$;
 comment on function document_card is
@@ -94,7 +95,8 @@ create function document_versions(p_base text, p_document text)
 returns setof document_cards
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select card.* from documents d join documents v on v.lineage = d.lineage join document_cards card on card.id = v.id
+  select card.* from documents d join documents v on v.base_id = d.base_id and v.lineage = d.lineage
+    join document_cards card on card.id = v.id
   where d.base_id = p_base::uuid and d.id = p_document::uuid
     and (v.id = d.id or v.status = 'superseded' and v.version < d.version)
   order by card.version desc limit 900
@@ -205,41 +207,41 @@ as $$
 #variable_conflict use_column
 declare
   doomed documents;
-  its_batches uuid[];
+  its_versions uuid[];
 begin
   perform lock_base(p_base::uuid);
   select * into doomed from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
   if not found then
     return;
   end if;
-  with gone as (
-    delete from documents d
-    where d.id = doomed.id or doomed.status = 'ready' and d.lineage = doomed.lineage and d.status = 'superseded'
-    returning d.batch_id
-  )
-  select array_agg(distinct gone.batch_id) into its_batches from gone;
-  delete from batches b
-  where b.id = any (its_batches) and not exists (select from documents d where d.batch_id = b.id);
+  select array_agg(d.id) into its_versions from documents d
+  where d.base_id = doomed.base_id and d.lineage = doomed.lineage
+    and (d.id = doomed.id or doomed.status = 'ready' and d.status = 'superseded');
+  update documents d set error_params = d.error_params - 'title' - 'source_identifier'
+  where d.base_id = doomed.base_id and d.status = 'choosing'
+    and d.error_params ->> 'document_id' = any (its_versions::text[]);
+  delete from documents d
+  where d.id = any (its_versions || array(
+    select twin.id from documents twin
+    where twin.base_id = doomed.base_id and twin.status = 'duplicate'
+      and twin.error_params ->> 'document_id' = any (its_versions::text[])));
   return query select doomed.id, doomed.batch_id;
 end $$;
 comment on function delete_document is
-  'Removes a document with its earlier versions and all that is stored of them, in whatever state; no row when there '
-  'is none.';
+  'Removes a document with its earlier versions and all that is stored of them, in whatever state, and what had the same '
+  'content when it came; no row when there is none. Of batches see `tell_removed`.';
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  its_batches uuid[];
   held record;
 begin
   perform lock_base(p_base::uuid);
   perform from documents d where d.base_id = p_base::uuid order by d.id for update; -- workers finish their call first
   select * into held from count_base(p_base);
-  with gone as (delete from documents d where d.base_id = p_base::uuid returning d.batch_id)
-  select array_agg(distinct gone.batch_id) into its_batches from gone;
-  delete from batches b where b.id = any (its_batches);
+  delete from documents d where d.base_id = p_base::uuid;
   return query select held.documents, held.chunks;
 end $$;
 comment on function clean_base is

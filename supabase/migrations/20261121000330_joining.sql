@@ -64,6 +64,53 @@ comment on function join_note is
   'Adds the words of a message to the note that the same person sent one or two messages before, while that one is '
   'held; no row when there is none. The same message again changes nothing (joined is false).';
 
+create function begin_batch(p_base uuid, p_batch jsonb)
+returns uuid
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  insert into batches (base_id, chat_id, thread_id, language)
+  values (p_base, (p_batch ->> 'chat_id')::bigint, (p_batch ->> 'thread_id')::bigint, p_batch ->> 'language')
+  returning id
+$$;
+comment on function begin_batch is 'Internal: a live message of its own for what a button asked for.';
+
+create function edition_of(p_ready documents)
+returns jsonb
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select case when p_ready.meta ? 'edition' then jsonb_build_object('edition',
+    p_ready.meta -> 'edition' || jsonb_build_object('content_hash', p_ready.content_hash)) else '{}' end
+$$;
+comment on function edition_of is
+  'Internal: the `meta` of a document that reads the source of this one anew; a server that is told the edition need '
+  'not send the same again.';
+
+create function try_again(p_failed documents, p_current documents, p_sent jsonb)
+returns void
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  its_batch uuid := p_failed.batch_id;
+begin
+  perform from batches b where b.id = its_batch and b.chat_id is not null and b.shown_revision < b.revision for update;
+  if found then -- nobody was told of the failure yet: its live message goes on
+    perform touch_batch(its_batch);
+  else
+    its_batch := begin_batch(p_failed.base_id, p_sent);
+  end if;
+  update documents d
+  set batch_id = its_batch, position = case when d.batch_id = its_batch then d.position else 0 end, status = 'queued',
+      attempts = 0, run_after = now(), waits_for_service = false, started_at = null, finished_at = null,
+      progress_done = 0, progress_total = 0, error_code = null, error_params = '{}', error_detail = null,
+      content_hash = null, meta = edition_of(p_current)
+  where d.id = p_failed.id;
+  delete from batches b
+  where b.id = p_failed.batch_id and not exists (select from documents d where d.batch_id = b.id);
+end $$;
+comment on function try_again is
+  'Internal: what could not be read is in the queue as if it had just been sent, in one step: it is never in neither '
+  'state. `p_current` is the version that the base holds, if any.';
+
 create function refresh_document(p_base text, p_document text, p_batch text)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
   size_bytes bigint, media_type text, lane text)
@@ -72,36 +119,38 @@ as $$
 #variable_conflict use_column
 declare
   sent constant jsonb := p_batch::jsonb;
+  asked documents;
   current documents;
   its_id uuid;
-  its_batch uuid;
+  is_new boolean;
 begin
   perform lock_base(p_base::uuid); -- the same wish twice is one reading
-  select d.* into current from documents asked join documents d on d.lineage = asked.lineage
-  where asked.base_id = p_base::uuid and asked.id = p_document::uuid and d.status = 'ready' and d.source_type <> 'note';
-  if not found then
-    return;
-  end if;
-  select d.id into its_id from documents d where d.lineage = current.lineage and d.phase <> 'ended' limit 1;
-  if not found then
-    insert into batches (base_id, chat_id, thread_id, language)
-    values (current.base_id, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint, sent ->> 'language')
-    returning batches.id into its_batch;
+  select * into asked from documents d
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.source_type <> 'note';
+  select d.id into its_id from documents d
+  where d.base_id = asked.base_id and d.lineage = asked.lineage and d.phase <> 'ended' limit 1;
+  is_new := not found;
+  select * into current from documents d
+  where d.base_id = asked.base_id and d.lineage = asked.lineage and d.status = 'ready';
+  if is_new and asked.status = 'failed' then
+    perform try_again(asked, current, sent);
+    its_id := asked.id;
+  elsif is_new and found then
     insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
       source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
       media_type, lane, lineage, chosen, meta)
-    values (current.base_id, its_batch, 0, (sent ->> 'user_id')::bigint, current.sender, current.chat_id, current.message_id,
-      current.source_type, current.source_identifier, current.name_key, current.source_title, current.given_title,
+    values (current.base_id, begin_batch(current.base_id, sent), 0, (sent ->> 'user_id')::bigint, current.sender,
+      current.chat_id, current.message_id, current.source_type, current.source_identifier, current.name_key, current.source_title, current.given_title,
       current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type,
-      current.lane, current.lineage, true, case when current.meta ? 'edition' then jsonb_build_object(
-        'edition', current.meta -> 'edition' || jsonb_build_object('content_hash', current.content_hash)) else '{}' end)
+      current.lane, current.lineage, true, edition_of(current))
     returning d.id into its_id;
   end if;
   return query
-  select its_id, its_batch is not null, current.source_type, current.source_identifier, current.source_title,
-    current.source_url, current.file_id, current.size_bytes, current.media_type, current.lane;
+  select d.id, is_new, d.source_type, d.source_identifier, d.source_title, d.source_url, d.file_id, d.size_bytes,
+    d.media_type, d.lane
+  from documents d where d.id = its_id;
 end $$;
 comment on function refresh_document is
-  'Has the source of a ready document read anew, as its next version; any version of it may be named, also one that '
-  'failed. Who asked and where the live message goes is in the batch. While it is being read already, that one is answered. No row when there is nothing that can be read '
-  'anew.';
+  'Has the source of a ready document read anew, as its next version; any version of it may be named. What could not be '
+  'read is tried again as it is. Who asked and where the live message goes is in the batch. While it is being read '
+  'already, that one is answered. No row when there is nothing that can be read anew.';

@@ -1,6 +1,36 @@
 -- The live messages of batches. In: what the bot has shown. Out: what it has to show next. They survive restarts.
 -- These take a batch and no base: they are the bot's own work on messages that it sent, over all bases.
 
+create function tell_removed() returns trigger
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  if not exists (select from old_rows) then -- it follows from the next statement
+    return null;
+  end if;
+  delete from batches b -- nobody waits for its message, or the message says already how all of it ended
+  using (select batch_id, bool_and(phase = 'ended') as were_over from old_rows group by batch_id) gone
+  where b.id = gone.batch_id and (b.chat_id is null or gone.were_over and b.shown_revision >= b.revision)
+    and not exists (select from documents d where d.batch_id = b.id);
+  update batches b
+  set removed = b.removed + gone.documents,
+      revision = b.revision + (not gone.were_over or b.shown_revision < b.revision)::int,
+      message_id = case when left_over.any_left then b.message_id end,
+      media_group = case when left_over.any_left then b.media_group end
+  from (select batch_id, count(*)::int as documents, bool_and(phase = 'ended') as were_over
+        from old_rows group by batch_id) gone
+    cross join lateral (select exists (select from documents d where d.batch_id = gone.batch_id) as any_left) left_over
+  where b.id = gone.batch_id;
+  return null;
+end $$;
+comment on function tell_removed is
+  'Internal: a live message that has not told of an end yet is due once more when its documents are removed. Without '
+  'documents its batch holds nothing of them, is found by its message no longer, and goes when that was shown '
+  '(`confirm_notice`).';
+-- After `documents_removed`, which locks the row of the base: triggers run in the order of their names.
+create trigger documents_removed_told after delete on documents
+  referencing old table as old_rows for each statement execute function tell_removed();
+
 create function attach_notice(p_batch text, p_message bigint)
 returns table (id uuid, notice_message_id bigint)
 language sql security invoker set search_path = public, extensions, pg_temp
@@ -11,7 +41,7 @@ comment on function attach_notice is 'Remembers which message of ours is the liv
 
 create function due_notices(p_limit int, p_hold_s double precision)
 returns table (batch_id uuid, chat_id bigint, thread_id bigint, reply_to bigint, message_id bigint, language text,
-  revision bigint, documents jsonb)
+  revision bigint, removed int, documents jsonb)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
   with due as (
@@ -23,7 +53,7 @@ as $$
       for update skip locked)
     returning b.*
   )
-  select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision,
+  select b.id, b.chat_id, b.thread_id, b.message_id, b.notice_message_id, b.language, b.revision, b.removed,
     coalesce((select jsonb_agg(to_jsonb(card) order by card.position)
               from document_cards card where card.batch_id = b.id), '[]')
   from due b order by b.created_at, b.id
@@ -34,10 +64,17 @@ comment on function due_notices is
 
 create function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)
-language sql security invoker set search_path = public, extensions, pg_temp
+language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
+#variable_conflict use_column
+begin
+  return query
   update batches b set shown_revision = greatest(b.shown_revision, p_revision), notice_due_at = now()
   where b.id = p_batch::uuid
-  returning b.id, b.shown_revision
-$$;
-comment on function confirm_notice is 'A batch is shown up to this revision; a newer one is due at once.';
+  returning b.id, b.shown_revision;
+  delete from batches b
+  where b.id = p_batch::uuid and b.shown_revision >= b.revision and b.removed > 0
+    and not exists (select from documents d where d.batch_id = b.id);
+end $$;
+comment on function confirm_notice is
+  'A batch is shown up to this revision; a newer one is due at once. One whose documents were all removed goes.';

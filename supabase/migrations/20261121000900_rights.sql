@@ -24,7 +24,8 @@ declare
     'insert_blocks', 'put_blocks', 'add_blocks', 'publish_document', 'postpone_document', 'fail_document',
     'documents_ahead', 'is_called', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
     'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
-    'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'refresh_document',
+    'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'begin_batch', 'edition_of', 'try_again',
+    'refresh_document',
     'save_feedback', 'save_turn', 'local_day', 'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status',
     'failures_by_code', 'overall_statistics', 'overall_by_day', 'steps_by_action', 'save_table', 'read_table',
     'forget_tables',
@@ -42,7 +43,7 @@ declare
     'outdated_chunks', 'outdated_bases', 'outdated_documents', 'chunks_to_embed', 'store_next_vectors', 'switch_model',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',
     'unsummarised_pairs', 'save_summary', 'list_sessions', 'resume_session', 'clean_chat',
-    'attach_notice', 'due_notices', 'confirm_notice',
+    'tell_removed', 'attach_notice', 'due_notices', 'confirm_notice',
     'receive_update', 'finish_update', 'unfinished_updates', 'begin_update_again', 'schema_version'];
   service constant boolean := exists (select from pg_roles where rolname = 'service_role');
   outsiders constant text[] := array(

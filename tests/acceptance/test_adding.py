@@ -1,5 +1,7 @@
 """`baza add` with many files: put into the queue some at a time, the largest first, each told once."""
 
+import asyncio
+from contextlib import aclosing
 from pathlib import Path
 
 from bot.app import open_parts
@@ -29,3 +31,14 @@ async def test_the_largest_files_are_read_first_and_none_is_left_out(tmp_path: P
     assert isinstance(outcomes.pop(missing), SourceMissing)
     assert [name for name, _ in ended if name != missing] == files[::-1]
     assert {card.status for card in outcomes.values() if isinstance(card, DocumentCard)} == {DocumentStatus.READY}
+
+
+async def test_when_nobody_listens_any_more_nothing_goes_on(tmp_path: Path, database_url: str) -> None:
+    files = make_files(tmp_path)
+    settings = Settings.read({"BAZA_HOME": str(tmp_path), "DATABASE_URL": database_url, "WORKER_CONCURRENCY": "1"})
+    async with open_parts(settings) as parts, parts.open_worker() as worker:
+        base = await parts.stores.people.open_named_base("left")
+        others = asyncio.all_tasks()
+        async with aclosing(add_sources(parts, worker, base, files)) as ended:
+            await anext(ended)
+        assert not [task for task in asyncio.all_tasks() - others if "adding.py" in repr(task)]

@@ -115,6 +115,42 @@ async def test_a_link_is_refreshed_into_a_new_version(start: Start) -> None:
     assert "изменён 1 абзац" in receipt.text
 
 
+async def test_a_link_that_is_sent_again_is_one_document(start: Start) -> None:
+    page_of = "<html><head><title>Цены</title></head><body><article><h1>Цены</h1><p>{}</p></article></body></html>"
+    fare = (
+        "Проезд по городу стоит {} рублей для взрослых, дети до семи лет ездят бесплатно, багаж оплачивается отдельно."
+    )
+    async with serve_web() as web, start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
+        await enter(you, "base")
+        for price, receipt in (
+            ("сорок", "✅ Цены в базе"),
+            ("пятьдесят", "✅ Цены: заменил"),
+            ("пятьдесят", "уже есть"),
+        ):
+            web.replies["/a"] = Reply(body=page_of.format(fare.format(price)).encode())
+            await you.wait_for(receipt, READ_S, after=await you.say(web.url("/a")))
+        await you.say("/docs")
+        await you.wait_for("Документы: 1")
+
+
+async def test_a_link_that_could_not_be_read_is_tried_again_by_its_card(start: Start) -> None:
+    words = "Проезд по городу стоит сорок рублей для взрослых, дети до семи лет ездят бесплатно. " * 3
+    page_of = f"<html><head><title>Цены</title></head><body><article><p>{words}</p></article></body></html>"
+    async with serve_web() as web:
+        web.replies["/a"] = Reply(status=404)
+        async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
+            await enter(you, "base")
+            await you.say(web.url("/a"))
+            await you.wait_for("нет такой страницы", READ_S)
+            web.replies["/a"] = Reply(body=page_of.encode())
+            await you.say("/docs")
+            await you.press("1", await you.wait_for("Документы: 1"))
+            await you.press("Обновить", await you.wait_for("добавлен"))
+            await you.wait_for("✅ Цены в базе", READ_S)
+            await you.say("/docs")
+            await you.wait_for("Документы: 1")
+
+
 async def test_a_link_that_its_server_calls_unchanged_is_not_sent_again(start: Start) -> None:
     words = "Проезд по городу стоит сорок рублей для взрослых, дети до семи лет ездят бесплатно. " * 3
     page_of = f"<html><head><title>Цены</title></head><body><article><p>{words}</p></article></body></html>"

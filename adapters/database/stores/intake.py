@@ -3,13 +3,17 @@
 In: batches of sources. Out: the documents that were made of them. Reading them is the worker's work.
 """
 
+import hashlib
+
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, name_key
+from adapters.database.payloads import iso, json_text, name_key, storable
 from adapters.database.transport import Transport
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from ingestion.records import Batch, EnqueuedDocument, Source
+
+_ADDRESSES = frozenset({SourceType.LINK, SourceType.SITE})
 
 
 class IntakeStore:
@@ -84,7 +88,10 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
 
 
 def _name_key(source: Source) -> str | None:
-    """By which a later file of this name is known; what was given a title has no name. A path is one place."""
+    """By which a later file of this name is known; what was given a title has no name. A path and an address are one
+    place each; of an address a digest, since an index holds 2,700 bytes and it may have more."""
+    if source.type in _ADDRESSES:
+        return hashlib.sha256(storable(source.identifier).encode()).hexdigest()
     if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
     return source.identifier if source.type is SourceType.PATH else None

@@ -45,6 +45,14 @@ list-more = { $first } and { $count } more
 
 receipt-cancelled = Cancelled: <b>{ $title }</b>
 receipt-superseded = <b>{ $title }</b>: there is a newer version.
+receipt-removed = { $count ->
+    [1] The document was deleted from the base.
+   *[other] { $count } documents were deleted from the base.
+}
+receipt-removed-too = { $count ->
+    [one] { $count } more document was deleted from the base.
+   *[other] { $count } more documents were deleted from the base.
+}
 receipt-total-working = Done { $done } of { $total }.
 receipt-total = { $total ->
     [one] { $total } document in all, { $ready } in the base.

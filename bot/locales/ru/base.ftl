@@ -47,6 +47,17 @@ list-more = { $first } и ещё { $count }
 
 receipt-cancelled = Отменено: <b>{ $title }</b>
 receipt-superseded = <b>{ $title }</b>: есть более новая версия.
+receipt-removed = { $count ->
+    [1] Документ удалён из базы.
+    [one] { $count } документ удалён из базы.
+    [few] { $count } документа удалены из базы.
+   *[other] { $count } документов удалено из базы.
+}
+receipt-removed-too = { $count ->
+    [one] Ещё { $count } документ удалён из базы.
+    [few] Ещё { $count } документа удалены из базы.
+   *[other] Ещё { $count } документов удалено из базы.
+}
 receipt-total-working = Готово { $done } из { $total }.
 receipt-total = { $total ->
     [one] Всего { $total } документ, в базе { $ready }.

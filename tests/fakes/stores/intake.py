@@ -47,12 +47,16 @@ class MemoryIntake:
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
         asked_for = self._tables.document_of(batch.base_id, document)
         rows = self._tables.documents_of(batch.base_id) if asked_for else []
-        current = next((row for row in rows if asked_for and row.lineage == asked_for.lineage and row.is_ready), None)
-        if current is None or current.source.type is SourceType.NOTE:
+        if asked_for is None or asked_for.source.type is SourceType.NOTE:
             return None
-        running = next((row for row in rows if row.lineage == current.lineage and not row.status.is_final), None)
+        running = next((row for row in rows if row.lineage == asked_for.lineage and not row.status.is_final), None)
         if running is not None:
-            return EnqueuedDocument(id=running.id, source=current.source, created=False)
+            return EnqueuedDocument(id=running.id, source=running.source, created=False)
+        current = next((row for row in rows if row.lineage == asked_for.lineage and row.is_ready), None)
+        if asked_for.status is DocumentStatus.FAILED:
+            return self._try_again(asked_for, current, batch)
+        if current is None:
+            return None
         asked = replace(batch, message_id=None, media_group=None, sources=(current.source,))
         added = self._add(self._new(asked), asked, 0, 0, 0)
         row = self._tables.documents[added.id]
@@ -61,6 +65,20 @@ class MemoryIntake:
         row.source = replace(row.source, edition=_edition_of(current))
         row.title, row.name_key, row.message_id = current.title, current.name_key, current.message_id
         return added
+
+    def _try_again(self, failed: DocumentRow, current: DocumentRow | None, batch: Batch) -> EnqueuedDocument:
+        before = failed.batch
+        if before.chat_id is None or before.shown_revision >= before.revision:
+            failed.batch, failed.position = self._new(replace(batch, message_id=None, media_group=None)), 0
+        if not any(row.batch is before for row in self._tables.documents.values()):
+            del self._tables.batches[before.id]
+        failed.status, failed.failure, failed.attempts, failed.run_after = DocumentStatus.QUEUED, None, 0, now()
+        failed.started_at = failed.finished_at = failed.content_hash = None
+        failed.done = failed.total = 0
+        failed.waits_for_service = False
+        failed.source = replace(failed.source, edition=_edition_of(current) if current else None)
+        failed.batch.revision += failed.batch is before
+        return EnqueuedDocument(id=failed.id, source=failed.source, created=True)
 
     def _redelivered(self, batch: Batch) -> list[DocumentRow]:
         if batch.message_id is None:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from adapters.database.payloads import name_key
 from domain.documents import Choice, DocumentCard, DocumentStatus, Notice, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
+from domain.locator import JsonValue
 from ingestion.errors import FailureCode
 from ingestion.records import Failure
 from rag.metering import TurnMetrics
@@ -102,8 +103,10 @@ class MemoryLibrary:
         if row is None:
             return False
         older = await self.versions(base, document) if row.is_ready else [row.card()]
-        for card in older:
-            self._tables.remove(self._tables.documents[card.id])
+        gone = {card.id for card in older}
+        for other in self._tables.documents_of(base):
+            if other.id in gone or (other.status is DocumentStatus.DUPLICATE and _twin_of(other) in gone):
+                self._tables.remove(other)
         return True
 
     async def clean_base(self, base: BaseId) -> Removed:
@@ -122,6 +125,10 @@ class MemoryLibrary:
         words = (name_contains or "").lower().replace("ё", "е").split()
         rows = [row for row in self._tables.documents_of(base) if row.is_listed]
         return [row for row in rows if all(word in _names(row) for word in words)]
+
+
+def _twin_of(row: DocumentRow) -> JsonValue:
+    return row.failure.params.get("document_id") if row.failure else None
 
 
 def _names(row: DocumentRow) -> str:
@@ -151,6 +158,9 @@ class MemoryNotices:
         if row:
             row.shown_revision = max(row.shown_revision, revision)
             row.notice_due_at = now()
+            is_empty = row.removed and not any(other.batch is row for other in self._tables.documents.values())
+            if is_empty and row.shown_revision >= row.revision:
+                del self._tables.batches[batch]
 
     def _notice(self, row: BatchRow, chat: ChatId) -> Notice:
         documents = [document for document in self._tables.documents.values() if document.batch is row]
@@ -163,6 +173,7 @@ class MemoryNotices:
             message_id=row.notice_message_id,
             language=row.language,
             revision=row.revision,
+            removed=row.removed,
             documents=tuple(self._tables.card_of(document) for document in documents),
         )
 

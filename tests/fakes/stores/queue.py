@@ -25,6 +25,9 @@ from ingestion.records import (
 )
 from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, now
 
+FILES_HERE = frozenset({SourceType.PATH})
+PLACES = FILES_HERE | {SourceType.LINK, SourceType.SITE}
+
 
 class MemoryWork:
     """Meets `ingestion.ports.WorkQueue`."""
@@ -140,6 +143,7 @@ class MemoryWork:
             raise DatabaseError("publish_document", code="23514", message=f"{len(stored)} of {chunks} chunks")
         self._put(row, last)
         row.chunks = {ordinal: kept for ordinal, kept in row.chunks.items() if ordinal < chunks}
+        self._join_lineage(row, PLACES)
         stopped = self._stopped(row)
         if stopped:
             return stopped
@@ -153,6 +157,11 @@ class MemoryWork:
         for other in self._tables.documents_of(row.batch.base_id):
             other.visible = other.visible and (other.is_ready or self._tables.may_be_found(other))
         return PublishedDocument(duplicate_of=None, chunks=chunks)
+
+    def _join_lineage(self, row: DocumentRow, types: frozenset[SourceType]) -> None:
+        """What was read from the same place before is an earlier version: nobody is asked."""
+        if row.source.type in types and (earlier := self._tables.ready_namesake(row)):
+            row.lineage = earlier.lineage
 
     def _put_blocks(self, row: DocumentRow, parsed: Document) -> None:
         row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
@@ -189,8 +198,7 @@ class MemoryWork:
 
     def _stopped(self, row: DocumentRow) -> PublishedDocument | None:
         """As a duplicate, or until the person has chosen; None: go on."""
-        if row.source.type is SourceType.PATH and (earlier := self._tables.ready_namesake(row)):
-            row.lineage = earlier.lineage
+        self._join_lineage(row, FILES_HERE)
         twin = self._tables.ready_twin(row)
         if twin is not None:
             unchanged: dict[str, JsonValue] = {"unchanged": True} if twin.lineage == row.lineage else {}

@@ -60,6 +60,7 @@ class BatchRow:
     notice_message_id: MessageId | None = None
     revision: int = 1
     shown_revision: int = 0
+    removed: int = 0
     notice_due_at: datetime = field(default_factory=now)
 
 
@@ -260,8 +261,19 @@ class Tables:
         self.answer_tables = {number: table for number, table in tables.items() if table[0] != base}
         kept = self.kept_readings.items()
         self.kept_readings = {name: reading for name, reading in kept if row.id not in reading.documents}
-        if not any(other.batch is row.batch for other in self.documents.values()):
-            self.batches.pop(row.batch.id, None)
+        self._tell_removed(row)
+
+    def _tell_removed(self, row: DocumentRow) -> None:
+        """The batch stays until its live message has told of an end, without its message when it has no documents."""
+        batch, were_over = row.batch, row.status.is_final
+        is_left = any(other.batch is batch for other in self.documents.values())
+        is_shown = batch.shown_revision >= batch.revision
+        if not is_left and (batch.chat_id is None or (were_over and is_shown)):
+            self.batches.pop(batch.id, None)
+        batch.removed += 1
+        batch.revision += not (were_over and is_shown)
+        if not is_left:
+            batch.message_id = batch.media_group = None
 
 
 def _said_above(indexed: IndexedChunk, name: NameLine) -> Mapping[str, int]:
@@ -274,7 +286,7 @@ def key_of(source: Source) -> str | None:
     """By which a later file of this name is known."""
     if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
-    return source.identifier if source.type is SourceType.PATH else None
+    return source.identifier if source.type in (SourceType.PATH, SourceType.LINK, SourceType.SITE) else None
 
 
 def _base(row: DocumentRow) -> BaseId:

@@ -146,10 +146,27 @@ async def test_a_notice_that_waits_longer_than_its_hold_is_shown_once_and_as_it_
     assert notices.confirmed == [("a", 1), ("b", 2)]
 
 
-async def test_an_emptied_batch_is_silently_confirmed() -> None:
-    bot, notices = RecordedBot(), ScriptedNotices([notice(revision=7)])
+async def test_what_was_removed_before_its_first_message_is_silently_confirmed() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(revision=7, removed=1)])
     await run(bot, notices)
     assert bot.session.calls == []
+    assert notices.confirmed == [("batch", 7)]
+
+
+async def test_a_live_message_says_that_its_documents_were_removed() -> None:
+    bot = RecordedBot()
+    notices = ScriptedNotices([notice(message_id=await live(bot), revision=7, removed=2)])
+    await run(bot, notices)
+    assert [(call.name, call.text, call.buttons) for call in bot.session.said] == [
+        ("editMessageText", "2 документа удалены из базы.", {})
+    ]
+    assert notices.confirmed == [("batch", 7)]
+
+
+async def test_a_live_message_that_is_gone_does_not_come_back_for_what_was_removed() -> None:
+    bot, notices = RecordedBot(), ScriptedNotices([notice(message_id=MessageId(5), revision=7, removed=1)])
+    await run(bot, notices)
+    assert not bot.session.messages
     assert notices.confirmed == [("batch", 7)]
 
 

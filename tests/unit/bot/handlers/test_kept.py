@@ -36,4 +36,4 @@ async def test_a_page_that_could_not_be_read_is_tried_anew() -> None:
     await anna.press(f"fresh:{document.id}")
     assert anna.popup.params["text"] == "Читаю заново."
     (again,) = anna.stores.tables.documents.values()
-    assert (again.identifier, again.status) == (PAGE, DocumentStatus.QUEUED)
+    assert (again.id, again.identifier, again.status) == (document.id, PAGE, DocumentStatus.QUEUED)

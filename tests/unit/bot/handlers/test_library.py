@@ -181,6 +181,16 @@ async def test_cleaning_the_base_asks_and_reports() -> None:
     assert not anna.stores.tables.documents
 
 
+@pytest.mark.parametrize("button", ["del:{}:1:0", "clean:base:1"])
+async def test_live_messages_are_looked_at_when_something_was_removed(button: str) -> None:
+    anna = await with_documents(1)
+    await anna.say("/docs")
+    woken = anna.woken
+    await anna.press(button.format(first(anna).id))
+    assert not anna.stores.tables.documents
+    assert anna.woken == woken + 1
+
+
 async def test_cleaning_can_be_called_off() -> None:
     anna = await with_documents(1)
     await anna.say("/clean")

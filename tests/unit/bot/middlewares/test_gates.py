@@ -6,6 +6,7 @@ import pytest
 from aiogram.types import Message, MessageEntity, User
 
 from bot.middlewares.addressed import is_addressed, without_mention
+from domain.people import Mode
 from tests.fakes.bot import GROUP, PERSON, Person
 from tests.fakes.telegram import ME
 
@@ -89,6 +90,26 @@ async def test_what_comes_many_at_a_time_is_let_through(content: dict[str, Any])
     for _ in range(10):
         await anna.send(**content)
     assert len(anna.stores.tables.documents) == 10
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"text": "пост", "forward_origin": {"type": "hidden_user", "date": 0, "sender_user_name": "Пётр"}},
+        {"voice": {"file_id": "v", "file_unique_id": "v", "duration": 1}},
+    ],
+    ids=["forwarded posts", "voice messages"],
+)
+async def test_questions_have_the_small_limit_however_they_come(content: dict[str, Any]) -> None:
+    async def hear(_: str) -> str:
+        return "вопрос"
+
+    anna = Person(changes={"messages_per_minute": 2, "hear": hear})
+    await anna.choose(Mode.CHAT)
+    for _ in range(5):
+        await anna.send(**content)
+    assert len(anna.conversation.questions) == 2
+    assert sum("Слишком много" in call.text for call in anna.session.said) == 1
 
 
 async def test_the_warning_shows_from_which_message_on_nothing_was_taken() -> None:

@@ -127,6 +127,26 @@ def test_a_hundred_documents_still_fit_one_message() -> None:
     assert text.endswith("Всего 100 документов, в базе 100.")
 
 
+@pytest.mark.parametrize(
+    ("documents", "removed", "end"),
+    [
+        ((), 1, "Документ удалён из базы."),
+        ((), 21, "21 документ удалён из базы."),
+        ((), 5, "5 документов удалено из базы."),
+        ((card(),), 1, "в очереди\nЕщё 1 документ удалён из базы."),
+        ((ready(), ready()), 2, "\n\nВсего 2 документа, в базе 2.\nЕщё 2 документа удалены из базы."),
+    ],
+)
+def test_how_many_were_removed_is_said(documents: tuple[DocumentCard, ...], removed: int, end: str) -> None:
+    message = live_message(documents, texts().for_language("ru"), removed=removed)
+    assert read_html(message.html)[0].endswith(end)
+
+
+def test_what_was_removed_has_no_buttons() -> None:
+    message = live_message((), texts().for_language("en"), removed=1)
+    assert (message.html, message.keyboard) == ("The document was deleted from the base.", None)
+
+
 def test_a_file_keeps_the_name_that_the_person_gave_it() -> None:
     assert shown(ready(title="Microsoft Word - Document1")).startswith("✅ Договор аренды.pdf в базе")
 

@@ -144,10 +144,14 @@ async def test_a_host_without_addresses_is_not_found() -> None:
     assert caught.value.code is FailureCode.PAGE_NOT_FOUND_HOST
 
 
-async def test_a_host_that_is_not_found_is_named_in_its_own_letters() -> None:
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [("xn--e1afmkfd.xn--p1ai", "пример.рф"), ("www.xn--e1afmkfd.xn--p1ai", "www.пример.рф"), ("xn--a.ru", "xn--a.ru")],
+)
+async def test_a_host_that_is_not_found_is_named_in_its_own_letters(host: str, named: str) -> None:
     with pytest.raises(SourceError) as caught:
-        await AddressGuard(resolve=FakeResolver({})).addresses("xn--e1afmkfd.xn--p1ai", 443)
-    assert caught.value.params["host"] == "пример.рф"
+        await AddressGuard(resolve=FakeResolver({})).addresses(host, 443)
+    assert caught.value.params["host"] == named
 
 
 async def test_an_allowed_host_may_lead_inside() -> None:

@@ -63,6 +63,14 @@ def test_broken_markup_is_scanned_in_linear_time(piece: str) -> None:
     assert time.thread_time() - began < 5
 
 
+@pytest.mark.parametrize("content", ["1" * 4000, "1." * 2000, "0" + " " * 4000, "0;" + " " * 4000, "0;url=" * 700])
+def test_broken_orders_to_go_on_are_read_in_linear_time(content: str) -> None:
+    began = time.thread_time()
+    for _ in range(20):
+        sent_on_to(f'<meta http-equiv="refresh" content="{content}">', url=URL)
+    assert time.thread_time() - began < 5
+
+
 @given(st.text(alphabet="<>/a!-= \"'hrefnvscipt:#x", max_size=300))
 def test_no_markup_makes_the_scan_fail(html: str) -> None:
     for link in scan_links(html, url=URL).links:

@@ -91,6 +91,18 @@ def test_a_book_comes_in_many_lines() -> None:
     assert tuple(decoded.blocks) == document.blocks
 
 
+def test_brief_blocks_under_long_headings_come_in_short_lines() -> None:
+    outline = Outline()
+    for level in range(1, 7):
+        outline.add_heading("Раздел " * 30, level)
+    for _ in range(HELD_UNPRESSED_BYTES // 1000):
+        outline.add(BlockKind.PARAGRAPH, "да")
+    blocks = outline.finish()
+    assert isinstance(blocks, Spooled)
+    for document in (Document(title="t", blocks=blocks), Document(title="t", blocks=tuple(blocks))):
+        assert max(map(len, encode_document(document))) < 3 * LINE_CHARS
+
+
 def test_what_an_outline_has_written_goes_out_as_it_is() -> None:
     outline = Outline()
     outline.add_heading("Глава", 1)

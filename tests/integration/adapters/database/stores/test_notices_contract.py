@@ -130,10 +130,11 @@ async def test_the_live_message_is_remembered(stores: Stores) -> None:
     assert (await the_notice(stores)).message_id == MessageId(42)
 
 
-async def test_the_live_message_of_a_removed_batch_is_no_mistake(stores: Stores) -> None:
+async def test_a_batch_that_is_not_there_is_no_mistake(stores: Stores) -> None:
     await send(stores, "заметка")
     notice = await the_notice(stores)
     await stores.library.clean_base(await open_base(stores))
+    await show(stores)
     await stores.notices.attach(notice.batch_id, MessageId(42))
     await stores.notices.confirm(notice.batch_id, revision=1)
     assert await stores.notices.due(limit=10, hold_s=0) == []

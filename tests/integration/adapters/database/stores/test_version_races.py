@@ -5,9 +5,13 @@ import random
 from contextlib import suppress
 from itertools import count
 
+import psycopg
+import pytest
+
+from adapters.database.errors import DatabaseError
 from adapters.database.postgres import PostgresTransport
 from domain.documents import Choice
-from domain.ids import BaseId, DocumentId
+from domain.ids import BaseId, DocumentId, UserId
 from ingestion.errors import LeaseLost
 from ingestion.records import ClaimedDocument
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
@@ -29,6 +33,7 @@ from tests.integration.adapters.database.stores.material import (
     indexed,
     open_base,
     parsed,
+    read,
     read_source,
 )
 from tests.integration.adapters.database.stores.test_races import MOMENT_S, unfinished
@@ -52,6 +57,21 @@ async def test_the_second_of_two_namesakes_waits_for_the_first_and_is_asked_abou
         done, _ = await asyncio.wait([publication], timeout=MOMENT_S)
         assert not done
     assert (await publication).namesake == first.id
+
+
+async def test_a_publication_never_takes_the_place_of_a_strangers_document(
+    postgres_transport: PostgresTransport, database_url: str
+) -> None:
+    stores = DatabaseStores(postgres_transport)
+    base, other = await open_base(stores), await open_base(stores, UserId(666))
+    theirs, _ = await read_source(stores, other, PLAN, "канарейка")
+    held = await claim_source(stores, base, PLAN)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        same = "update documents set lineage = (select d.lineage from documents d where d.id = %s) where id = %s"
+        connection.execute(same.encode(), (theirs, held.id))
+    with pytest.raises(DatabaseError):
+        await read(stores, held, "мой план")
+    assert list(await find(stores, other, "канарейка")) == ["канарейка"]
 
 
 async def test_a_question_answered_twice_at_once_has_one_answer(postgres_transport: PostgresTransport) -> None:

@@ -278,11 +278,12 @@ async def test_the_same_wish_twice_is_one_reading(stores: Stores) -> None:
     assert (first.id, first.created, second.created) == (second.id, True, False)
 
 
-async def test_a_note_and_what_is_not_ready_cannot_be_read_anew(stores: Stores) -> None:
+async def test_a_note_and_what_nobody_wants_cannot_be_read_anew(stores: Stores) -> None:
     base = await open_base(stores)
     written = await publish(stores, base, "слова")
-    queued = await claim_source(stores, base, PAGE)
-    for document in (written, queued.id):
+    unwanted = await claim_source(stores, base, PAGE)
+    await stores.library.cancel(base, unwanted.id)
+    for document in (written, unwanted.id):
         assert await stores.intake.refresh(asked_by(base), document) is None
 
 
