@@ -8,6 +8,11 @@ In: driver errors, translated by the transports of `adapters.database`. Out: exc
 class DatabaseTrouble(Exception):
     """It is away, or it refuses: for what is only remembered or counted, and is no reason to lose an answer."""
 
+    @property
+    def reason(self) -> str:
+        """For the log: what kind of trouble, and nothing of what the database was given."""
+        return type(self).__name__
+
 
 class DatabaseAway(DatabaseTrouble):
     """The database did not answer, or not in time; the call may be made again later."""

@@ -15,3 +15,8 @@ class DatabaseError(DatabaseTrouble):
         super().__init__(f"{function}: {code} {message}")
         self.function = function
         self.code = code  # SQLSTATE, or PostgREST's PGRST…
+
+    @property
+    def reason(self) -> str:
+        """Which function, and the code."""
+        return f"{self.function} {self.code}"

@@ -124,7 +124,7 @@ class NatashaFinder:
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         found: dict[EntityName, list[int]] = {}
         for start, stop, kind in spans:
-            named = self._named(text[start:stop].split("\n")[0].strip(), _KINDS[kind])
+            named = self._named(name_at(text, start, stop), _KINDS[kind])
             found.setdefault(named, []).append(start)
         return [
             Mention(of=named, at=places[0], count=len(places), confidence=CERTAINTY) for named, places in found.items()
@@ -133,6 +133,14 @@ class NatashaFinder:
     def _named(self, name: str, kind: EntityType) -> EntityName:
         form = self._first_case.person if kind is EntityType.PERSON else self._first_case.thing
         return EntityName(type=kind, name=form(name))
+
+
+def name_at(text: str, start: int, stop: int) -> str:
+    """On one line, and with the quotation mark that closes it: a span may end before that («ООО «Ромашка»)."""
+    name = text[start:stop].split("\n")[0].strip()
+    follows = text[stop : stop + 1]
+    is_open = name.count("«") > name.count("»") if follows == "»" else follows == '"' and name.count('"') % 2
+    return name + follows if is_open and text[:stop].endswith(name) else name
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:

@@ -124,7 +124,7 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
             talk.state.user_id, talk.base_id, sourced_table(answer.table, talk.words)
         )
     except DatabaseTrouble as trouble:
-        log.warning("query.table_not_kept", user=talk.person, reason=type(trouble).__name__)
+        log.warning("query.table_not_kept", user=talk.person, reason=trouble.reason)
         return None
 
 
@@ -135,7 +135,7 @@ async def _note(services: Services, talk: Talk, answer: Answer) -> None:
     try:
         await services.library.save_turn(talk.state.user_id, talk.base_id, turn)
     except DatabaseTrouble as trouble:
-        log.warning("query.not_saved", user=talk.person, reason=type(trouble).__name__)
+        log.warning("query.not_saved", user=talk.person, reason=trouble.reason)
     log.info(  # names as in seed 3, "Логирование"
         "complex_query.completed" if turn.steps.planned else "query.completed",
         user=talk.person,

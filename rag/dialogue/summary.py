@@ -56,7 +56,10 @@ class Summariser:
                 await self._store.save_summary(user, session, summary=written.strip(), up_to=pending.up_to)
                 log.info("dialogue.summarised", pairs=len(pending.exchanges), model=self._model.name)
         except (ModelError, DatabaseTrouble) as error:
-            log.warning("dialogue.not_summarised", reason=type(error).__name__)
+            log.warning(
+                "dialogue.not_summarised",
+                reason=error.reason if isinstance(error, DatabaseTrouble) else type(error).__name__,
+            )
 
     def _messages(self, pending: Unsummarised) -> tuple[ChatMessage, ...]:
         told = "\n\n".join(f"Person: {each.question}\nBaza: {each.answer}" for each in pending.exchanges)

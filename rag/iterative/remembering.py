@@ -58,7 +58,7 @@ class Recollection:
         try:
             await self.memory.keep(self.base, self.request, reading)
         except DatabaseTrouble as trouble:
-            log.warning("reading.not_kept", documents=len(reading.documents), reason=type(trouble).__name__)
+            log.warning("reading.not_kept", documents=len(reading.documents), reason=trouble.reason)
 
     def together(self, known: Sequence[DocumentId], *, most: int | None = None) -> list[tuple[DocumentId, ...]]:
         """Documents that were read one after the other, each sequence as far as all of it is `known`, the `most`
