@@ -10,6 +10,10 @@ from tests.servers.person import Person, Seen
 from tests.servers.web import Reply, serve_web
 
 FIRST = "# Цена\n\nОфис стоит 100 рублей в месяц, оплата до пятого числа.\n"
+FARE = (
+    "<html><head><title>Цены</title></head><body><article><h1>Цены</h1><p>Проезд по городу стоит {} рублей для "
+    "взрослых, дети до семи лет ездят бесплатно, багаж оплачивается отдельно.</p></article></body></html>"
+)
 SECOND = "# Цена\n\nОфис стоит 120 рублей в месяц, оплата до пятого числа.\n\n# Сроки\n\nДоговор действует один год.\n"
 
 
@@ -97,17 +101,13 @@ async def test_a_text_of_two_messages_is_one_document(start: Start) -> None:
 
 
 async def test_a_link_is_refreshed_into_a_new_version(start: Start) -> None:
-    page_of = "<html><head><title>Цены</title></head><body><article><h1>Цены</h1><p>{}</p></article></body></html>"
-    long = (
-        "Проезд по городу стоит {} рублей для взрослых, дети до семи лет ездят бесплатно, багаж оплачивается отдельно."
-    )
     async with serve_web() as web:
-        web.replies["/a"] = Reply(body=page_of.format(long.format("сорок")).encode())
+        web.replies["/a"] = Reply(body=FARE.format("сорок").encode())
         async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
             await enter(you, "base")
             await you.say(web.url("/a"))
             await you.wait_for("✅ Цены в базе", READ_S)
-            web.replies["/a"] = Reply(body=page_of.format(long.format("пятьдесят")).encode())
+            web.replies["/a"] = Reply(body=FARE.format("пятьдесят").encode())
             await you.say("/docs")
             await you.press("1", await you.wait_for("Документы: 1"))
             await you.press("Обновить", await you.wait_for("добавлен"))
@@ -116,10 +116,6 @@ async def test_a_link_is_refreshed_into_a_new_version(start: Start) -> None:
 
 
 async def test_a_link_that_is_sent_again_is_one_document(start: Start) -> None:
-    page_of = "<html><head><title>Цены</title></head><body><article><h1>Цены</h1><p>{}</p></article></body></html>"
-    fare = (
-        "Проезд по городу стоит {} рублей для взрослых, дети до семи лет ездят бесплатно, багаж оплачивается отдельно."
-    )
     async with serve_web() as web, start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
         await enter(you, "base")
         for price, receipt in (
@@ -127,22 +123,20 @@ async def test_a_link_that_is_sent_again_is_one_document(start: Start) -> None:
             ("пятьдесят", "✅ Цены: заменил"),
             ("пятьдесят", "уже есть"),
         ):
-            web.replies["/a"] = Reply(body=page_of.format(fare.format(price)).encode())
+            web.replies["/a"] = Reply(body=FARE.format(price).encode())
             await you.wait_for(receipt, READ_S, after=await you.say(web.url("/a")))
         await you.say("/docs")
         await you.wait_for("Документы: 1")
 
 
 async def test_a_link_that_could_not_be_read_is_tried_again_by_its_card(start: Start) -> None:
-    words = "Проезд по городу стоит сорок рублей для взрослых, дети до семи лет ездят бесплатно. " * 3
-    page_of = f"<html><head><title>Цены</title></head><body><article><p>{words}</p></article></body></html>"
     async with serve_web() as web:
         web.replies["/a"] = Reply(status=404)
         async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
             await enter(you, "base")
             await you.say(web.url("/a"))
             await you.wait_for("нет такой страницы", READ_S)
-            web.replies["/a"] = Reply(body=page_of.encode())
+            web.replies["/a"] = Reply(body=FARE.format("сорок").encode())
             await you.say("/docs")
             await you.press("1", await you.wait_for("Документы: 1"))
             await you.press("Обновить", await you.wait_for("добавлен"))
@@ -152,11 +146,9 @@ async def test_a_link_that_could_not_be_read_is_tried_again_by_its_card(start: S
 
 
 async def test_a_link_that_its_server_calls_unchanged_is_not_sent_again(start: Start) -> None:
-    words = "Проезд по городу стоит сорок рублей для взрослых, дети до семи лет ездят бесплатно. " * 3
-    page_of = f"<html><head><title>Цены</title></head><body><article><p>{words}</p></article></body></html>"
     async with serve_web() as web:
         html = ("Content-Type", "text/html; charset=utf-8")
-        web.replies["/a"] = Reply(body=page_of.encode(), headers=(html, ("ETag", '"7"')))
+        web.replies["/a"] = Reply(body=FARE.format("сорок").encode(), headers=(html, ("ETag", '"7"')))
         async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
             await enter(you, "base")
             await you.say(web.url("/a"))
