@@ -42,7 +42,7 @@ _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
 _LETTER_AND_SIGN = re.compile(r"^[а-я](?=\+\+|#)")  # «С++», «С#» typed on the Russian keyboard
 _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.1» is asked for as «пункт 5.3.1»
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
-_ENGLISH = re.compile(r"[a-z]+(?:'[a-z]+)*")
+_ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 
 _RUSSIAN_STOP_TERMS = """
     в на не и или но а с со к ко по из от до за о об у для при что чтобы как это этот тот который бы ли же быть
@@ -98,14 +98,16 @@ class RussianEnglishAnalyzer:
 
     def unsure(self, text: str) -> frozenset[str]:
         """Terms of words that no dictionary knows; English has none here, so all of its words."""
-        parts = {part for token in _tokens(text) for part in _PART.findall(token) if not self._is_known(part)}
-        return frozenset(term for part in parts for term in self._token_terms(part))
+        tokens = set(_tokens(text))
+        parts = {part for token in tokens for part in _PART.findall(token) if not self._is_known(part)}
+        compounds = {token for token in tokens if "-" in token and not self._is_known(token)}
+        return frozenset(chain(*map(self._token_terms, parts), map(self._normalise, compounds)))
 
     def _is_known(self, word: str) -> bool:
         if _ENGLISH.fullmatch(word):
             return False
         with self._lock:
-            return not word.isalpha() or self._dictionary().word_is_known(word)
+            return not word.replace("-", "").isalpha() or self._dictionary().word_is_known(word)
 
     def _analyse_token(self, token: str) -> tuple[str, ...]:
         parts = [_one_alphabet(part) for part in _PART.findall(token)]
@@ -116,10 +118,11 @@ class RussianEnglishAnalyzer:
         return tuple(term for term in terms if term not in STOP_TERMS)
 
     def _normalise(self, word: str) -> str:
+        """The word's term; «вай-фай» and «вайфай» are one, whichever part is inflected."""
         if _RUSSIAN.fullmatch(word):
-            return self._lemma(word)
+            return self._lemma(word).replace("-", "")
         if _ENGLISH.fullmatch(word):
-            return self._stem(word)
+            return self._stem(word.replace("-", ""))
         return word
 
     def _lemma(self, word: str) -> str:

@@ -11,6 +11,7 @@ from prompts.intents import load_intents
 from prompts.loader import Prompts, load_prompts
 from prompts.wordings import load_wordings
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
@@ -76,6 +77,7 @@ def build_conversation(
             summariser=StepSummariser(planner_model, prompts) if planner_model else None,
         ),
         writer=AnswerWriter(model, prompts, _writing(asked)) if model else None,
+        plain=PlainAnswers(prompts, "auto"),  # facts are in the language of the question
     )
     return Conversation(stages, limits=_limits(asked))
 
@@ -93,7 +95,7 @@ def _tools(
         SearchBase(retrieval, stores.library),
         SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
         GraphQuery(stores.entities),
-        ListDocuments(stores.library),
+        ListDocuments(stores.library, wordings),
         ReadDocument(stores.library, stores.reading),
     )
     if model is None:

@@ -26,6 +26,10 @@ class PeopleStore(Protocol):
         """The base of the command line with this name; made when it is not there yet."""
         ...
 
+    async def named_bases(self, name: str) -> list[str]:
+        """Some bases of the command line that something was added to, `name` first where it is one."""
+        ...
+
     async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
         """The person's state; a new one (no mode, a fresh dialogue) is made with these values."""
         ...

@@ -120,6 +120,14 @@ class UnreadPart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Failing:
+    """Why something was not read."""
+
+    code: str  # a key of the locales, see ingestion.errors
+    params: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DocumentCard:
     """One document of a base, without its text."""
 
@@ -159,6 +167,7 @@ class DocumentCard:
     size_bytes: int | None = None
     media_type: str | None = None
     url: str | None = None  # where the original can be seen
+    next_failure: Failing | None = None  # of what was to take its place since: a source that was read anew in vain
 
 
 @dataclass(frozen=True, kw_only=True)

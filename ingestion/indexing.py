@@ -7,9 +7,10 @@ and the same model, is left alone. It publishes nothing.
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import cache
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -91,9 +92,12 @@ class Indexer:
         return len(indexed)
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
-        return [self._indexed(chunk, vector, names) for chunk, vector in zip(chunks, vectors, strict=True)]
+        counted = cache(lambda above: count_terms(self._analyzer, above))  # neighbours stand under the same headings
+        return [self._indexed(chunk, vector, names, counted) for chunk, vector in zip(chunks, vectors, strict=True)]
 
-    def _indexed(self, chunk: Chunk, vector: Vector, names: Sequence[str]) -> IndexedChunk:
+    def _indexed(
+        self, chunk: Chunk, vector: Vector, names: Sequence[str], counted: Callable[[str], Mapping[str, int]]
+    ) -> IndexedChunk:
         # A question names the document or its section («договор аренды») more often than the passage itself does.
         above = [line for line in (*names, *chunk.locator.headings) if line not in chunk.text]
         terms = self._analyzer.terms(chunk.text)
@@ -103,7 +107,7 @@ class Indexer:
             length=len(terms),
             vector=vector,
             model=self._embedder.model,
-            titled=count_terms(self._analyzer, "\n".join(dict.fromkeys(above))),
+            titled=counted("\n".join(dict.fromkeys(above))),
         )
 
 

@@ -22,6 +22,8 @@ class BreadthWords:
     idioms: tuple[str, ...]  # where the words mean nothing of that
     holders: tuple[str, ...]  # the documents themselves and what they do: nothing to search for
     openings: tuple[str, ...]  # first words of a question that leans on the dialogue
+    rest: tuple[str, ...]  # by which the rest of a list is asked for
+    rest_beside: tuple[str, ...]  # what may stand beside them
     pronouns: tuple[str, ...]  # by which a short question does
 
 

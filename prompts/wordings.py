@@ -45,6 +45,22 @@ class Wordings:
     survey_of: str  # the same, documents of the base
     survey_best: str  # those of them that hold most of the question's words
     survey_remark: str
+    entry_name: str  # and so on: what the list of documents tells of each
+    entry_title: str
+    entry_kind: str
+    entry_pages: str
+    entry_length: str
+    entry_author: str
+    entry_dated: str
+    entry_sender: str
+    entry_added: str
+    kind_text: str  # and so on: what a document is
+    kind_image: str
+    kind_audio: str
+    kind_video: str
+    kind_link: str
+    kind_note: str
+    kind_site: str
 
 
 def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:

@@ -15,21 +15,21 @@ from typing import Any
 
 import structlog
 
-from rag.answering.answer import NOTHING, AnswerWriter, Draft, rendered
+from rag.answering.answer import AnswerWriter
 from rag.answering.assignment import Assignment
+from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.unfinished import still_read
 from rag.clock import today_utc
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
-from rag.execution.facts import FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
 from rag.normalising import normalise
 from rag.planning.plan import FollowUp, PlannedEntity
-from rag.planning.planner import Planned, Planner, PlanningRequest, default_plan
+from rag.planning.planner import Planned, Planner, PlanningRequest
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import EntityResolver
 from rag.records import (
@@ -64,6 +64,7 @@ class TurnStages:
     prompt: PlannerPrompt
     executor: Executor
     writer: AnswerWriter | None
+    plain: PlainAnswers  # where there is no writer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +147,7 @@ class Conversation:
         )
         early = self._search_early(context) if self._stages.writer else None
         try:
+            await asyncio.sleep(0)  # the search takes longest: its statement is sent before anything else is done
             known = await self._recollect(asked)
             planned = await self._plan(asked, known)
             planned_s = time.monotonic() - started
@@ -158,12 +160,7 @@ class Conversation:
                 self._break_off(early.task)
 
     def _search_early(self, context: ToolContext) -> EarlySearch:
-        executor, plan = self._stages.executor, default_plan(context.question)
-
-        async def search() -> FactsPayload:
-            return (await executor.execute(plan, context)).payload
-
-        return EarlySearch(question=context.question, task=asyncio.create_task(search()))
+        return EarlySearch(question=context.question, task=asyncio.create_task(self._stages.executor.search(context)))
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Nobody waits for its end: the database is asked to stop over a connection of its own, which takes a while."""
@@ -207,6 +204,7 @@ class Conversation:
             entity_ids=ids,
             base_id=asked.base_id,
             has_dialogue=bool(known.dialogue),
+            window=known.dialogue.window,
         )
         return await self._stages.planner.plan(request)
 
@@ -216,7 +214,7 @@ class Conversation:
             return
         assignment = _assignment(asked, found)
         if self._stages.writer is None:
-            yield rendered(assignment)
+            yield self._stages.plain.write(assignment)
             return
         async with aclosing(self._stages.writer.write(assignment, stop)) as drafts:
             async for draft in drafts:
@@ -263,6 +261,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         seconds=0.0,
         cut=draft.cut,
         stopped=draft.stopped,
+        in_other_language=draft.in_other_language,
         choices=plan.clarification.choices if plan.clarification else (),
         still_read=still_read(payload, draft.citations),
         left_out=payload.left_out,

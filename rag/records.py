@@ -264,6 +264,7 @@ class Answer:
     seconds: float
     cut: bool = False  # the model went away in mid-answer
     stopped: bool = False  # the person had enough in mid-answer
+    in_other_language: bool = False  # than was wanted, though the model was asked twice
     choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     left_out: int = 0  # items that were found beyond what the plan's limits let through

@@ -8,9 +8,11 @@ import json
 import re
 import struct
 import unicodedata
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from adapters.database.transport import Reals
 from domain.locator import JsonValue
 
 DIMENSIONS = 1024
@@ -33,8 +35,26 @@ def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]
 
 def vector_text(vector: Sequence[float]) -> str:
     """The vector as pgvector reads it, padded, in the half precision in which it is stored."""
-    halves = struct.unpack(f"<{len(vector)}H", struct.pack(f"<{len(vector)}e", *vector))
-    return "[" + ",".join(map(_HALF_TEXT.__getitem__, halves)) + ",0" * (DIMENSIONS - len(vector)) + "]"
+    return "[" + _numbers_text(vector) + ",0" * (DIMENSIONS - len(vector)) + "]"
+
+
+def vectors_in_line(vectors: Iterable[Sequence[float]]) -> Reals:
+    """One after the other, each padded."""
+    numbers = array("f")
+    for vector in vectors:
+        numbers.extend(vector)
+        numbers.frombytes(bytes((DIMENSIONS - len(vector)) * numbers.itemsize))
+    return Reals(numbers)
+
+
+def reals_text(reals: Reals) -> str:
+    """As PostgreSQL reads an array, in half precision: nothing but vectors is sent so."""
+    return "{" + _numbers_text(reals.numbers) + "}"
+
+
+def _numbers_text(numbers: Sequence[float]) -> str:
+    halves = struct.unpack(f"<{len(numbers)}H", struct.pack(f"<{len(numbers)}e", *numbers))
+    return ",".join(map(_HALF_TEXT.__getitem__, halves))
 
 
 class _HalfTexts(dict[int, str]):

@@ -6,24 +6,67 @@ are made into JSON by the database, and arguments travel as text for the functio
 
 import asyncio
 import select
+import struct
+import sys
+from array import array
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from time import monotonic
 
+import orjson
 import psycopg
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, postgres, sql
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Dumper, Loader
+from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
-from adapters.database.transport import Argument, Row
+from adapters.database.transport import Argument, Reals, Row
 
 _RECONNECT_S = 10
 """The pool waits ever longer between its tries to connect; after this long it begins anew at the next call."""
 
 _SURE_S = 20.0
 """A connection that has answered since then is asked nothing before it is lent, unless its server has hung up."""
+
+_REAL_OIDS = (700, 1021)  # of `real` and `real[]` in every PostgreSQL (pg_type.dat)
+
+
+class _RealsDumper(Dumper):
+    """A thousand numbers take microseconds so, and as text most of a millisecond on both sides."""
+
+    format = Format.BINARY
+    oid = _REAL_OIDS[1]
+
+    def dump(self, obj: Reals) -> bytes:
+        """One dimension from 1, no nulls; each number after its size (`array_recv` of PostgreSQL), big end first."""
+        numbers = array("I", obj.numbers.tobytes())
+        sized = array("I", [numbers.itemsize]) * (2 * len(numbers))
+        sized[1::2] = numbers
+        if sys.byteorder == "little":
+            sized.byteswap()
+        dimensions = struct.pack(">ii", len(numbers), 1) if numbers else b""
+        return struct.pack(">iiI", bool(numbers), 0, _REAL_OIDS[0]) + dimensions + sized.tobytes()
+
+
+class _RowLoader(Loader):
+    """A row of a search in a third of the time that Python's own JSON takes."""
+
+    def load(self, data: Buffer) -> object:
+        """What the JSON says."""
+        return orjson.loads(data)
+
+
+def _adapters() -> AdaptersMap:
+    """psycopg's own, and ours for `Reals` and rows."""
+    adapters = AdaptersMap(postgres.adapters)
+    adapters.register_dumper(Reals, _RealsDumper)
+    adapters.register_loader("json", _RowLoader)
+    return adapters
+
 
 _SESSION: Mapping[str, object] = {
     "autocommit": True,
@@ -74,7 +117,7 @@ async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncI
     pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
         url,
         connection_class=_Connection,
-        kwargs=dict(_SESSION),
+        kwargs={**_SESSION, "context": _adapters()},
         min_size=1,
         max_size=pool_size,
         timeout=timeout_s,
@@ -118,8 +161,10 @@ def _statement(function: str, arguments: tuple[str, ...]) -> bytes:
     return sql.SQL("select row_to_json(r) from (select * from {}({})) as r").format(name, given).as_bytes(None)
 
 
-def _literal(value: Argument) -> str | None:
+def _literal(value: Argument) -> str | Reals | None:
     """An untyped literal: what it is, the function's declaration says (psycopg would pass 1.5 as double precision)."""
+    if isinstance(value, Reals):
+        return value
     if isinstance(value, list):
         quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
         return "{" + ",".join(f'"{item}"' for item in quoted) + "}"

@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from adapters.database.transport import Row
-from domain.documents import DocumentCard, DocumentStatus, Lane, Medium, Notice, Removed, SourceType, UnreadPart
+from domain.documents import (
+    DocumentCard,
+    DocumentStatus,
+    Failing,
+    Lane,
+    Medium,
+    Notice,
+    Removed,
+    SourceType,
+    UnreadPart,
+)
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
@@ -124,7 +134,15 @@ def document_card(row: Row) -> DocumentCard:
         size_bytes=integer_or_none(row, "size_bytes"),
         media_type=text_or_none(row, "media_type"),
         url=text_or_none(row, "url"),
+        next_failure=_failing(row),
     )
+
+
+def _failing(row: Row) -> Failing | None:
+    if row["next_failure"] is None:
+        return None
+    failure = parts(row, "next_failure")
+    return Failing(code=text(failure, "code"), params=parts(failure, "params"))
 
 
 def notice(row: Row) -> Notice:

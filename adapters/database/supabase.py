@@ -12,7 +12,8 @@ import httpx
 
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
-from adapters.database.transport import Argument, Row
+from adapters.database.payloads import reals_text
+from adapters.database.transport import Argument, Reals, Row
 
 if TYPE_CHECKING:
     from supabase import AsyncClient
@@ -33,8 +34,9 @@ class SupabaseTransport:
         """
         from supabase import PostgrestAPIError
 
+        given = {name: reals_text(value) if isinstance(value, Reals) else value for name, value in arguments.items()}
         try:
-            response = await self._client.rpc(function, dict(arguments)).execute()
+            response = await self._client.rpc(function, given).execute()
         except httpx.HTTPError as exc:
             raise DatabaseAway(f"{function}: {type(exc).__name__} {exc}") from exc
         except PostgrestAPIError as exc:

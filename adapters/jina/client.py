@@ -27,6 +27,9 @@ CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
 SILENCE_S = 60.0  # for which no further question waits for an answer, after one that did not come
+PROBE_S = (
+    20.0  # meanwhile it is asked behind everybody's back, until an answer of any kind comes, which ends the silence
+)
 
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
@@ -55,6 +58,7 @@ class JinaClient:
         self._places = asyncio.Semaphore(concurrency)
         self._pace = Pace(tier)
         self._silent_until: dict[str, float] = {}  # for questions: path -> time
+        self._probes: dict[str, asyncio.Task[None]] = {}
 
     async def ask(
         self, path: str, body: Body, read: Callable[[bytes], Read], *, patience: Patience, tokens: int
@@ -88,7 +92,7 @@ class JinaClient:
         async with AsyncExitStack() as stack:
             if not patience.queues:
                 if (silence_s := self._silent_until.get(path, 0.0) - time.monotonic()) > 0:
-                    return JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
+                    raise JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
                 self._pace.count(tokens)
             elif self._pace.rest_s > patience.pauses_s:  # another request was told so: this one would be, too
                 return JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
@@ -96,9 +100,28 @@ class JinaClient:
                 await stack.enter_async_context(self._places)
                 await self._pace.wait(tokens)
             outcome = await self._post(path, body, patience)
+        if path in self._silent_until and path not in self._probes:
+            self._probes[path] = asyncio.create_task(self._probe(path, body, patience, tokens))
         if isinstance(outcome, JinaFault) and outcome.retry_after_s is not None:
             self._pace.rest(outcome.retry_after_s)
         return outcome
+
+    async def _probe(self, path: str, body: Body, patience: Patience, tokens: int) -> None:
+        """Ask again and again what was not answered, so that no person is the one who finds out that it still hangs."""
+        while True:
+            await asyncio.sleep(PROBE_S)
+            if path not in self._silent_until:
+                break
+            self._pace.count(tokens)
+            await self._post(path, body, patience)
+        del self._probes[path]
+
+    async def close(self) -> None:
+        """End what is still being asked behind everybody's back."""
+        probes = list(self._probes.values())
+        for probe in probes:
+            probe.cancel()
+        await asyncio.gather(*probes, return_exceptions=True)
 
     async def _post(self, path: str, body: Body, patience: Patience) -> bytes | JinaFault:
         limit_s = min(self._timeout_s, patience.longest_try_s or self._timeout_s)
@@ -112,6 +135,7 @@ class JinaClient:
             return JinaFault(Fate.AWAY, f"no answer in {limit_s:g} s")
         except httpx.HTTPError as error:
             return JinaFault(Fate.AWAY, type(error).__name__)
+        self._silent_until.pop(path, None)
         seconds = round(time.monotonic() - started, 3)
         structlog.get_logger().debug("jina.answered", path=path, status=response.status_code, seconds=seconds)
         if response.is_success:
@@ -139,4 +163,8 @@ async def open_jina(
         timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
     ) as http:
         places = concurrency or max(1, tier.concurrency - 1)
-        yield JinaClient(http, timeout_s=timeout_s, concurrency=places, tier=tier)
+        client = JinaClient(http, timeout_s=timeout_s, concurrency=places, tier=tier)
+        try:
+            yield client
+        finally:
+            await client.close()

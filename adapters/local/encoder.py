@@ -12,6 +12,7 @@ import numpy as np
 
 from adapters.local.errors import LocalModelError
 from adapters.local.graph import Graph
+from adapters.local.identity import identity_of
 from adapters.local.late import Reading, own_slice, plain_row, read_text, window_text
 from adapters.local.layout import LONGEST_VECTOR, EncoderLayout, Pooling
 from adapters.local.stretches import Array, normalise
@@ -46,12 +47,18 @@ class LocalEncoder:
         wanted = self._context_tokens >= LATE_FROM_TOKENS if late is None else late
         self._late = wanted and layout.pooling is Pooling.MEAN
         self._layout = layout
+        self._identity = identity_of(layout)
         self._graph = Graph(layout.files, rank=3, threads=threads)
         self._vocabulary = Vocabulary(layout.files.tokenizer)
 
     @property
     def model(self) -> str:
-        """Name under which the vectors are stored."""
+        """Name under which the vectors are stored: of another model in a folder of this name it is another."""
+        return f"{self._service}@{self._identity}"
+
+    @property
+    def _service(self) -> str:
+        """What people are told has failed."""
         return f"local/{self._layout.files.name}"
 
     @property
@@ -66,7 +73,7 @@ class LocalEncoder:
             return [self._usable(await embed(window)) for window in windows]
         except LocalModelError as error:
             # Somebody has to mend the model or its folder; until then the document is kept.
-            raise ServiceError(FailureCode.SERVICE_REFUSED, detail=str(error), service=self.model) from error
+            raise ServiceError(FailureCode.SERVICE_REFUSED, detail=str(error), service=self._service) from error
 
     async def embed_query(self, text: str) -> Vector:
         """The question's vector; what is beyond the model's context is left out. Raises ModelError."""

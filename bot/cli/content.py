@@ -19,7 +19,7 @@ from bot.cli.output import (
     print_line,
     print_problem,
 )
-from bot.cli.troubles import CommandError
+from bot.cli.troubles import CommandError, no_such_base
 from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
 from bot.replies.readings import unread_values
@@ -31,6 +31,7 @@ from domain.ids import BaseId, DocumentId, SessionId
 from domain.locator import JsonValue
 from rag.records import Answer, Answered, Question
 
+DEFAULT_BASE = "default"  # it is there from the beginning
 PAGE = 200  # documents of one call
 
 
@@ -60,7 +61,7 @@ async def add_to_base(
 async def ask_base(settings: Settings, question: str, *, base_name: str, as_json: bool) -> int:
     """`baza ask`."""
     words = words_of(settings)
-    async with _open_base(settings, base_name) as (parts, base):
+    async with _open_base(settings, base_name, filled=True) as (parts, base):
         asked = Question(
             text=question,
             user_id=COMMAND_LINE_USER,
@@ -79,7 +80,7 @@ async def ask_base(settings: Settings, question: str, *, base_name: str, as_json
 async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int:
     """`baza docs`."""
     words = words_of(settings)
-    async with _open_base(settings, base_name) as (parts, base):
+    async with _open_base(settings, base_name, filled=True) as (parts, base):
         cards = [card async for card in _all_cards(parts, base)]
     if as_json:
         print_json([card_json(card) for card in cards])
@@ -93,7 +94,7 @@ async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int
 
 async def show_document(settings: Settings, document: str, *, base_name: str, as_json: bool) -> int:
     """`baza show`. Raises CommandError when the base holds no such document."""
-    async with _open_base(settings, base_name) as (parts, base):
+    async with _open_base(settings, base_name, filled=True) as (parts, base):
         card = await parts.stores.library.card(base, _document_id(document))
         if card is None:
             raise CommandError(f"The base {base_name!r} holds no document {document}. `baza docs` lists what it holds.")
@@ -118,8 +119,11 @@ def plain_answer(answer: Answer, words: Words) -> str:
 
 
 @asynccontextmanager
-async def _open_base(settings: Settings, name: str) -> AsyncIterator[tuple[Parts, BaseId]]:
+async def _open_base(settings: Settings, name: str, *, filled: bool = False) -> AsyncIterator[tuple[Parts, BaseId]]:
+    """`filled`: something should be in it. A mistyped name is told and no more: scripts may ask an empty base."""
     async with open_parts(settings) as parts:
+        if filled and name != DEFAULT_BASE and name not in (there := await parts.stores.people.named_bases(name)):
+            print_problem(no_such_base(name, there))
         yield parts, await parts.stores.people.open_named_base(name)
 
 

@@ -7,7 +7,7 @@ and run again. Searching, and adding documents, go on meanwhile.
 from bot.app import open_parts
 from bot.cli.content import words_of
 from bot.cli.output import print_line
-from bot.cli.troubles import CommandError
+from bot.cli.troubles import CommandError, no_such_base
 from bot.settings import Settings
 from bot.texts import Words
 from ingestion.errors import ServiceError, WindowTooLarge
@@ -15,9 +15,12 @@ from ingestion.reindexing import OutdatedBase, Reindexer
 
 
 async def reindex_bases(settings: Settings, *, name: str | None) -> int:
-    """Move all bases, or one. Raises CommandError when the embedder refuses; what is done by then is kept."""
+    """Move all bases, or one. Raises CommandError when there is no such base, or when the embedder refuses; what is
+    done by then is kept."""
     words = words_of(settings)
     async with open_parts(settings) as parts:
+        if name is not None and name not in (filled := await parts.stores.people.named_bases(name)):
+            raise CommandError(no_such_base(name, filled))
         reindexer, model = Reindexer(parts.stores.next_vectors, parts.embedder), parts.embedder.model
         outdated = await reindexer.outdated(name)
         last_line = words.plain("cli-reindexed-restart")

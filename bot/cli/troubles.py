@@ -3,6 +3,8 @@
 In: an exception. Out: what happened and what to do next. Anything else is a mistake of ours and keeps its trace.
 """
 
+from collections.abc import Sequence
+
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.errors import DatabaseAway, DatabaseError
 from adapters.database.migrate import MigrationError
@@ -12,6 +14,12 @@ from bot.settings import SettingsError
 
 class CommandError(Exception):
     """A command cannot do its work; the message is the sentence."""
+
+
+def no_such_base(name: str, filled: Sequence[str]) -> str:
+    """What to say of a name under which nothing was ever added; `filled` are some under which something was."""
+    there = ", ".join(map(repr, filled)) or "none yet"
+    return f"There is no base {name!r}. Bases with documents: {there}."
 
 
 EXPECTED: tuple[type[Exception], ...] = (

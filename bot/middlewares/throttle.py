@@ -57,8 +57,9 @@ class Throttle(BaseMiddleware):
             return await handler(event, data)
         if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
             recent.warned = True
+            key = "too-often-pressed" if isinstance(event, CallbackQuery) else "too-often"
             language = language_of(event.from_user.language_code, default=self._services.default_language)
-            await answer_event(event, self._services.texts.for_language(language), "too-often", in_reply=True)
+            await answer_event(event, self._services.texts.for_language(language), key, in_reply=True)
         return None
 
     def _of(self, user: int, in_burst: bool) -> _Recent:

@@ -31,7 +31,8 @@ def finished_answer(answer: Answer, words: Words) -> RichText:
         return rich(words.plain("answer-nothing"))
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
-    return join([text, broken, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+    remarks = [rich(words.plain("answer-other-language"), ITALIC)] if answer.in_other_language else []
+    return join([text, broken, *remarks, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
 
 
 def _broken_off(answer: Answer, words: Words) -> RichText:

@@ -3,7 +3,7 @@
 In: cards of the library. Out: HTML and keyboards. It reads no store.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiogram.types import InlineKeyboardMarkup
 
@@ -96,6 +96,9 @@ def card_html(card: DocumentCard, words: Words) -> str:
         lines.append(words("receipt-unread", **unread_values(card.unread, words)))
     if card.status is DocumentStatus.FAILED:
         lines.append(failure_sentence(card, words))
+    if card.next_failure is not None:
+        failed = replace(card, error_code=card.next_failure.code, error_params=card.next_failure.params)
+        lines.append(f"{words('card-not-refreshed')} {failure_sentence(failed, words)}")
     return "\n".join(lines)
 
 

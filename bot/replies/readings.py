@@ -100,13 +100,18 @@ def _ready(document: DocumentCard, words: Words) -> str:
         words("receipt-language", code=document.language) if document.language else "",
         words("receipt-seconds", count=_seconds(document.seconds)) if document.seconds is not None else "",
     ]
-    key = "receipt-ready" if document.version < 2 else "receipt-replaced"
-    lines = [words(key, title=_title(document)), " · ".join(filter(None, facts))]
+    lines = [words(_ready_key(document), title=_title(document)), " · ".join(filter(None, facts))]
     if document.pages_without_text:
         lines.append(_without_text(document.pages_without_text, words))
     if document.unread:
         lines.append(words("receipt-unread", **unread_values(document.unread, words)))
     return "\n".join(lines)
+
+
+def _ready_key(document: DocumentCard) -> str:
+    if document.error_params.get("captioned"):
+        return "receipt-captioned"
+    return "receipt-ready" if document.version < 2 else "receipt-replaced"
 
 
 def _seconds(seconds: float) -> float:
@@ -137,9 +142,12 @@ def unread_values(parts: Sequence[UnreadPart], words: Words) -> dict[str, Value]
 
 
 def _duplicate(document: DocumentCard, words: Words) -> str:
-    """A link that was read anew and says what it said before is no news to anybody."""
+    """A link that was read anew and says what it said before is no news to anybody; nor is a file twice, while the
+    person is asked about it."""
     if document.error_params.get("unchanged"):
         return words("receipt-unchanged", title=_title(document))
+    if document.error_params.get("asked"):
+        return words("receipt-asked", title=_title(document))
     return failure_sentence(document, words)
 
 

@@ -5,16 +5,20 @@ stand in its text, signatures and invitations are no attachments.
 """
 
 import io
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from ingestion.archives.sink import Sink
-from ingestion.parsers.letter import Attached, attachments, open_letter
+from ingestion.parsers.letter import attachments
+from ingestion.parsers.mime import open_letter
 
 
 def unpack_letter(path: Path, sink: Sink) -> None:
     """Attachments in order; a letter inside a letter is one of them."""
     for attached in attachments(open_letter(path)):
-        _take(sink, attached)
+        stream = partial(_Stream, attached.pieces)
+        sink.take(attached.name, stated_bytes=attached.size_bytes, stream=stream)
 
 
 def unpack_outlook(path: Path, sink: Sink) -> None:
@@ -27,9 +31,23 @@ def unpack_outlook(path: Path, sink: Sink) -> None:
         if attachment.file_bytes is None:
             sink.refused.append(name)
         else:
-            _take(sink, Attached(name=name, content=attachment.file_bytes))
+            _take(sink, name, attachment.file_bytes)
 
 
-def _take(sink: Sink, attached: Attached) -> None:
-    content = attached.content
-    sink.take(attached.name, stated_bytes=len(content), stream=lambda: io.BytesIO(content))
+def _take(sink: Sink, name: str, content: bytes) -> None:
+    sink.take(name, stated_bytes=len(content), stream=lambda: io.BytesIO(content))
+
+
+class _Stream:
+    """Pieces of any size, as a file."""
+
+    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
+        self._pieces = pieces()
+        self._held = b""
+
+    def read(self, size: int) -> bytes:
+        """Meets `sink.Stream`."""
+        if not self._held:
+            self._held = next(self._pieces, b"")
+        given, self._held = self._held[:size], self._held[size:]
+        return given

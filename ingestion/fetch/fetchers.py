@@ -6,7 +6,7 @@ that the worker uses, and closes its network.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,12 +17,15 @@ from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.network import GuardedTransport
+from ingestion.fetch.saved_link import saved_link
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.fetch.video_hosts import is_video_host
 from ingestion.fetch.web import WebFetcher
 from ingestion.ports import TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
+
+_FILES = frozenset({SourceType.FILE, SourceType.PATH})
 
 
 class SourceFetcher(Protocol):
@@ -45,7 +48,7 @@ class FetchLimits:
 
 
 class Fetchers:
-    """Chooses by the type of the source, and among links by their host."""
+    """Chooses by the type of the source, and among links by their host; a file that holds a link is a link."""
 
     def __init__(self, by_type: Mapping[SourceType, SourceFetcher], *, video: SourceFetcher | None = None) -> None:
         """`video` reads links to video hosts; None where that is not set up: their pages are read as pages."""
@@ -54,7 +57,13 @@ class Fetchers:
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
-        return await self._fetcher_of(document.source).fetch(document.source, folder, progress)
+        source = document.source
+        file = await self._fetcher_of(source).fetch(source, folder, progress)
+        address = saved_link(file) if source.type in _FILES else None
+        if address is None:
+            return file
+        link = replace(source, type=SourceType.LINK, identifier=address)
+        return await self._fetcher_of(link).fetch(link, folder, progress)
 
     def _fetcher_of(self, source: Source) -> SourceFetcher:
         if self._video is not None and source.type is SourceType.LINK and is_video_host(source.identifier):

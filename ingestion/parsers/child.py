@@ -29,7 +29,7 @@ NICENESS = 5  # answers to people go before reading; at 10 a busy machine hardly
 CPU_GRACE_S = 5  # between the signal that Python can still report and the kernel's kill
 MOST_OPEN_FILES = 64
 LARGEST_REQUEST_BYTES = 64 * 1024
-MOST_REQUESTS = 20  # whatever a library leaves open or behind ends with the process
+MOST_REQUESTS = 50  # whatever a library leaves open or behind ends with the process
 GROWN = 1.5  # times the memory of a fresh one (some 70 MB): the next file shall have all of its own
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
@@ -43,20 +43,22 @@ def serve_requests(connection: socket.socket) -> None:
     with connection.makefile("rb") as stream:
         while line := stream.readline(LARGEST_REQUEST_BYTES):
             request = ParseRequest.from_line(line)
-            _serve(request, connection)
+            is_sound = _serve(request, connection)
             served += 1
             is_grown = _most_memory() > GROWN * at_first
-            if is_grown or served == MOST_REQUESTS or time.process_time() > request.cpu_s:
+            if not is_sound or is_grown or served == MOST_REQUESTS or time.process_time() > request.cpu_s:
                 return
             connection.sendall(AGAIN)
 
 
-def _serve(request: ParseRequest, connection: socket.socket) -> None:
+def _serve(request: ParseRequest, connection: socket.socket) -> bool:
+    """Whether nothing unforeseen has happened: a parser may give its reason for not reading a file."""
     _limit_resources(request)
-    answer = _answer(request, connection)
+    answer, is_sound = _answer(request, connection)
     _lift_memory_limit()
     for piece in _within_limit(answer, request):
         connection.sendall(piece)
+    return is_sound
 
 
 def _most_memory() -> int:
@@ -64,20 +66,22 @@ def _most_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _answer(request: ParseRequest, connection: socket.socket) -> Iterable[bytes]:
-    """What is sent may be made while it is sent: the work is done, and no limit can hit between two pieces."""
+def _answer(request: ParseRequest, connection: socket.socket) -> tuple[Iterable[bytes], bool]:
+    """With whether all went as foreseen. What is sent may be made while it is sent: the work is done, and no limit can
+    hit between two pieces."""
     try:
         with _reported_cpu_limit(), reported_to(_tell(connection)):
-            return TASKS[request.task](request)
+            return TASKS[request.task](request), True
     except SourceError as error:
-        return [codec.encode_failure(error)]
+        return [codec.encode_failure(error)], True
     except MemoryError:
-        return [_failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")]
+        failure = _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
     except _CpuTimeSpent:
-        return [_failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=request.cpu_s)]
+        failure = _failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=request.cpu_s)
     # The top of a process that exists to meet files made to break parsers: any error is the file's.
     except Exception as error:
-        return [_failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])]
+        failure = _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
+    return [failure], False
 
 
 def _parse(request: ParseRequest) -> Iterable[bytes]:

@@ -7,13 +7,13 @@ which no delimiter makes columns is read as plain text.
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
-from ingestion.language import detect_language
+from ingestion.language import language_of
 from ingestion.parsers import text as plain_text
-from ingestion.parsers.encodings import decode_text
+from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.sheets import SheetRow, add_sheet
@@ -38,15 +38,25 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Rows are counted as the file's own records, empty ones included."""
-    content = decode_text(path.read_bytes())
-    stated = _STATED_DELIMITER.match(content)
-    delimiter = stated.group(1) if stated else _guess_delimiter(content[:SAMPLE_CHARACTERS])
+    lines = text_lines(path)
+    first = list(_beginning(lines))
+    stated = _STATED_DELIMITER.match(first[0]) if first else None
+    delimiter = stated.group(1) if stated else _guess_delimiter("".join(first)[:SAMPLE_CHARACTERS])
+    content = chain(first[1:] if stated else first, lines)
     if delimiter is None:
-        return plain_text.read_text(content, name=info.name)
+        return plain_text.read_lines(content, name=info.name)
     outline = Outline()
-    add_sheet(outline, _rows(content[stated.end() if stated else 0 :], delimiter))
+    add_sheet(outline, _rows(content, delimiter))
     blocks = outline.finish()
-    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=detect_language(content))
+    return Document(title=choose_title(None, (), name=info.name), blocks=blocks, language=language_of(blocks))
+
+
+def _beginning(lines: Iterator[str]) -> Iterator[str]:
+    """Enough of them to guess by; the others stay."""
+    chars = 0
+    while chars < SAMPLE_CHARACTERS and (line := next(lines, None)) is not None:
+        chars += len(line)
+        yield line
 
 
 def _guess_delimiter(sample: str) -> str | None:
@@ -57,7 +67,9 @@ def _guess_delimiter(sample: str) -> str | None:
 
 
 def _score(sample: str, delimiter: str) -> float:
-    rows = [len(record) for record in islice(_records(sample, delimiter), SAMPLE_ROWS) if record]
+    rows = [
+        len(record) for record in islice(_records(sample.splitlines(keepends=True), delimiter), SAMPLE_ROWS) if record
+    ]
     widths = Counter(width for width in rows if width > 1)
     if not widths:
         return 0.0
@@ -65,13 +77,13 @@ def _score(sample: str, delimiter: str) -> float:
     return frequency / len(rows) + min(width, 20) / 100
 
 
-def _records(content: str, delimiter: str) -> Iterator[list[str]]:
+def _records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(LARGEST_FIELD_CHARACTERS)
-    return csv.reader(content.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
-def _rows(content: str, delimiter: str) -> Iterator[SheetRow]:
-    for number, record in enumerate(_records(content, delimiter), start=1):
+def _rows(lines: Iterable[str], delimiter: str) -> Iterator[SheetRow]:
+    for number, record in enumerate(_records(lines, delimiter), start=1):
         cells = {column: field for column, field in enumerate(record) if field.strip()}
         if cells:
             has_values = any(_VALUE.fullmatch(field.strip()) for field in cells.values())

@@ -12,8 +12,9 @@ from pathlib import Path
 from ingestion.language import detect_language
 from ingestion.parsers.encodings import tidy_text
 from ingestion.parsers.kinds import FileInfo, FileKind
-from ingestion.parsers.letter import FULLNESS, Bodies, bodies, open_letter
+from ingestion.parsers.letter import FULLNESS, Bodies, bodies
 from ingestion.parsers.markup import add_markup
+from ingestion.parsers.mime import open_letter
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.text import EMPTY_LINES
 from ingestion.parsers.titles import choose_title
@@ -30,7 +31,7 @@ def accepts(file: FileInfo) -> bool:
 def parse(path: Path, info: FileInfo) -> Document:
     """The letter's own words; one without any has its headers."""
     letter = open_letter(path)
-    stated = {name: _header(letter, name) for name in SHOWN_HEADERS}
+    stated = {name: _header(letter.headers, name) for name in SHOWN_HEADERS}
     return letter_document(
         {name: value for name, value in stated.items() if value},
         bodies(letter),
@@ -71,10 +72,10 @@ def _add_words(outline: Outline, words: Bodies) -> None:
         outline.extend(blocks)
 
 
-def _header(letter: EmailMessage, name: str) -> str:
+def _header(headers: EmailMessage, name: str) -> str:
     """In one line. Raises nothing: a header that cannot be understood is one that is not there."""
     try:
-        return " ".join(tidy_text(str(letter.get(name, ""))).split())
+        return " ".join(tidy_text(str(headers.get(name, ""))).split())
     except (ValueError, LookupError, AttributeError, TypeError):  # what the header parser raises on broken ones
         return ""
 

@@ -1,17 +1,21 @@
 """From the bytes of a text file to its characters, old Russian encodings included.
 
-In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL holds none). It does
-not decide whether bytes are text; `kinds` does.
+In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL holds none), of a file
+line by line. It does not decide whether bytes are text; `kinds` does.
 """
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
 
 from ingestion.language import detect_language
 
 SAMPLE_BYTES = 200_000
 WIDE_SAMPLE_BYTES = 4_096
+PIECE_BYTES = 1024 * 1024
+LONGEST_LINE_CHARS = 10_000_000  # a longer one comes in pieces
 
 BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -61,17 +65,28 @@ _STRANGE = re.compile(
     r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital where a dash may stand
 )
 STRANGE_WEIGHT = 2.0  # pairs
-_UNWANTED = dict.fromkeys([0, 0xFEFF])
 
 
 def decode_text(data: bytes) -> str:
     """The characters of `data`. Never raises: bytes that are wrong in the encoding become U+FFFD."""
-    return tidy_text(data.decode(_guess_encoding(data), errors="replace"))
+    pieces = (data[begin : begin + PIECE_BYTES] for begin in range(0, len(data), PIECE_BYTES))
+    return tidy_text(data.decode(_guess_encoding(data[:SAMPLE_BYTES], pieces), errors="replace"))
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The same of a file that is never held whole: its lines with their ends. Raises OSError."""
+    with path.open("rb") as stream:
+        sample = stream.read(SAMPLE_BYTES)
+        stream.seek(0)
+        encoding = _guess_encoding(sample, iter(lambda: stream.read(PIECE_BYTES), b""))
+    with path.open(encoding=encoding, errors="replace") as lines:
+        while line := lines.readline(LONGEST_LINE_CHARS):
+            yield tidy_text(line)
 
 
 def tidy_text(text: str) -> str:
     """The text with `\\n` line ends, without NUL and byte order marks."""
-    return text.translate(_UNWANTED).replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\0", "").replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def guess_wide_encoding(data: bytes) -> str | None:
@@ -86,24 +101,28 @@ def guess_wide_encoding(data: bytes) -> str | None:
     return None
 
 
-def _guess_encoding(data: bytes) -> str:
+def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
+    """By the beginning, but UTF-8 by all `pieces`: a few Russian words may stand at the end."""
     for mark, encoding in BOMS:
-        if data.startswith(mark):
+        if sample.startswith(mark):
             return encoding
-    wide = guess_wide_encoding(data)
+    wide = guess_wide_encoding(sample)
     if wide is not None:
         return wide
-    if _is_utf8(data):
+    if _is_utf8(pieces):
         return "utf-8"
-    sample = data[:SAMPLE_BYTES]
     return _guess_cyrillic(sample) or _guess_by_statistics(sample) or LAST_RESORT
 
 
-def _is_utf8(data: bytes) -> bool:
+def _is_utf8(pieces: Iterable[bytes]) -> bool:
     """Also with a few broken bytes, as when a file was cut in the middle of a character."""
-    text = data.decode("utf-8", errors="replace")
-    broken = text.count("\ufffd")
-    return broken == 0 or len(_ABOVE_ASCII.findall(text)) > broken * (1 + UTF8_VALID_FOR_EACH_BROKEN)
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    broken = above = 0
+    for piece in chain(pieces, [b""]):
+        text = decoder.decode(piece, final=not piece)
+        broken += text.count("\ufffd")
+        above += len(text) - len(text.encode("ascii", errors="ignore"))
+    return broken == 0 or above > broken * (1 + UTF8_VALID_FOR_EACH_BROKEN)
 
 
 def _guess_cyrillic(sample: bytes) -> str | None:

@@ -8,18 +8,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from domain.locator import Locator
+from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, written_chars
 from ingestion.records import Block, BlockKind
 from ingestion.spool import Spool
 
 INDENT = "  "  # of one level of a list
+MOST_CHARS = 50 * 1024 * 1024  # of a document: more bytes than a parsing process may send (`kept`)
 
 
 class Outline:
-    """Collects blocks; each gets the headings that it stands under, a heading those above it."""
+    """Collects blocks; each gets the headings that it stands under, a heading those above it.
+
+    What adds raises SourceError FILE_TOO_HEAVY, without a name, as soon as there is more than can be used.
+    """
 
     def __init__(self) -> None:
         self._blocks: Spool[Block] = Spool(None, BLOCKS)
+        self._chars_left = MOST_CHARS
         self.place = Locator()  # what the format knows besides headings: set it before adding
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
@@ -76,5 +82,8 @@ class Outline:
         if self._located != (self.place, headings):  # most blocks stand where the one before them does
             self._located = (self.place, headings)
             self._locator = replace(self.place, headings=headings)
+        self._chars_left -= len(text)
+        if self._chars_left < 0:
+            raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"more than {MOST_CHARS} characters")
         block = Block(kind=kind, text=text, locator=self._locator, level=level)
         self._blocks.append(block, size=written_chars(block))

@@ -74,7 +74,7 @@ class ParseProcess:
         """
         started = time.monotonic()
 
-        async def receive(child: _Child) -> Document:
+        async def receive(child: _Child) -> Document | SourceError:
             return await _receive_document(child, progress, file.path.parent)
 
         document = await self._ask(self._request(file, Task.PARSE), receive, progress.base_id)
@@ -89,30 +89,29 @@ class ParseProcess:
         """A photo; `page`, from 0, is that of a TIFF. Raises as `parse` does."""
         return await self._ask(self._request(file, Task.OPEN_PICTURE, page), _receive_picture)
 
-    async def _ask(
-        self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]", base: BaseId | None = None
-    ) -> Result:
+    async def _ask(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None = None) -> Result:
         try:
             return await self._ask_once(request, receive, base)
         except (NurseryDied, KeptProcessEnded):  # once is bad luck, as when the system was short of memory
             return await self._ask_once(request, receive, base=None)
 
-    async def _ask_once(
-        self, request: ParseRequest, receive: "Callable[[_Child], Awaitable[Result]]", base: BaseId | None
-    ) -> Result:
-        """Without `base` the process is a fresh one and serves once.
+    async def _ask_once(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None) -> Result:
+        """Without `base` the process is a fresh one and serves once. One that gives a reason has served as well.
 
         The nursery kills it when its line is closed, however this ends.
         """
         try:
             async with self._children.lend(base) as line, _talk(line, request, self._timeout_s) as child:
-                return await receive(child)
+                answer = await receive(child)
         except TimeoutError as error:
             seconds = math.ceil(self._timeout_s)
             raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=seconds) from error
         except NurseryDied:
             await self._children.forget_dead()
             raise
+        if isinstance(answer, SourceError):
+            raise answer
+        return answer
 
     def _request(self, file: FetchedFile, task: Task, page: int = 0) -> ParseRequest:
         return ParseRequest(
@@ -177,12 +176,19 @@ async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIte
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
-async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document:
+Receive = Callable[[_Child], Awaitable[Result | SourceError]]
+"""Takes an answer; the error is the parser's own reason, all others are raised."""
+
+
+async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document | SourceError:
     """What is long goes into `folder`."""
     lines = DocumentLines(folder)
     while True:
         line = await child.line()
-        got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
+        try:
+            got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
+        except SourceError as reason:
+            return reason
         if isinstance(got, Document):
             return got
         if isinstance(got, PagesRead):

@@ -75,8 +75,17 @@ def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
     info = inspect_file(path, name=name, media_type=media_type)
     for parser in PARSERS:
         if parser.accepts(info):
-            return _require_pages(parser.parse(path, info), name)
+            return _require_pages(_parse(parser, path, info), name)
     raise SourceError(FailureCode.FILE_UNSUPPORTED, name=name, detail=f"no parser for {info.kind}")
+
+
+def _parse(parser: Parser, path: Path, info: FileInfo) -> Document:
+    try:
+        return parser.parse(path, info)
+    except SourceError as error:
+        if "name" in error.params:
+            raise
+        raise SourceError(error.code, name=info.name, detail=error.detail) from error
 
 
 def _require_pages(document: Document, name: str) -> Document:

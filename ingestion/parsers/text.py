@@ -5,15 +5,21 @@ are `markdown`'s.
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
-from ingestion.language import detect_language
-from ingestion.parsers.encodings import decode_text
+from ingestion.language import language_of
+from ingestion.parsers.encodings import text_lines
 from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.titles import choose_title
-from ingestion.records import Block, BlockKind, Document
+from ingestion.records import BlockKind, Document
 
 EMPTY_LINES = re.compile(r"\n\s*\n|\f")
+LONG_PARAGRAPH_CHARS = 100_000  # logs and some books have no empty line: one that is longer ends with a sentence
+LONGEST_PARAGRAPH_CHARS = 1_000_000  # or with a line
+SENTENCE_ENDS = (".", "!", "?", "…", ".»", '."', "!»", "?»")
 
 
 def accepts(file: FileInfo) -> bool:
@@ -23,14 +29,40 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """The file's paragraphs."""
-    return read_text(decode_text(path.read_bytes()), name=info.name)
+    return read_lines(text_lines(path), name=info.name)
 
 
 def read_text(text: str, *, name: str) -> Document:
+    """The same for a text that is in memory already."""
+    return read_lines((f"{line}\n" for line in text.split("\n")), name=name)
+
+
+def read_lines(lines: Iterable[str], *, name: str) -> Document:
     """Line ends inside a paragraph stay: they may be verses, addresses or a table of sorts."""
-    paragraphs = (_trim(paragraph) for paragraph in EMPTY_LINES.split(text))
-    blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=paragraph) for paragraph in paragraphs if paragraph)
-    return Document(title=choose_title(None, blocks, name=name), blocks=blocks, language=detect_language(text))
+    outline = Outline()
+    for paragraph in _paragraphs(lines):
+        outline.add(BlockKind.PARAGRAPH, _trim(paragraph))
+    blocks = outline.finish()
+    return Document(title=choose_title(None, (), name=name), blocks=blocks, language=language_of(blocks))
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Of any text, so that joined they are the text; those without words among them."""
+    gathered: list[str] = []
+    chars = 0
+    for part in chain.from_iterable(line.splitlines(keepends=True) if "\f" in line else (line,) for line in lines):
+        gathered.append(part)
+        chars += len(part)
+        if part.endswith("\f") or not part.strip() or _is_enough(part, chars):
+            yield "".join(gathered)
+            gathered, chars = [], 0
+    yield "".join(gathered)
+
+
+def _is_enough(line: str, chars: int) -> bool:
+    if chars <= LONG_PARAGRAPH_CHARS:
+        return False
+    return chars > LONGEST_PARAGRAPH_CHARS or line.rstrip().endswith(SENTENCE_ENDS)
 
 
 def _trim(paragraph: str) -> str:

@@ -14,24 +14,23 @@ from datetime import date
 import structlog
 
 from prompts.loader import Prompts
-from prompts.records import MoreItems, Stricter
+from prompts.records import Stricter
 from rag.answering.assignment import Assignment
 from rag.answering.citations import supports, without_references
 from rag.answering.counts import listed_items, said_to_be_left, without_remainder
 from rag.answering.disagreement import misdated, unspoken, with_sides
-from rag.answering.language import wanted_language
+from rag.answering.language import quotes_in_another_language, wanted_language
 from rag.answering.marks import Reading, read
+from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.postcheck import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning, whole_sentences
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
 from rag.answering.quotes import MAX_QUOTES
-from rag.answering.renderer import Rendered, render
 from rag.answering.standing import citations_of, is_held_to_facts, settle, sober, understood
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import FactKind
-from rag.planning.plan import AnswerStyle
 from rag.ports import ChatModel
-from rag.records import AnswerKind, ChatMessage, Citation
+from rag.records import AnswerKind, ChatMessage
 from rag.watching import BrokenOff, unless_set, until_set
 
 GROWTH = 1.03  # of a text that is being written, until it is read again
@@ -39,21 +38,6 @@ GROWTH = 1.03  # of a text that is being written, until it is read again
 NOT_SHOWN = Reading(kind=None, text="", used=())
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """The answer so far."""
-
-    kind: AnswerKind
-    text: str
-    citations: tuple[Citation, ...] = ()
-    facts_used: int = 0  # of those in the prompt
-    model: str | None = None
-    cut: bool = False
-    stopped: bool = False  # by the person, in the middle of it
-    done: bool = False
-    remarks: tuple[str, ...] = ()  # what was wrong with answers that were thrown away
 
 
 @dataclass(kw_only=True)
@@ -70,9 +54,6 @@ class _Progress:
         return len(self.raw) >= self.read * GROWTH
 
 
-NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
-
-
 class AnswerWriter:
     """Answers one question at a time, any number side by side; it keeps no state between them."""
 
@@ -82,6 +63,7 @@ class AnswerWriter:
         self._model = model
         self._prompts = prompts
         self._settings = settings
+        self._plain = PlainAnswers(prompts, settings.language)
         self._today = today
 
     async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
@@ -102,7 +84,7 @@ class AnswerWriter:
             self._look(progress, prompt)
             self._report(error, progress.shown)
             was_shown = bool(progress.shown.text)
-            yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._rendered(assignment)
+            yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._plain.write(assignment)
             return
         yield await self._finish(progress.raw, prompt, assignment, enough)
 
@@ -152,14 +134,17 @@ class AnswerWriter:
             except BrokenOff:
                 return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=remarks)
             again, still = self._judge(raw, prompt, assignment)
-            instead = self._rendered(assignment)
+            instead = self._plain.write(assignment)
             if not again.text and of_language(remarks):  # no second answer: the first one is at least true
                 again, still = reading, remarks
-            if still and not (of_language(still) and _says_more(again, instead)):
+            if still and not (of_language(still) and _says_more(again, instead, self._language(assignment))):
                 log.info("answer.rendered", model=self._model.name, remarks=len(still))
                 return replace(instead, remarks=(*remarks, *still))
             reading = again
-        return replace(self._settled(reading, prompt, assignment), remarks=remarks)
+            return replace(
+                self._settled(reading, prompt, assignment), remarks=(*remarks, *still), in_other_language=bool(still)
+            )
+        return self._settled(reading, prompt, assignment)
 
     def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
         """The answer understood, and what is wrong with it."""
@@ -191,7 +176,7 @@ class AnswerWriter:
             return NOTHING
         if not reading.text:
             log.warning("answer.empty", model=self._model.name)
-            return self._rendered(assignment)
+            return self._plain.write(assignment)
         log.info(
             "answer.written",
             model=self._model.name,
@@ -218,22 +203,7 @@ class AnswerWriter:
         if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text
         own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
-        return f"{own}\n\n{self._remainder(listed, left, assignment)}"
-
-    def _remainder(self, listed: int, left: int, assignment: Assignment) -> str:
-        """«ещё 10 из 20 (по запросу могу вывести)»."""
-        is_english = self._settings.language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
-        language = "en" if is_english and self._settings.language != "ru" else "ru"
-        total = assignment.limits.skip + listed + left
-        return self._prompts.more[language].fill(MoreItems(left=left, total=total))
-
-    def _rendered(self, assignment: Assignment) -> Draft:
-        """The facts themselves, and how many the limits leave out."""
-        answer = _render(assignment)
-        draft = _as_draft(answer)
-        if not (answer.items and answer.left):
-            return draft
-        return replace(draft, text=f"{draft.text}\n\n{self._remainder(answer.items, answer.left, assignment)}")
+        return f"{own}\n\n{self._plain.remainder(listed, left, assignment)}"
 
     def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """What was written until the person had enough, as far as it passes its check and shows what it stands on;
@@ -242,7 +212,7 @@ class AnswerWriter:
         remarks = self._remarks_on_beginning(shown, prompt, assignment)
         settled = settle(shown, prompt, assignment.question)
         if not shown.text or remarks or settled.kind is not shown.kind:
-            return replace(self._rendered(assignment), stopped=True, remarks=remarks)
+            return replace(self._plain.write(assignment), stopped=True, remarks=remarks)
         cited = citations_of(settled, prompt, assignment.question)
         return replace(self._draft(settled), citations=cited, stopped=True, done=True)
 
@@ -269,35 +239,10 @@ class AnswerWriter:
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
 
 
-def rendered(assignment: Assignment) -> Draft:
-    """The answer without a model: the facts themselves, or nothing."""
-    return _as_draft(_render(assignment))
-
-
-def _render(assignment: Assignment) -> Rendered:
-    return render(
-        assignment.facts,
-        style=assignment.style,
-        limits=assignment.limits,
-        question=assignment.understood or assignment.question,
-    )
-
-
-def _as_draft(answer: Rendered) -> Draft:
-    if not answer.text:
-        return NOTHING
-    return Draft(
-        kind=AnswerKind.QUOTES,
-        text=answer.text,
-        citations=answer.citations,
-        facts_used=len(answer.citations),  # as far as facts can be told apart in it
-        done=True,
-    )
-
-
-def _says_more(reading: Reading, instead: Draft) -> bool:
-    """A true answer in another language is worth more than passages that do not answer, or nothing."""
-    return reading.kind is not AnswerKind.FROM_BASE or not instead.text
+def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:
+    """A true answer in another language is worth more than nothing, and than passages in that language."""
+    is_from_base = reading.kind is AnswerKind.FROM_BASE
+    return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
 
 
 def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date, language: str | None = None) -> Evidence:

@@ -18,7 +18,12 @@ _SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something els
 _MIN_OWN_WORDS = 3  # fewer words than that prove nothing
 _REFERENCE = re.compile(
     r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.*?)"
-    r"(?: \((?:file|note|web page|web site|файл|заметка)\))?(?:, (?:стр|с|p)\.? ?\d+)?"
+    r"(?: \((?:file|note|web page|web site|photo|voice message|recording|video"
+    r"|файл|заметка|фото|запись|видео)\))?(?:, (?:стр|с|p)\.? ?\d+)?"
+)
+# «Источник: Договор.pdf, стр. 1», also in italics or brackets.
+_LABELLED = re.compile(
+    r"[\s*_(]*(?:Источники?|Sources?)[*_]*:[*_]*\s*(\S.*?)(?:, (?:стр|с|p)\.? ?\d+)?[*_).]*", re.IGNORECASE
 )
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
@@ -70,7 +75,7 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
     sources, and only those that were used. Behind a colon they are a list that was asked for. Of a text that still
     grows the last line may be the beginning of one."""
     lines = raw.rstrip().splitlines(keepends=True)
-    last = _REFERENCE.fullmatch(lines[-1].rstrip()) if len(lines) > 1 else None
+    last = _reference(lines[-1]) if len(lines) > 1 else None
     if last is None:  # as nearly always; the names of all facts would be taken apart for nothing
         return raw
     names = {_plain(name) for fact in facts for name in _names(fact)} - {""}
@@ -82,8 +87,12 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
     return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
 
 
+def _reference(line: str) -> re.Match[str] | None:
+    return _REFERENCE.fullmatch(line.rstrip()) or _LABELLED.fullmatch(line.rstrip())
+
+
 def _is_reference(line: str, names: Container[str]) -> bool:
-    reference = _REFERENCE.fullmatch(line.rstrip())
+    reference = _reference(line)
     return reference is not None and _plain(reference[1]) in names
 
 

@@ -30,6 +30,12 @@ def said_to_be_left(text: str) -> frozenset[int]:
     return frozenset(int(next(filter(None, match.groups()))) for match in _REMAINDER.finditer(text))
 
 
+def left_and_total(text: str) -> tuple[int, int] | None:
+    """Of the last line that says both: «ещё 8 из 20»."""
+    said = [next((match[n], match[n + 1]) for n in (1, 3) if match[n]) for match in _REMAINDER.finditer(text)]
+    return next(((int(left), int(total)) for left, total in reversed(said) if total), None)
+
+
 def listed_items(text: str) -> int:
     """How many list items or table rows there are."""
     return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)

@@ -5,9 +5,11 @@ The same facts always give the same block.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from domain.documents import SourceType
 from domain.locator import Locator
 from rag.execution.facts import Fact, FactKind
 from rag.records import Passage
@@ -16,6 +18,20 @@ from rag.tokens import estimate_tokens
 _FENCE_DIGITS = 8
 _SOURCE_WORDS = {"note": "note", "file": "file", "link": "web page", "site": "web site", "path": "file"}
 """Kinds of sources as the prompt names them."""
+_MEDIA = {
+    **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif"), "photo"),
+    **dict.fromkeys(("ogg", "oga", "opus"), "voice message"),
+    **dict.fromkeys(("mp4", "mov", "m4v", "mkv", "webm", "avi"), "video"),
+}
+"""By the ending of a file's name: a passage bears no medium."""
+_SENT = {
+    "photo": "photo",
+    "voice": "voice message",
+    "video_note": "video message",
+    "video": "video",
+    "audio": "recording",
+}
+_SENT_AS = re.compile(rf"({'|'.join(_SENT)})-\d+")  # what has no name of its own, as `bot.handlers.attached` calls it
 _KIND_LINES = {
     FactKind.STATEMENT: "Statement about: {title}",
     FactKind.DOCUMENT: "Entry of the list of documents",
@@ -103,7 +119,20 @@ def _place(passage: Passage) -> list[str]:
     }
     document = f"Document: {_one_line(passage.title or passage.source_identifier)}"
     named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
-    return [f"{document} ({_SOURCE_WORDS[passage.source_type]})", *named]
+    return [f"{document} ({_source(passage)})", *named]
+
+
+def _source(passage: Passage) -> str:
+    """What it is to the person: a voice message is no file, and what is heard behind an address is a video."""
+    is_heard = passage.locator.start_s is not None
+    if passage.source_type is SourceType.LINK and is_heard:
+        return "video"
+    ending = passage.source_identifier.rpartition(".")[2].casefold()
+    if sent := _SENT_AS.fullmatch(passage.source_identifier):
+        return _SENT[sent[1]]
+    is_file = passage.source_type in (SourceType.FILE, SourceType.PATH)
+    medium = _MEDIA.get(ending, "recording" if is_heard else "") if is_file else ""
+    return medium or _SOURCE_WORDS[passage.source_type]
 
 
 def _range(first: int | None, last: int | None) -> str:

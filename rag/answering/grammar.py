@@ -11,9 +11,11 @@ _DASHES = r"\-–—−"  # as models write them; for character classes
 _NUMBERS = rf"\d{{1,3}}(?:[ ]*[,;{_DASHES}][ ]*\d{{1,3}})*"
 # The address of a Markdown link, [1](https://…), with brackets inside it or a title after it.
 _ADDRESS = r"\([^\s()\[\]]*(?:\([^\s()\[\]]*\)[^\s()\[\]]*)*(?:[ ]\"[^\"\n]*\")?\)"
-# [1] [2, 5] [1-3] [[4]] [^1], and the form that some models are trained on: 【1†source】
+# [1] [2, 5] [1-3] [[4]] [^1] [№1] [материал 1] [[1]](#1), and the form that some models are trained on: 【1†source】
+_OPENED = rf"\[{{1,2}}(?:\^|\#|№|[Мм]атериал[ ]|[Mm]aterial[ ])?[ ]*{_NUMBERS}[ ]*"
 _FORMS = (
-    rf"\[{{1,2}}\^?[ ]*{_NUMBERS}[ ]*\]{{1,2}}(?!{_ADDRESS})",
+    rf"{_OPENED}\]{{1,2}}\(\#[^\s()]*\)",
+    rf"{_OPENED}\]{{1,2}}(?!{_ADDRESS})",
     rf"【[ ]*{_NUMBERS}[^】\n]{{0,40}}】",
     rf"\[[ ]*[+{_DASHES}][ ]*\]",  # a sign in the middle of the text
 )
@@ -25,18 +27,18 @@ PIECES = re.compile(
     (?P<fence>^[ \t>]*(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+)?(?P<ticks>`{{3,}}|~{{3,}})[^\n`]*\n
         (?:.*?^[ \t>]*(?P=ticks)[`~]*[ \t]*$|.*\Z))                     # a code block, to its end or the text's
     |(?P<span>(?<!`)(?P<run>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=run)(?!`))   # code within a paragraph
-    |(?P<link>\[[^\[\]\n]*\]{_ADDRESS})
+    |(?P<link>\[[^\[\]\n]*\](?!\(\#){_ADDRESS})
     |(?P<line>^[ \t]*{_MARKS}[ \t]*(?:\n|\Z))                           # a line of nothing but marks
     |(?P<first>^[ \t]*{_MARKS}[ \t]+)                                   # marks at the start of a line
     |(?P<marks>[ \t\u00a0]*(?:\({_MARKS}\)|\*\*{_MARKS}\*\*|{_MARKS}))
-    |(?P<tag></?material-[0-9a-f]+[^>\n]*>)                             # the fence of the prompt, never to be shown
+    |(?P<tag></?material-[0-9a-f]+[^>\n]*>|<\|\w{{1,20}}\|>)            # the fence of the prompt, a model's own signs
     """,
     re.M | re.S | re.X,
 )
 VERBATIM = frozenset({"fence", "span", "link"})
 MARK_PIECES = frozenset({"line", "first", "marks"})
 NAMED = re.compile(rf"(?<![†\d])(\d{{1,3}})(?:[ ]*[{_DASHES}][ ]*(\d{{1,3}}))?(?!\d)")
-SIGN = re.compile(rf"\A\s*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?\s*")
+SIGN = re.compile(rf"\A\s*(?:<\|\w{{1,20}}\|>\s*)*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?:?\s*")
 THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that local servers leave in the text
 # A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
 # repetitions give nothing back (`*+`): what they took cannot be read otherwise, and the tries would double with each

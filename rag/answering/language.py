@@ -22,7 +22,23 @@ _LEAST_SMALL_WORDS = 2
 _HALF = 0.5
 _NEARLY_ALL = 0.9
 _NAME_WORDS = 8  # a line of so few that stands in a material is a title or an item of its lists
+_COPIED_WORDS = 12  # of a post, an address or a value; longer is a sentence
 _QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
+# Lines of programs, commands and messages of programs that nobody has put between backticks. Signs that prose has, too
+# («file(s)», a semicolon at the end), are none of them.
+_COMMAND = re.compile(
+    r"""[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:
+        (?:\$|>>>|root@\S+)[ ]
+        |(?:sudo|git|docker|kubectl|helm|cargo|npm|npx|pip3?|apt|apt-get|yum|dnf|systemctl|curl|wget|ssh|scp|chmod|chown
+           |mkdir|python3?|psql|openstack|terraform|FROM|RUN|COPY|SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT
+           |def|fn|pub|impl|elif)[ ]
+        |import[ ]\S+[ \t]*$|from[ ]\S+[ ]import[ ]|(?:let|const|var)[ ][^=\n]*=|(?:error|warning|fatal)(?:\[\w+\])?:
+    )""",
+    re.VERBOSE,
+)
+_CODE_SIGN = re.compile(r"""[=!<>+*/-]=|&&|[|]{2}|->|=>|::|\(\)|\w\((?!s?\))["'&\w]+[,)]|=[ ]?["'\d\[{]|[{}\\]""")
+_COMMENT = re.compile(r"[ \t](?://|# ).*")
+_SENTENCE = re.compile(r"[.!?](?:\s+[^\W\d_a-zа-яё]|\s*$)")
 _ADDRESSES = re.compile(r"(?<!\S)\S*[/@\\_={}<>#]\S*|\b\w+(?:\.\w+)+|(?<!\S)--?\w\S*")
 _PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -32,6 +48,8 @@ _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _OTHER_SCRIPT = re.compile(
     r"[\u0530-\u1cff\u2e80-\u2fff\u3040-\u32ff\u3400-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+"
 )
+_QUOTE_SIGN = re.compile(r"^>[ \t]?", re.MULTILINE)
+_PART_END = re.compile(r"[,;()]")
 _NAME_END = re.compile(r"\n|\s>\s|:\s|\s\(|\|")  # in a material's heading, list or table
 
 _SMALL = {
@@ -54,6 +72,18 @@ _SMALL = {
     ),
 }
 _SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
+
+# What makes a sentence of a phrase: forms of verbs, roughly.
+_SAYS = {
+    "ru": re.compile(
+        r"\w(?:[аяеиую]т(?:ся)?|[еи]те|[иы]л[аио]?|л(?:ся|[аио]сь)|[аяие]ть(?:ся)?|йте(?:сь)?|[аяе]н[оы])\b"
+        r"|\b(?:был[аио]?|есть|нет|можно|нужно|надо|нельзя|должн\w*|вы|мы|я|он[аои]?|это|не)\b"
+    ),
+    "en": re.compile(
+        r"\b(?:is|are|was|were|be|been|am|has|have|had|do|does|did|will|would|can|could|may|must|shall|should|you|we|i|"
+        r"they|he|she|it|this|that|there|not|(?!united|limited)\w+ed)\b"
+    ),
+}
 
 _SPEAKS_OF_LANGUAGES = re.compile(
     r"перев(?:ед|ест|од)|оригинал|по-\w+ски\b|латын|иврит|\b(?:английск|русск|немецк|французск|испанск|итальянск|"
@@ -87,16 +117,20 @@ def wanted_language(setting: str, question: str, *said: str) -> str | None:
 
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
     """A remark when most of `prose` is running text in another language. What stands in `materials` as a title, a
-    heading or an item of a list is a name."""
+    heading or an item of a list is a name; a post, an address or a value is told as it stands there."""
     text = _prose(prose)
-    pieces = _PIECE_END.split(text)
     if not _is_in_other_script(text):
-        if not _is_mostly_other(_counted(pieces, wanted), wanted):
+        if not _is_mostly_other(_counted(_PIECE_END.split(text), wanted), wanted):
             return None
-        names = _names(materials)  # looked for as rarely as this
-        if not _is_mostly_other(_counted((each for each in pieces if _plain(each) not in names), wanted), wanted):
+        pieces = _PIECE_END.split(_prose(_without_code(prose)))  # these are looked for as rarely as this
+        if not _is_mostly_other(_counted(_without_copies(pieces, wanted, materials), wanted), wanted):
             return None
     return LANGUAGE_REMARKS[wanted]
+
+
+def quotes_in_another_language(markdown: str, wanted: str | None) -> bool:
+    """Whether what is shown instead of an answer is in no language that the person wants, either."""
+    return wanted is not None and in_another_language(_QUOTE_SIGN.sub("", markdown), wanted) is not None
 
 
 def other_script(prose: str, said: str) -> str | None:
@@ -107,6 +141,28 @@ def other_script(prose: str, said: str) -> str | None:
 
 def _prose(text: str) -> str:
     return _ADDRESSES.sub(" ", _QUOTED.sub(" ", text))
+
+
+def _without_code(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not _is_code(_COMMENT.sub("", line)))
+
+
+def _is_code(line: str) -> bool:
+    return bool(_COMMAND.match(line) or _CODE_SIGN.search(line)) and not _SENTENCE.search(line)
+
+
+def _without_copies(pieces: Iterable[str], wanted: str, materials: str) -> list[str]:
+    """The pieces without those that stand in the materials and are no sentences."""
+    names, said = _names(materials), f" {_plain(materials)} "
+    return [piece for piece in pieces if _plain(piece) not in names and not _is_copied(piece, wanted, said)]
+
+
+def _is_copied(piece: str, wanted: str, said: str) -> bool:
+    """In other words than a sentence has, part by part: «менеджер по продажам, г. Тверь»."""
+    plain = _plain(piece)
+    if len(plain.split()) > _COPIED_WORDS or _SAYS[_opposite(wanted)].search(plain):
+        return False
+    return all(f" {part} " in said for part in map(_plain, _PART_END.split(piece)) if part)
 
 
 def _language_of(question: str) -> str | None:

@@ -1,13 +1,16 @@
 """The numbers in a text, however they are written.
 
-In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать»,
-«250 тыс.» and "12.05.2024" (three numbers). It compares answers with facts; it does not read sums or dates as such.
+In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое»,
+«250 тыс.» and "12.05.2024" (three numbers). It compares answers with facts, of which it reads words more loosely; it
+does not read sums or dates as such.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+
+from rag.answering.spoken import SpokenNumber, in_words
 
 _DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -50,10 +53,20 @@ _STEMS: tuple[tuple[str, int], ...] = (
 )  # fmt: skip
 _WHOLE: dict[str, int] = {
     "ноль": 0, "один": 1, "одна": 1, "одно": 1, "одного": 1, "одной": 1, "одну": 1, "одним": 1, "два": 2, "две": 2,
-    "три": 3, "сто": 100, "ста": 100, "сотня": 100, "пара": 2, "half": 2, "полтора": 1, "zero": 0, "one": 1, "two": 2,
-    "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "nine": 9, "ten": 10, "first": 1, "second": 2, "third": 3,
-    "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
+    "три": 3, "сто": 100, "ста": 100, "сотня": 100, "пара": 2, "вдвое": 2, "двойной": 2, "двойная": 2, "втрое": 3,
+    "тройной": 3, "вчетверо": 4, "полтора": 1, "twice": 2, "double": 2, "thrice": 3, "triple": 3, "zero": 0, "one": 1,
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "nine": 9, "ten": 10, "first": 1, "second": 2,
+    "third": 3, "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
 }  # fmt: skip
+
+# What a part of the whole may be told as: «половина» is 0,5, 50 % or one of two.
+_SHARES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("половина", "половины", "половину", "половине", "половиной", "half"), ("0.5", "50", "2")),
+    **dict.fromkeys(("треть", "трети", "третью"), ("33", "3")),
+    **dict.fromkeys(("четверть", "четверти", "четвертью", "quarter"), ("0.25", "25", "4")),
+}
+
+_LEAST_AMOUNT = 11  # in words and without a unit; «в двух словах», «три документа» may be the answer's own
 
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # a tenth of the time of looking for each beginning in turn
@@ -82,6 +95,21 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
             yield WrittenNumber(shown=match[0], readings=tuple(readings))
 
 
+def told_amounts(text: str) -> Iterator[WrittenNumber]:
+    """Those in words that say how much there is: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals, and
+    «сто процентов», which is said of certainty."""
+    for number in in_words(text):
+        if _is_amount(number):
+            readings = (number.value, *number.converted)
+            yield WrittenNumber(shown=number.shown, readings=tuple(frozenset((each,)) for each in readings))
+
+
+def _is_amount(number: SpokenNumber) -> bool:
+    is_certainty = number.value == 100 and number.unit.startswith(("процент", "per"))
+    is_counted = number.unit and number.value > 1
+    return not number.is_ordinal and not is_certainty and bool(is_counted or number.value >= _LEAST_AMOUNT)
+
+
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of those written in digits, each in every reading."""
     return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
@@ -97,9 +125,10 @@ def known_numbers(text: str) -> frozenset[Decimal]:
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
     """Those written in words, and what neighbouring ones add up to («двадцать пять»: 20, 5 and 25)."""
-    found: set[Decimal] = set()
+    found = {number.value for number in in_words(text)}
     before: int | None = None
     for match in _WORD.finditer(text.casefold().replace("ё", "е")):
+        found.update(map(Decimal, _SHARES.get(match[0], ())))
         value = _spoken(match[0])
         if value is not None:
             found.add(Decimal(value))

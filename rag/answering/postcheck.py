@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from rag.answering.counts import own_counts, without_remainder
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
-from rag.answering.numbers import known_numbers, written_numbers
+from rag.answering.numbers import known_numbers, told_amounts, written_numbers
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -167,7 +167,9 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
-    if not _DIGIT.search(prose):  # most answers; reading the numbers of all facts takes milliseconds
+    if not _DIGIT.search(prose) and not any(
+        told_amounts(prose)
+    ):  # most answers; reading the numbers of all facts takes milliseconds
         return []
     said = _known_numbers(evidence)
     lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
@@ -178,7 +180,7 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
         number.shown
         for line in lines
         if line not in sums
-        for number in written_numbers(line)
+        for number in (*written_numbers(line), *told_amounts(line))
         if not number.is_among(known)
     ]
     if not strange:

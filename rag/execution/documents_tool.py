@@ -4,13 +4,15 @@ In: a part of a name, a kind, who sent them, when. Out: a fact for each document
 are in all. It reads names and dates, never texts.
 """
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from domain.documents import DocumentCard, known_as
+from domain.documents import DocumentCard, Medium, known_as
 from domain.ids import UserId
+from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
@@ -45,8 +47,9 @@ class ListDocuments(Tool[ListArguments]):
     name = "list_documents"
     arguments = ListArguments
 
-    def __init__(self, catalogue: DocumentCatalogue) -> None:
+    def __init__(self, catalogue: DocumentCatalogue, wordings: Mapping[str, Wordings]) -> None:
         self._catalogue = catalogue
+        self._wordings = wordings
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
@@ -54,7 +57,8 @@ class ListDocuments(Tool[ListArguments]):
         cards = await ready_documents(self._catalogue, context.base_id, name_contains=named)
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         count = Fact(kind=FactKind.VALUE, text=f"Documents that fit: {len(ready)}.", title="")
-        listed = tuple(_fact(card) for card in ready)
+        words = self._wordings[language_of(context.question)]
+        listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
 
 
@@ -74,19 +78,30 @@ def _is_of(card: DocumentCard, kind: str | None) -> bool:
     return (card.medium.value if kind in _KINDS else card.source_type.value) == kind
 
 
-def _fact(card: DocumentCard) -> Fact:
-    name = known_as(card.source_type, card.title, card.source_identifier)
-    facts = {
-        "name": name,
-        "title": card.title if card.title != name else "",
-        "kind": card.medium.value if card.source_type.value in ("file", "path") else card.source_type.value,
-        "pages": str(card.pages or ""),
-        "length": str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
-        "author": card.author or "",
-        "dated": card.published_at.date().isoformat() if card.published_at else "",
-        "sender": card.sender or "",
-        "added": card.created_at.date().isoformat(),
+def _kind(card: DocumentCard) -> str:
+    return card.medium.value if card.source_type.value in ("file", "path") else card.source_type.value
+
+
+def _fact(card: DocumentCard, words: Wordings) -> Fact:
+    """In the language of the question: where no model answers, people read it as it is."""
+    name, kind = known_as(card.source_type, card.title, card.source_identifier), _kind(card)
+    told = {
+        words.entry_title: card.title if card.title != name else "",
+        words.entry_pages: str(card.pages or ""),
+        words.entry_length: str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
+        words.entry_author: card.author or "",
+        words.entry_dated: card.published_at.strftime(words.day) if card.published_at else "",
+        words.entry_sender: card.sender or "",
+        words.entry_added: card.created_at.strftime(words.day),
     }
-    fields = tuple((column, value) for column, value in facts.items() if value)
-    text = ", ".join((name, *(f"{column} {value}" for column, value in fields if column not in ("name", "kind"))))
-    return Fact(kind=FactKind.DOCUMENT, text=text, title=name, document=card.id, fields=fields)
+    known = {label: value for label, value in told.items() if value}
+    named_kind = getattr(words, f"kind_{kind}")
+    columns = {words.entry_name: name, words.entry_kind: named_kind, **known}
+    said = () if kind == Medium.TEXT.value else (named_kind,)
+    return Fact(
+        kind=FactKind.DOCUMENT,
+        text=", ".join((name, *said, *(f"{label} {value}" for label, value in known.items()))),
+        title=name,
+        document=card.id,
+        fields=tuple((label.capitalize(), value) for label, value in columns.items()),
+    )

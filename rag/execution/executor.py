@@ -148,8 +148,15 @@ class Executor:
             gaps=gaps_of(done.shown, done.spent, _missing(done)),
         )
 
+    async def search(self, context: ToolContext) -> FactsPayload:
+        """What the default plan's one search brings. Raises DatabaseAway."""
+        call = ToolCall(tool=SEARCH_TOOL, args={"query": context.question})
+        return (await self._run(call, context)).payload
+
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
         """Each call once, in order, never more than allowed."""
+        if len(plan.tool_calls) < 2:
+            return list(plan.tool_calls)
         seen = {(call.tool, call.model_dump_json()): call for call in plan.tool_calls}
         return list(seen.values())[: self._max_calls]
 
@@ -157,6 +164,8 @@ class Executor:
         self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, used_early: ToolCall | None
     ) -> list[CallResult]:
         """Side by side; when one raises, the others are not left running."""
+        if len(calls) == 1:  # as nearly always: a task of its own would only pass on what it returns
+            return [await self._run(calls[0], context, early=early)]
         tasks = [
             asyncio.create_task(self._run(call, context, early=early if call is used_early else None)) for call in calls
         ]

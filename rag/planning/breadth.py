@@ -34,6 +34,8 @@ class Breadth:
         self._idioms = _pattern(words.idioms)
         self._unsought = _pattern((*words.all, *words.holders))
         self._openings = _pattern(words.openings)
+        self._rest = _pattern(words.rest)
+        self._rest_beside = _pattern(words.rest_beside)
         self._pronouns = frozenset(words.pronouns)
 
     def reach(self, *questions: str) -> Reach:
@@ -52,6 +54,11 @@ class Breadth:
         return bool(self._openings.match(said)) or (
             len(said.split()) <= SHORT_QUESTION_WORDS and not self._pronouns.isdisjoint(said.split())
         )
+
+    def takes_up(self, question: str) -> bool:
+        """Whether it asks for the rest of a list, and for nothing else."""
+        said = _words(question)
+        return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
 
     def _reach(self, question: str) -> Reach:
         meant = self._idioms.sub("-", _words(_QUOTED.sub(" - ", question)))

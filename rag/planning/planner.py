@@ -15,15 +15,28 @@ import structlog
 
 from domain.ids import BaseId
 from prompts.intents import GENERAL, Intent
+from prompts.wordings import language_of
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.breadth import Breadth, Reach
 from rag.planning.entity_ids import EntityIds, Mended
-from rag.planning.plan import MAX_ITEMS, Fallback, FollowUp, Limits, QueryKind, QueryPlan, RenderStyle, Step, ToolCall
+from rag.planning.plan import (
+    MAX_ITEMS,
+    AnswerStyle,
+    Fallback,
+    FollowUp,
+    Limits,
+    QueryKind,
+    QueryPlan,
+    RenderStyle,
+    Step,
+    ToolCall,
+)
+from rag.planning.rest import Rest, rest_of
 from rag.planning.steps import READ, SURVEY, template, to_the_end
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
 from rag.ports import ChatModel, EntityResolver
-from rag.records import ChatMessage
+from rag.records import ChatMessage, Exchange
 
 SEARCH_TOOL = "rag_db_query"
 _REPAIR = (
@@ -53,6 +66,7 @@ class PlanningRequest:
     entity_ids: tuple[str, ...]  # that the question was resolved to
     base_id: BaseId | None = None  # where other ids that the plan names are looked for
     has_dialogue: bool = False  # something was said before, which the question may lean on
+    window: tuple[Exchange, ...] = ()  # the last of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +157,9 @@ class Planner:
     ) -> QueryPlan:
         """By what is known without a plan: what the bad ones said (`made`, `kind`), and how far the question reaches.
         One that leans on the dialogue is searched as it stands: only a model could say what it is about."""
+        rest = None if made else rest_of(request.question, request.window, self._breadth)
+        if rest and self._breadth.reach(rest.question) is Reach.ALL:
+            return self._plan_for_rest(rest)
         plan = default_plan(request.question)
         if made:
             plan = plan.model_copy(update={"render_style": made.render_style})
@@ -152,6 +169,11 @@ class Planner:
         if self._breadth.reach(request.question) is not Reach.ALL or (request.has_dialogue and leans):
             return plan
         return self._complete(self._plan_for_all(plan))
+
+    def _plan_for_rest(self, rest: Rest) -> QueryPlan:
+        """The same list, from where it had to stop."""
+        plan = self._complete(self._plan_for_all(default_plan(rest.question)))
+        return plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
 
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
         """Documents are read one by one, where a model reads; else each is searched."""
@@ -224,6 +246,7 @@ def default_plan(question: str) -> QueryPlan:
         fallback=Fallback(enabled=False),
         limits=Limits(),
         render_style=RenderStyle.SHORT,
+        answer_style=AnswerStyle.NATURAL_EN if language_of(question) == "en" else AnswerStyle.NATURAL_RU,
         confidence=0.0,
     )
 

@@ -164,4 +164,4 @@ class Retrieval:
     def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
         asked = frozenset(query.terms)
         held = frozenset(self._analyzer.terms(f"{passage.title}\n{passage.text}")) if asked else frozenset()
-        return is_certain(asked, held, similarity=similarity, model=query.model)
+        return is_certain(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)

@@ -5,7 +5,7 @@ a term that it does not hold. Pure; it knows no dictionary and no base.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 
@@ -25,24 +25,39 @@ _CYRILLIC = re.compile(r"[а-я]+")
 # A name in the other alphabet, as it is usually written: one letter, or one of several. Nothing here knows how a word
 # is spoken, so an inner vowel may be another one, and double letters count as one.
 _TO_LATIN = {
-    "а": "a", "б": "b", "в": "[vw]", "г": "[gh]", "д": "d", "е": "(?:e|ye|a)", "ж": "(?:zh|j|g)", "з": "[zs]",
-    "и": "(?:i|ee|y|ea)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n", "о": "(?:o|a|au)",
-    "п": "p", "р": "r", "с": "[scz]", "т": "(?:t|th)", "у": "(?:u|oo|w|ou)", "ф": "(?:f|ph)", "х": "(?:h|kh|ch)",
-    "ц": "(?:ts|c|z|tz)", "ч": "(?:ch|tch|c)", "ш": "(?:sh|sch)", "щ": "(?:shch|sch)", "ъ": "", "ы": "[yi]",
-    "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju|you)",
-    "я": "(?:ya|ia|ja|a)", "кс": "(?:x|ks|cs|cks|k|c|ck)", "дж": "(?:j|dj|dzh|g)",
-    "ай": "(?:ai|ay|aj|a|i|y|ei|ey)",
+    "а": "(?:a|u)", "б": "b", "в": "(?:v|w|wh)", "г": "[gh]", "д": "d", "е": "(?:e|ye|a)", "ж": "(?:zh|j|g)",
+    "з": "(?:z|s|th)", "и": "(?:i|ee|y|ea|e)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n",
+    "о": "(?:o|a|au|oa)", "п": "p", "р": "r", "с": "(?:s|c|z|th)", "т": "(?:t|th)", "у": "(?:u|oo|w|ou|wh)",
+    "ф": "(?:f|ph)", "х": "(?:h|kh|ch)", "ц": "(?:ts|c|z|tz)", "ч": "(?:ch|tch|c)", "ш": "(?:sh|sch)",
+    "щ": "(?:shch|sch)", "ъ": "", "ы": "[yi]", "ь": "", "э": "[ea]", "ю": "(?:u|yu|iu|ju|you|ue|ew)",
+    "я": "(?:ya|ia|ja|a)", "кс": "(?:x|ks|cs|cks|k|c|ck|xc)", "дж": "(?:j|dj|dzh|g)",
+    "ай": "(?:ai|ay|aj|a|i|y|ei|ey)", "ау": "(?:au|ou|ow|aw)", "оу": "(?:ou|o|ow|oa)",
 }  # fmt: skip
 _TO_CYRILLIC = {
-    "a": "[аэея]", "b": "б", "c": "[кцс]", "d": "д", "e": "[еэи]?", "f": "ф", "g": "(?:г|дж|ж)", "h": "[хг]?",
-    "i": "(?:и|ай|й)", "j": "(?:дж|й|ж)", "k": "к", "l": "л", "m": "м", "n": "н", "o": "[оау]", "p": "п", "q": "к",
-    "r": "р", "s": "[сзш]", "t": "т", "u": "[уюа]", "v": "в", "w": "(?:в|у)", "x": "(?:кс|х)", "y": "[йиы]?",
-    "z": "[зц]", "ch": "[чхк]", "sh": "ш", "ph": "ф", "th": "[тз]", "ck": "к", "oo": "у", "ee": "и", "ya": "я",
+    "a": "(?:а|э|е|я|о|эй|ей)", "b": "б", "c": "[кцс]", "d": "д", "e": "[еэи]?", "f": "ф", "g": "(?:г|дж|ж)",
+    "h": "[хг]?", "i": "(?:и|ай|й)", "j": "(?:дж|й|ж)", "k": "к", "l": "(?:л|ль|лл)", "m": "м", "n": "н",
+    "o": "[оау]", "p": "п", "q": "к", "r": "р", "s": "[сзш]", "t": "т", "u": "(?:у|ю|а|ью)", "v": "в",
+    "w": "(?:в|у)", "x": "(?:кс|х)", "y": "(?:й|и|ы|ай)?", "z": "[зц]", "ch": "[чхк]", "sh": "(?:ш|сх)", "ph": "ф",
+    "th": "(?:т|з|с|ф|тх)", "ck": "к", "oo": "у", "ee": "и", "ya": "я", "ea": "(?:и|е|еа|иа)",
+    "ou": "(?:у|ау|оу|о)", "oa": "(?:о|оу|оа)", "ow": "(?:оу|ау|о)", "you": "(?:ю|йу)", "wh": "(?:в|у|х)",
+    "ts": "(?:ц|тс)", "xc": "кс", "qu": "(?:кв|ку|к)",
 }  # fmt: skip
 _CYRILLIC_LETTERS, _LATIN_LETTERS = (
-    re.compile("|".join([*(letters for letters in table if len(letters) > 1), "."]))
+    re.compile("|".join([*sorted((letters for letters in table if len(letters) > 1), key=len, reverse=True), "."]))
     for table in (_TO_LATIN, _TO_CYRILLIC)
 )
+# «тайм-аут» is "timeout", «фильтр» is "filter": an e that nobody hears, but not among the first two letters.
+_SILENT, _BEFORE_SILENT = "e?", frozenset("бвгджзклмнпрстфхцчш")
+# «офис» is "office" and "traffic" «трафик». Cyrillic letters stay two: a doubled one is a typo as often.
+_DOUBLED, _OFTEN_DOUBLE = re.compile(r"([^aeiouy])\1"), frozenset("csгксфт")
+# A letter by its name: «юэсби», «ай-пи», «си-шарп». Only in words that no dictionary knows: «сити» is no "ct".
+_LETTER_NAMES = {
+    "эй": "a", "би": "b", "бэ": "b", "си": "c", "ди": "d", "дэ": "d", "и": "e", "эф": "f", "джи": "g", "эйч": "h",
+    "ай": "i", "джей": "j", "кей": "k", "ка": "k", "эл": "l", "эль": "l", "эм": "m", "эн": "n", "оу": "o", "о": "o",
+    "пи": "p", "пэ": "p", "кью": "q", "ку": "q", "ар": "r", "эр": "r", "эс": "s", "ти": "t", "тэ": "t", "ю": "u",
+    "ви": "v", "вэ": "v", "икс": "x", "уай": "y", "зет": "z", "шарп": "#", "плюс": "+",
+}  # fmt: skip
+_NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # «пэдээфа», says the lemmatiser
 # What a stem may have lost or a loanword added; True: in Latin letters. The English stem of "kubernetes" is "kubernet",
 # and the lemmatiser, which has never heard of them, makes «джир» of «джира», «ворда» of «ворд», «хендать» of «хендай».
 _ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойы])?"}
@@ -54,7 +69,23 @@ def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, .
     words = [term for term in dict.fromkeys(terms) if _LETTERS.fullmatch(term) and len(term) <= LONGEST]
     mistyped = [_mistyped(word) for word in words if word in unsure and len(word) >= SHORTEST_MISTYPED]
     transcribed = [spelling for word in words if len(word) >= SHORTEST_TRANSCRIBED for spelling in _transcribed(word)]
-    return (*mistyped, *transcribed)
+    spelled_out = [spelling for word in words if word in unsure for spelling in _spelled_out(word)]
+    return (*mistyped, *transcribed, *spelled_out)
+
+
+def _spelled_out(word: str) -> Iterator[Spelling]:
+    """The abbreviation whose letters the word names."""
+    if _NAMED_LETTERS.fullmatch(word):
+        for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))}):
+            yield Spelling(term=word, beginnings=(abbreviation,), pattern=f"^{re.escape(abbreviation)}$")
+
+
+def _abbreviations(word: str) -> Iterator[str]:
+    if not word:
+        yield ""
+    for name, letter in _LETTER_NAMES.items():
+        if word.startswith(name):
+            yield from (letter + rest for rest in _abbreviations(word[len(name) :]))
 
 
 def _mistyped(word: str) -> Spelling:
@@ -89,13 +120,18 @@ def _transcribed(word: str) -> tuple[Spelling, ...]:
 
 
 def _sounds(letters: str, table: Mapping[str, str]) -> str:
-    sounds = [table[each] for each in _letters(letters, table)]
-    return "".join(f"(?:{sound})+" if len(sound) == 1 else sound for sound in sounds)
+    spoken = enumerate(_letters(letters, table))
+    return "".join(_sound(each, table) + _SILENT * (at > 1 and each in _BEFORE_SILENT) for at, each in spoken)
+
+
+def _sound(letters: str, table: Mapping[str, str]) -> str:
+    sound = table[letters]
+    return f"(?:{sound})+" if len(sound) == 1 or letters in _OFTEN_DOUBLE else sound
 
 
 def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
     """The word in letters and pairs of letters that the table knows."""
-    return (_CYRILLIC_LETTERS if table is _TO_LATIN else _LATIN_LETTERS).findall(word)
+    return _CYRILLIC_LETTERS.findall(word) if table is _TO_LATIN else _LATIN_LETTERS.findall(_DOUBLED.sub(r"\1", word))
 
 
 def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:

@@ -180,6 +180,18 @@ end $$;
 comment on function next_document is
   'Internal: locks the document whose turn it is in these lanes; null when there is none.';
 
+create function album_caption(p_held documents)
+returns text
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select d.source_text from documents d join batches b on b.id = d.batch_id
+  where d.batch_id = p_held.batch_id and b.media_group is not null and d.source_type = 'file'
+    and d.source_text is not null
+  order by d.position limit 1
+$$;
+comment on function album_caption is
+  'Internal: what is written under an album, which Telegram keeps with one of its files; people mean all of them.';
+
 create function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
   p_lanes text[] default '{quick,long}')
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
@@ -207,6 +219,7 @@ begin
   set status = 'fetching', visible = false, progress_done = 0, progress_total = 0, attempts = d.attempts + 1,
       worker = p_worker, lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s),
       run_after = least(d.run_after, now()), -- a held document whose worker dies is anybody's
+      source_text = coalesce(d.source_text, case when d.source_type = 'file' then album_caption(d) end),
       started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
   where d.id = its_id
   returning d.* into taken;

@@ -44,16 +44,53 @@ as $$
 $$;
 comment on function may_be_found is 'Internal: whether what is read of a document so far may be found.';
 
+create function brings_caption(p_held documents, p_twin documents)
+returns boolean
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select p_held.source_type = 'file' and p_twin.source_type = 'file' and p_held.source_text is not null
+    and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
+$$;
+comment on function brings_caption is
+  'Internal: whether something is written under a file that is not written under the one with the same content.';
+
+create function adopt_caption(p_held documents, p_twin documents)
+returns void
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  update documents d
+  set status = 'queued', visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0,
+      lease = null, lease_until = null, lineage = p_twin.lineage, chosen = true,
+      source_text = concat_ws(E'\n\n', p_twin.source_text, d.source_text),
+      source_identifier = p_twin.source_identifier, name_key = p_twin.name_key, source_title = p_twin.source_title,
+      title = p_twin.title
+  where d.id = p_held.id;
+  perform touch_batch(p_held.batch_id);
+end $$;
+comment on function adopt_caption is
+  'Internal: what is written under a file that the base holds already is kept with it: the file waits for its turn '
+  'once more, as the next version of that one, with the words under both.';
+
 create function stopped_by_another(p_held documents)
 returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
   other documents;
+  asking uuid;
 begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
-  if found then
+  if found and brings_caption(p_held, other) then
+    if p_held.chosen and p_held.lineage = other.lineage then -- the next version, with the words under both
+      update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
+    else
+      perform adopt_caption(p_held, other);
+      return query select other.id, null::uuid, other.chunks;
+    end if;
+    return;
+  elsif found then
     if p_held.source_type = 'path' then -- whoever sends an address again is told since when it is here
       p_held := in_lineage(p_held);
     end if;
@@ -66,13 +103,25 @@ begin
     select * into other from ready_namesake(p_held);
   end if;
   if other.id is not null then
+    -- Of two that come together the second sees the first. Not `lock_base`: that comes before documents.
+    perform pg_advisory_xact_lock(hashtextextended('name ' || p_held.base_id || ' ' || p_held.name_key, 0));
+    asking := (select d.id from documents d
+      where d.base_id = p_held.base_id and d.phase = 'asking' and d.name_key = p_held.name_key
+        and d.content_hash = p_held.content_hash and d.id <> p_held.id
+      limit 1);
+    if asking is not null then
+      perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || '{"asked": true}', null);
+      return query select asking, null::uuid, 0;
+      return;
+    end if;
     perform finish_document(p_held.id, 'choosing', null, named(other), null);
     return query select null::uuid, other.id, other.chunks;
   end if;
 end $$;
 comment on function stopped_by_another is
   'Internal: ends the work on a document whose content is ready in the base already, or lays it aside until the person '
-  'has said what becomes of it and the one of the same name; no row when it may go on.';
+  'has said what becomes of it and the one of the same name, which is asked once of the same content; no row when it may '
+  'go on.';
 
 create function named(p_other documents)
 returns jsonb
@@ -229,13 +278,17 @@ returns void
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
   update documents d set visible = false
-  where d.base_id = p_ready.base_id and d.phase = 'working' and d.visible and not may_be_found(d)
+  where d.base_id = p_ready.base_id and d.phase = 'working' and d.visible
+    -- Whether others may be found is dear to ask, and does not depend on this one: see `supersede`.
+    and (d.content_hash = p_ready.content_hash or d.lineage = p_ready.lineage
+      or d.source_type = p_ready.source_type and d.name_key = p_ready.name_key)
+    and not may_be_found(d)
 $$;
 comment on function hide_rivals is
   'Internal: what is being read and has the content, the name or the lineage of what is ready now is found no longer.';
 
-create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default '[]',
-  p_parsed text default null)
+create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
+  p_embeddings real[] default '{}', p_parsed text default null)
 returns table (duplicate_of uuid, namesake uuid, chunks int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -251,8 +304,8 @@ begin
   if p_parsed is not null then
     held := put_blocks(held, p_parsed::jsonb);
   end if;
-  if p_last <> '[]' then
-    held := put_chunks(held, p_last::jsonb);
+  if p_last is not null then
+    held := put_chunks(held, p_last::jsonb, p_embeddings);
   end if;
   if had > 0 then
     delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;

@@ -24,58 +24,59 @@ comment on function keep_chunks is
   'Of what an earlier attempt stored keeps the chunks that have this model and these digests (md5 of the text, by '
   'ordinal), so that none is embedded twice; removes the rest, and says which are there.';
 
-create function put_chunks(p_held documents, p_chunks jsonb)
+create function put_chunks(p_held documents, p_chunks jsonb, p_embeddings real[])
 returns documents
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
   gone record;
+  ids bigint[]; -- by the place of the passage among these
+  lengths int[];
 begin
-  with old as (
-    delete from documents_chunks c
-    where p_held.chunks > 0 and c.document_id = p_held.id
-      and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(p_chunks) g)
-    returning c.length
-  )
-  select count(*) as chunks, coalesce(sum(old.length), 0) as terms into gone from old;
+  if p_held.chunks > 0 then
+    with old as (
+      delete from documents_chunks c
+      where c.document_id = p_held.id
+        and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(p_chunks -> 'chunks') g)
+      returning c.length
+    )
+    select count(*) as chunks, coalesce(sum(old.length), 0) as terms into gone from old;
+    p_held.chunks := p_held.chunks - gone.chunks;
+    p_held.terms := p_held.terms - gone.terms;
+  end if;
 
   with chunk as materialized (
-    select * from jsonb_to_recordset(p_chunks) as c (ordinal int, text text, span_start int, span_end int, locator jsonb,
-      length int, model text, embedding text, terms text[], frequencies int[], titled int[])
+    select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
+      span_end int, locator jsonb, length int, model text, vector int)) with ordinality
+      as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
   ), stored as (
     insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
       model, embedding)
     select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
-      c.embedding::halfvec(1024)
+      p_embeddings[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
     from chunk c
     returning s.id, s.ordinal
-  ), posting as (
-    select s.id, t.term collate "C" as term, least(t.frequency, 32767) as frequency, least(t.titled, 127) as titled,
-      least(c.length, 32767) as length
-    from stored s join chunk c on c.ordinal = s.ordinal
-    cross join lateral unnest(c.terms, c.frequencies, c.titled) t (term, frequency, titled)
-    where octet_length(t.term) <= 1000 -- a longer one is no word, and an index entry holds less than 2,704 bytes
   )
-  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
-  select p_held.base_id, p.term, p.id, p.frequency,
-    case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 32767) else 0 end, p.length,
-    p.titled::"char",
-    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char"
-  from posting p
-  window alike as (partition by p.id, left(p.term, 5) order by p.term
-    rows between unbounded preceding and unbounded following)
-  order by p.term, p.id; -- in the order of the index: neighbours land on one page
+  select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
+  from stored s join chunk c on c.ordinal = s.ordinal;
 
-  p_held.chunks := p_held.chunks - gone.chunks + jsonb_array_length(p_chunks);
-  p_held.terms := p_held.terms - gone.terms
-    + (select coalesce(sum((c ->> 'length')::int), 0) from jsonb_array_elements(p_chunks) c);
+  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
+  select p_held.base_id, p.term, ids[p.place], least(p.frequency, 32767), least(p.around, 32767),
+    least(lengths[p.place], 32767), least(p.titled, 127)::"char", least(p.around_titled, 127)::"char"
+  from unnest(string_to_array(p_chunks ->> 'terms', E'\n'), (p_chunks ->> 'places')::int[],
+    (p_chunks ->> 'frequencies')::int[], (p_chunks ->> 'around')::int[], (p_chunks ->> 'titled')::int[],
+    (p_chunks ->> 'around_titled')::int[]) as p (term, place, frequency, around, titled, around_titled);
+
+  p_held.chunks := p_held.chunks + coalesce(cardinality(ids), 0);
+  p_held.terms := p_held.terms + (select coalesce(sum(l), 0) from unnest(lengths) l);
   return p_held;
 end $$;
 comment on function put_chunks is
   'Internal: stores chunks with their vectors and postings, an ordinal that is there already anew; the document with its '
-  'counts as they will be.';
+  'counts as they will be. Vectors stand one after the other, each in 1,024 numbers. Postings come in the order of the '
+  'index, so that neighbours land on one page, with their sums (see `chunk_terms`), and name a chunk by its place.';
 
-create function add_chunks(p_document text, p_lease text, p_chunks text)
+create function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -84,7 +85,7 @@ declare
   held documents := held_document(p_document, p_lease);
   was_visible constant boolean := held.visible;
 begin
-  held := put_chunks(held, p_chunks::jsonb);
+  held := put_chunks(held, p_chunks::jsonb, p_embeddings);
   -- When nothing is left to come it is published next.
   held.visible := (was_visible or held.chunks < held.progress_total) and may_be_found(held);
   update documents d set chunks = held.chunks, terms = held.terms, visible = held.visible where d.id = held.id;

@@ -36,11 +36,18 @@ select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as sou
   case when d.status = 'ready' then extract(epoch from d.finished_at - d.started_at)::double precision end as seconds,
   d.version, d.author, d.user_id, d.sender, d.published_at, d.size_bytes, d.media_type, d.source_url as url,
   d.created_at, d.chat_id, d.message_id, d.file_id,
-  d.status not in ('duplicate', 'cancelled', 'superseded') as is_listed
+  case when d.status = 'ready' then (
+    select jsonb_build_object('code', f.error_code, 'params', f.error_params) from documents f
+    where f.base_id = d.base_id and f.lineage = d.lineage and f.status = 'failed' and f.finished_at > d.finished_at
+    order by f.finished_at desc limit 1) end as next_failure,
+  case d.status
+    when 'failed' then not exists (
+      select from documents r where r.base_id = d.base_id and r.lineage = d.lineage and r.status = 'ready')
+    else d.status not in ('duplicate', 'cancelled', 'superseded') end as is_listed
 from documents d;
 comment on view document_cards is
   'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its '
-  'new name.';
+  'new name. What failed to take the place of a ready one is told of that one (`next_failure`), not listed beside it.';
 
 create function is_called(p_title text, p_identifier text, p_words text)
 returns boolean
@@ -64,7 +71,8 @@ as $$
   limit p_limit offset p_offset
 $$;
 comment on function list_documents is
-  'Documents of a base, newest first, without duplicates, cancelled and superseded ones; by words of title or name.';
+  'Documents of a base, newest first, without duplicates, cancelled and superseded ones, and what failed to take the '
+  'place of one; by words of title or name.';
 
 create function count_base(p_base text, p_name_contains text default null)
 returns table (documents bigint, chunks bigint)
@@ -83,13 +91,13 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select card.* from documents d join document_cards card on card.id = coalesce((
     select current.id from documents current
-    where d.status = 'superseded' and current.base_id = d.base_id and current.lineage = d.lineage
+    where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
       and current.status = 'ready'), d.id)
   where d.base_id = p_base::uuid and d.id = p_document::uuid
 $$;
 comment on function document_card is
-  'One document of the base, in whatever state, or none; of an earlier version the one that is valid now: buttons stay '
-  'under messages for years.';
+  'One document of the base, in whatever state, or none; of an earlier version, and of what failed to be the next, the '
+  'one that is valid now: buttons stay under messages for years.';
 
 create function document_versions(p_base text, p_document text)
 returns setof document_cards
@@ -216,7 +224,8 @@ begin
   end if;
   select array_agg(d.id) into its_versions from documents d
   where d.base_id = doomed.base_id and d.lineage = doomed.lineage
-    and (d.id = doomed.id or doomed.status = 'ready' and d.status = 'superseded');
+    and (d.id = doomed.id or doomed.status = 'ready' and (d.status in ('superseded', 'failed')
+      or d.phase <> 'ended' and d.source_type <> 'file'));
   update documents d set error_params = d.error_params - 'title' - 'source_identifier'
   where d.base_id = doomed.base_id and d.status = 'choosing'
     and d.error_params ->> 'document_id' = any (its_versions::text[]);
@@ -228,8 +237,9 @@ begin
   return query select doomed.id, doomed.batch_id;
 end $$;
 comment on function delete_document is
-  'Removes a document with its earlier versions and all that is stored of them, in whatever state, and what had the same '
-  'content when it came; no row when there is none. Of batches see `tell_removed`.';
+  'Removes a document with its earlier versions and all that is stored of them, in whatever state, what had the same '
+  'content when it came, and what is being read anew of its source, which would bring it back; a file that was sent to '
+  'replace it stays. No row when there is none. Of batches see `tell_removed`.';
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)

@@ -132,10 +132,16 @@ begin
   is_new := not found;
   select * into current from documents d
   where d.base_id = asked.base_id and d.lineage = asked.lineage and d.status = 'ready';
+  if is_new and current.id is not null and asked.status <> 'failed' then -- what failed last time is tried once more
+    select * into asked from documents d
+    where d.base_id = current.base_id and d.lineage = current.lineage and d.status = 'failed'
+      and d.source_type <> 'file'
+    order by d.finished_at desc limit 1;
+  end if;
   if is_new and asked.status = 'failed' then
     perform try_again(asked, current, sent);
     its_id := asked.id;
-  elsif is_new and found then
+  elsif is_new and current.id is not null then
     insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
       source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
       media_type, lane, lineage, chosen, meta)

@@ -100,40 +100,44 @@ declare
   distances constant text := (
     select string_agg(format('s.s%s <~> $1::bit(%s)', n, length(p_sketch)), ', ') from generate_series(1, 10) n);
   asked constant text := format(
-    'with near as materialized ( '
-    '  select s.ctid as place, least(%2$s) as closest from shelves.%1$I s where $2 is null or s.document_id = any ($2) '
-    '  order by closest limit $3), '
-    'far as materialized (select max(n.closest) as distance from near n), '
-    'compared as materialized ( '
+    'with sampled as materialized ( '
+    '  select least(%2$s) as closest from shelves.%1$I s tablesample system ($8) repeatable (0) '
+    '  where $2 is null or s.document_id = any ($2) order by closest limit 20), '
+    'edge as materialized ( '
+    '  select case when count(*) = 20 then max(n.closest) else ''infinity'' end as distance from sampled n), '
+    'near as materialized ( '
+    '  select u.chunk from ( '
+    '    select unnest(s.chunks) as chunk, unnest(array[%2$s]) as distance from shelves.%1$I s '
+    '    where ($2 is null or s.document_id = any ($2)) and least(%2$s) <= (select edge.distance from edge)) u '
+    '  where u.distance <= (select edge.distance from edge) order by u.distance limit $3), '
+    'compared as materialized ( ' -- fetched at once: one by one takes twice as long
     '  select c.id, c.embedding <=> $4 as distance '
-    '  from (select * from documents_chunks x where x.id = any (array( ' -- at once: one by one takes twice as long
-    '    select u.chunk from ( '
-    '      select unnest(s.chunks) as chunk, unnest(array[%2$s]) as distance '
-    '      from shelves.%1$I s where s.ctid = any (array(select near.place from near))) u '
-    '    where u.distance <= (select far.distance from far))) offset 0) c '
+    '  from (select * from documents_chunks x where x.id = any (array(select n.chunk from near n)) offset 0) c '
     '  where c.base_id = $5 and c.model = $6 and c.embedding is not null '
     '    and c.document_id not in (select h.id from hidden_documents h where h.base_id = $5)) '
-    'select (select count(*) from near), (select count(*) from compared), array_agg(best.id), array_agg(best.distance) '
+    'select (select edge.distance = ''infinity'' from edge) and (select count(*) from near) < $3, '
+    '  (select count(*) from compared), '
+    '  array_agg(best.id), array_agg(best.distance) '
     'from (select * from compared order by distance, id limit $7) best', p_shelf, distances);
-  rows_wanted int := p_count;
-  rows_read bigint;
+  wanted int := p_count;
+  everything boolean;
   compared bigint;
   chunks bigint[];
   nearness double precision[];
 begin
   loop
-    execute asked into rows_read, compared, chunks, nearness
-    using p_sketch, p_within, rows_wanted, p_embedding, p_base, p_model, p_limit;
-    exit when compared * 4 >= p_count * 3 or rows_read < rows_wanted;
-    rows_wanted := rows_wanted * 4;
+    execute asked into everything, compared, chunks, nearness
+    using p_sketch, p_within, wanted, p_embedding, p_base, p_model, p_limit, least(100, 1333.0 / wanted)::real;
+    exit when compared * 4 >= p_count * 3 or everything;
+    wanted := wanted * 4;
   end loop;
   return query select * from unnest(chunks, nearness);
 end $$;
 comment on function scan_shelf is
-  'Internal: the nearest among the some `p_count` passages whose sketches are nearest, of documents that may be seen. '
-  'A row of a shelf is ranked by the best of its ten, because sorting costs more than comparing; of the best rows '
-  'those passages count that are as near as the last row''s best. Those that left meanwhile still stand on the shelf: '
-  'where they took more than a quarter of the places, more rows are looked at.';
+  'Internal: the nearest among the `p_count` passages whose sketches are nearest, of documents that may be seen. How near '
+  'that is tell the nearest twenty rows of a sample, behind which half as many again are expected in the whole; so '
+  'nothing further away is sorted. A row is taken by the best of its ten. Those that left meanwhile still stand on the '
+  'shelf: where they took more than a quarter of the places, more are looked at.';
 
 create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)

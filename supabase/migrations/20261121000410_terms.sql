@@ -173,7 +173,7 @@ comment on function weigh_terms is
   'frequent to be read in full.';
 
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
-  p_wide double precision[], p_hidden bigint[], p_allowed bigint[], p_limit int)
+  p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -212,15 +212,16 @@ begin
         case when x.around_titled = 0::"char" then x.around
           else x.around + x.around_titled::int * w.titled * greatest(x.length, shortest) end as around
       from chunk_terms x
-      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C" limit every) h
+      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
+        and x.chunk_id > p_after limit every) h
     group by h.chunk_id offset 0) f
   where (all_shown or f.chunk_id not in (select unnest(p_hidden)))
     and (p_allowed is null or f.chunk_id in (select unnest(p_allowed)))
   order by f.score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function score_postings is
-  'Internal: the best passages by all postings of some ranges of the index; `p_own` and `p_wide` are what the term itself '
-  'and anything in its range are worth.';
+  'Internal: the best passages after `p_after` by all postings of some ranges of the index; `p_own` and `p_wide` are what '
+  'the term itself and anything in its range are worth.';
 
 create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, score double precision, rarities double precision[])
@@ -236,6 +237,7 @@ declare
     select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
   few record; -- and the many, in `many_terms`: they are looked up by their keys for what the few have found
 begin
   if coalesce(cardinality(p_terms), 0) = 0 then
@@ -246,13 +248,15 @@ begin
     array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
     array_agg(w.wide) filter (where not w.many) as wide,
     array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights,
+    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as block_terms,
+    2.2 * sum(w.own + w.wide) as highest,
     array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
           left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
   into few from weighed w;
   return query
   with found as materialized (
-    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, hidden, allowed,
-      case when few.many_terms is null then p_limit else looked_through end)
+    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, blocked, hidden,
+      allowed, case when few.many_terms is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
     select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as `score_postings`, each by itself
     from unnest(few.many_terms, few.weights) w (term, weight)
@@ -265,7 +269,10 @@ begin
   )
   select f.chunk_id, f.score + coalesce(more.score, 0) as score, few.rarities
   from found f left join more on more.chunk_id = f.chunk_id
-  order by score desc, f.chunk_id limit p_limit;
+  union all
+  select b.chunk_id, b.score, few.rarities
+  from search_blocks(p_base, few.block_terms, few.highest, hidden, p_limit) b where blocked > 0
+  order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function search_terms is
   'Internal: passages by BM25 over the postings of the base; a term asked twice counts once. `rarities` says of each term '

@@ -40,6 +40,18 @@ comment on function outdated_bases is
   'Bases with passages of another model; all of them, or the one of this name. For those that wait it has no vector '
   'yet.';
 
+create function named_bases(p_name text)
+returns table (name text)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select b.name from bases b
+  where b.name is not null and exists (select from documents d where d.base_id = b.id)
+  order by b.name <> p_name, b.name limit 20
+$$;
+comment on function named_bases is
+  'Some names of bases of the command line that something was added to, first the one that is asked for, where there is '
+  'one: so a mistyped name is told.';
+
 create function outdated_documents(p_base text, p_model text)
 returns table (document_id uuid)
 language sql stable security invoker set search_path = public, extensions, pg_temp

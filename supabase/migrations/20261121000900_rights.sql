@@ -7,7 +7,7 @@ do $$
 declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
-    'common_terms', 'vector_shelves', 'next_vectors',
+    'common_terms', 'blocks', 'block_places', 'block_terms', 'block_plans', 'vector_shelves', 'next_vectors',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
     'kept_readings', 'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
@@ -17,9 +17,10 @@ declare
   functions constant text[] := array[
     'open_base', 'open_named_base', 'read_or_create_state', 'set_mode', 'set_language', 'new_session',
     'lock_base', 'count_removed', 'count_changed', 'remove_postings', 'enqueue_batch', 'waiting_bases', 'turns',
-    'next_document', 'claim_document', 'touch_batch', 'held_document', 'finish_document', 'renew_lease',
-    'return_document', 'report_progress',
-    'ready_namesake', 'ready_before', 'may_be_found', 'stopped_by_another', 'named', 'in_lineage',
+    'next_document', 'album_caption', 'claim_document', 'touch_batch', 'held_document', 'finish_document',
+    'renew_lease', 'return_document', 'report_progress',
+    'ready_namesake', 'ready_before', 'may_be_found', 'brings_caption', 'adopt_caption', 'stopped_by_another', 'named',
+    'in_lineage',
     'record_content', 'store_blocks', 'keep_chunks', 'put_chunks', 'add_chunks', 'supersede', 'hide_rivals',
     'insert_blocks', 'put_blocks', 'add_blocks', 'publish_document', 'postpone_document', 'fail_document',
     'documents_ahead', 'is_called', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
@@ -38,9 +39,12 @@ declare
     'counted_passages', 'count_common_terms', 'refresh_common_terms', 'forget_common_terms', 'is_word',
     'similar_terms', 'count_postings', 'weigh_terms',
     'score_postings', 'search_terms',
+    'block_size', 'blocked_up_to', 'term_weight', 'add_block', 'block_wanted', 'ensure_term_blocks',
+    'even_vector', 'places_above', 'edge_above', 'search_blocks',
     'folded', 'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',
-    'outdated_chunks', 'outdated_bases', 'outdated_documents', 'chunks_to_embed', 'store_next_vectors', 'switch_model',
+    'outdated_chunks', 'outdated_bases', 'named_bases', 'outdated_documents', 'chunks_to_embed', 'store_next_vectors',
+    'switch_model',
     'lock_dialogue', 'insert_and_trim_pairs', 'dialogue_window', 'archived_pairs', 'recall_pairs', 'recollect',
     'unsummarised_pairs', 'save_summary', 'list_sessions', 'resume_session', 'clean_chat',
     'tell_removed', 'attach_notice', 'due_notices', 'confirm_notice',

@@ -23,7 +23,7 @@ from bot.app import Parts, open_parts
 from bot.settings import Settings
 from domain.ids import BaseId
 from rag.records import Candidate, SearchQuery
-from tests.onnx_models import build_encoder
+from tests.onnx_models import TABLE, build_encoder
 from tests.servers.jina import KEY, EmbeddingsRequest, JinaServer, serve_jina
 
 _MODELS = "select model, bool_and(embedding is not null) from documents_chunks group by 1"
@@ -220,14 +220,28 @@ async def test_a_base_is_searched_at_every_moment_while_it_is_moved_and_the_move
     assert f"документ{GONE}" not in found
 
 
+async def test_a_mistyped_name_of_a_base_is_told(plain: Installed) -> None:
+    told = {}
+    for command in (("reindex",), ("docs",), ("ask", "номер3"), ("show", "0" * 32)):
+        process = await plain.start(*command, "--base", "рабта")
+        _, problems = await asyncio.wait_for(process.communicate(), WAIT_S)
+        told[command[0]] = (
+            process.returncode,
+            f"There is no base 'рабта'. Bases with documents: '{BASE}'" in problems.decode(),
+        )
+    # Scripts may ask a base before something is in it: these go on.
+    assert told == {"reindex": (1, True), "docs": (0, True), "ask": (0, True), "show": (1, True)}
+
+
 async def test_a_base_goes_from_one_model_to_another_and_back_to_none(plain: Installed, tmp_path: Path) -> None:
     local = plain.with_models(LOCAL_EMBEDDING_MODEL=str(build_encoder(tmp_path / "small")))
-    other = plain.with_models(LOCAL_EMBEDDING_MODEL=str(build_encoder(tmp_path / "other")), DEFAULT_LANGUAGE="en")
-    assert f"{BASE}: поиск теперь по модели local/small\n" in await local.run("reindex")
+    namesake = build_encoder(tmp_path / "other" / "small", table=TABLE[::-1])
+    other = plain.with_models(LOCAL_EMBEDDING_MODEL=str(namesake), DEFAULT_LANGUAGE="en")
+    assert re.search(rf"{BASE}: поиск теперь по модели local/small@\w+\n", await local.run("reindex"))
     assert await nearest(local, "диск и ключ")
-    assert f"{BASE}: searched by local/other now\nA bot that runs now" in await other.run("reindex")
+    assert re.search(rf"{BASE}: searched by local/small@\w+ now\nA bot that runs now", await other.run("reindex"))
     assert (len(await nearest(other, "диск и ключ")), await nearest(local, "диск и ключ")) == (30, [])
-    assert await other.run("reindex") == "Nothing to move: every passage has vectors of local/other.\n"
+    assert (await other.run("reindex")).startswith("Nothing to move: every passage has vectors of local/small@")
 
     sources = json.loads(await other.run("ask", "номер3 пароль", "--base", BASE, "--json"))["sources"]
     assert sources[0]["title"] == "документ3"

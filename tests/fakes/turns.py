@@ -7,6 +7,7 @@ from datetime import date
 from prompts.intents import load_intents
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
+from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
@@ -14,6 +15,7 @@ from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
+from rag.planning.wire import AnyTool
 from rag.ports import ChatModel, EntityResolver
 from rag.records import (
     Answer,
@@ -54,6 +56,7 @@ class Turn:
         general_knowledge: bool = True,
         dialogue: RememberedDialogue | None = None,
         entities: EntityResolver | None = None,
+        more_tools: Sequence[AnyTool] = (),
     ) -> None:
         self.search = FoundPassages(found)
         self.dialogue = dialogue or RememberedDialogue()
@@ -61,7 +64,7 @@ class Turn:
             language="ru", general_knowledge=general_knowledge, window_pairs=15, prompt_tokens=12000
         )
         prompts, intents = load_prompts(), load_intents()
-        tools = (SearchBase(by_words_alone(self.search), Catalogue()),)
+        tools = (SearchBase(by_words_alone(self.search), Catalogue()), *more_tools)
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=entities,
@@ -77,6 +80,7 @@ class Turn:
             ),
             executor=Executor(tools, max_calls=4),
             writer=AnswerWriter(model, prompts, settings, today=_today) if model else None,
+            plain=PlainAnswers(prompts, "auto"),
         )
         self.conversation = Conversation(stages, today=_today)
 

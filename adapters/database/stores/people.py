@@ -27,6 +27,11 @@ class PeopleStore:
         found = await self._transport.call("open_named_base", p_name=storable(name))
         return BaseId(rows.text(found[0], "id"))
 
+    async def named_bases(self, name: str) -> list[str]:
+        """Some bases of the command line that something was added to, `name` first where it is one."""
+        found = await self._transport.call("named_bases", p_name=storable(name))
+        return [rows.text(row, "name") for row in found]
+
     async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
         """The person's state; a new one is made with these values."""
         found = await self._transport.call("read_or_create_state", p_user=user, p_base=base, p_language=language)

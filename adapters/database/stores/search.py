@@ -44,7 +44,7 @@ class SearchStore:
         return any(row["holds"] for row in found)
 
     async def ensure_index(self) -> bool:
-        """Make what very large bases need, once one is there: an index, counts of words; True when any was made now.
+        """Make what large bases need: shelves, counts of words, blocks of terms; True when any was made now.
 
         It can take minutes, and holds up nobody: neither who searches nor who writes. A step that was cut short is
         made again. Raises DatabaseError, DatabaseAway.
@@ -52,8 +52,10 @@ class SearchStore:
         made = False
         while await self._transport.call("ensure_vector_index", timeout_s=INDEX_S):
             made = True
-        counted = await self._transport.call("refresh_common_terms", timeout_s=INDEX_S)
-        return made or bool(counted)
+        made |= bool(await self._transport.call("refresh_common_terms", timeout_s=INDEX_S))
+        while await self._transport.call("ensure_term_blocks", timeout_s=INDEX_S):
+            made = True
+        return made
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:

@@ -6,13 +6,14 @@ raises LeaseLost when another worker holds it, or when it was cancelled or delet
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
-from itertools import repeat
+from dataclasses import asdict, dataclass
+from itertools import count
 
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
-from adapters.database.payloads import iso, json_text, storable, vector_text
-from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
+from adapters.database.payloads import iso, json_text, storable, vectors_in_line
+from adapters.database.stores.postings import postings_json
+from adapters.database.transport import LEASE_LOST, Argument, Reals, Row, Transport
 from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
@@ -92,7 +93,8 @@ class WorkStore:
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
         """Store a batch in one call, which is on its way before anything else is begun; the same ordinal replaces."""
-        await self._call("add_chunks", document, p_chunks=_chunks_json(chunks))
+        written = _write(chunks)
+        await self._call("add_chunks", document, p_chunks=written.chunks, p_embeddings=written.vectors)
 
     async def publish(
         self,
@@ -103,11 +105,13 @@ class WorkStore:
         parsed: Document | None = None,
     ) -> PublishedDocument:
         """Store the last ones and make the document ready. Raises DatabaseError when not all `chunks` are stored."""
+        written = await _written(last)
         found = await self._call(
             "publish_document",
             document,
             p_chunks=chunks,
-            p_last=await _written(last),
+            p_last=written.chunks if last else None,
+            p_embeddings=written.vectors,
             p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
         )
         return rows.published_document(found[0])
@@ -160,33 +164,30 @@ def _block_json(block: Block) -> dict[str, JsonValue]:
     return {"kind": block.kind.value, "level": block.level, "text": block.text, "locator": block.locator.to_json()}
 
 
-async def _written(chunks: Sequence[IndexedChunk]) -> str:
+@dataclass(frozen=True, kw_only=True)
+class _Written:
+    """Passages as the functions take them."""
+
+    chunks: str  # JSON, with their postings
+    vectors: Reals  # of those that have one
+
+
+async def _written(chunks: Sequence[IndexedChunk]) -> _Written:
     """Many take tens of milliseconds, in which other documents would get no answer."""
-    return _chunks_json(chunks) if len(chunks) <= FEW_CHUNKS else await asyncio.to_thread(_chunks_json, chunks)
+    return _write(chunks) if len(chunks) <= FEW_CHUNKS else await asyncio.to_thread(_write, chunks)
 
 
-def _chunks_json(chunks: Sequence[IndexedChunk]) -> str:
-    return json_text([_chunk_json(chunk) for chunk in chunks])
+def _write(chunks: Sequence[IndexedChunk]) -> _Written:
+    places = count(1)
+    rows: list[JsonValue] = [_chunk_json(chunk, next(places) if chunk.vector else None) for chunk in chunks]
+    return _Written(
+        chunks=json_text({"chunks": rows, **postings_json(chunks)}),
+        vectors=vectors_in_line(chunk.vector for chunk in chunks if chunk.vector),
+    )
 
 
-def _postings(indexed: IndexedChunk) -> dict[str, JsonValue]:
-    """Terms, how often each is in the text, and how often in what stands above it; the numbers as PostgreSQL's arrays,
-    which it reads faster than JSON's."""
-    body, above = indexed.terms, indexed.titled
-    terms = [*body, *(term for term in above if term not in body)]
-    return {
-        "terms": list[JsonValue](terms),
-        "frequencies": _array_text([*body.values(), *repeat(0, len(terms) - len(body))]),
-        "titled": _array_text([above.get(term, 0) for term in terms] if above else [0] * len(terms)),
-    }
-
-
-def _array_text(numbers: list[int]) -> str:
-    """PostgreSQL skips the blanks that Python's own writing of a list has."""
-    return f"{{{str(numbers)[1:-1]}}}"
-
-
-def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
+def _chunk_json(indexed: IndexedChunk, vector: int | None) -> dict[str, JsonValue]:
+    """`vector` is its place among the vectors, from 1."""
     chunk = indexed.chunk
     return {
         "ordinal": chunk.ordinal,
@@ -196,6 +197,5 @@ def _chunk_json(indexed: IndexedChunk) -> dict[str, JsonValue]:
         "locator": chunk.locator.to_json(),
         "length": indexed.length,
         "model": indexed.model,
-        "embedding": vector_text(indexed.vector) if indexed.vector else None,
-        **_postings(indexed),
+        "vector": vector,
     }

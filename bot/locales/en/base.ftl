@@ -35,7 +35,7 @@ receipt-language = { $code ->
     [zh] Chinese
    *[other] language { $code }
 }
-receipt-seconds = { $count } s
+receipt-seconds = { $count } s
 receipt-without-text = { $count ->
     [1] ⚠️ Page { $pages } has no text (a scan).
    *[other] ⚠️ Pages { $pages } have no text (scans).
@@ -78,7 +78,7 @@ unsupported = { $kind ->
     [location] A place on the map cannot be kept.
    *[other] I cannot read such a message.
 } Send a file, a link, a voice message, a video or text.
-file-too-large-for-telegram = <b>{ $name }</b> is larger than { $limit_mb } MB, and Telegram does not hand such files to bots. Split it, or send a link.
+file-too-large-for-telegram = <b>{ $name }</b> is larger than { $limit_mb } MB, and Telegram does not hand such files to bots. Split it, or send a link.
 
 name-voice = Voice message of { $day }
 name-audio = Recording of { $day }
@@ -92,7 +92,7 @@ progress-recognising = ⏳ <b>{ $title }</b> · recognising
 progress-recognising-pages = ⏳ <b>{ $title }</b> · recognising pages: { $done } of { $total }
 progress-listening = ⏳ <b>{ $title }</b> · listening
 progress-listening-time = ⏳ <b>{ $title }</b> · listening: { $done } of { $total }
-progress-searchable = You can ask already: { $percent } % read.
+progress-searchable = You can ask already: { $percent } % read.
 
 receipt-duration = { $length }
 receipt-files = { $count ->
@@ -104,7 +104,9 @@ receipt-site-pages = { $count ->
    *[other] { $count } pages of the site
 }
 receipt-replaced = ✅ <b>{ $title }</b>: replaced
+receipt-captioned = ✅ <b>{ $title }</b> was in the base already: added your caption to it
 receipt-unchanged = <b>{ $title }</b>: nothing has changed.
+receipt-asked = The same file named <b>{ $title }</b> is waiting for your answer already.
 unread-part = { $code ->
     [file-encrypted] { $name } (password)
     [file-damaged] { $name } (damaged)
@@ -154,4 +156,4 @@ changes-paragraphs = { $count ->
     [one] { $count } paragraph changed
    *[other] { $count } paragraphs changed
 }
-progress-fetching-percent = ⏳ <b>{ $title }</b> · loading: { $percent } %
+progress-fetching-percent = ⏳ <b>{ $title }</b> · loading: { $percent } %

@@ -6,6 +6,7 @@ answer-sources-label = The information comes from:
 answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.
+answer-other-language = This did not come out in the language it should be in. If that is inconvenient, ask for a translation.
 answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
 
 place-pages = p. { $pages }
@@ -27,7 +28,7 @@ dialogs-choose = Which conversation shall we go on with?
 dialog-resumed = We go on with “{ $title }”. Ask away.
 dialog-gone = That conversation is gone.
 
-answer-still-read = The document “{ $title }” is still being read: { $percent } % so far.
+answer-still-read = The document “{ $title }” is still being read: { $percent } % so far.
 
 place-slides = slide { $slides }
 place-rows = rows { $rows }

@@ -10,7 +10,7 @@ cli-open-to-all = ALLOWED_USERS is empty: the bot answers everybody
 cli-added = ✓ { $title }: { $passages } { $passages ->
     [one] passage
    *[other] passages
-  }, { $seconds } s
+  }, { $seconds } s
 cli-duplicate = ✓ { $title }: in the base already
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = There is no file { $path }, or it cannot be read. Check the path.

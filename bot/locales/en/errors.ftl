@@ -1,13 +1,13 @@
 # Why a source was not read and what to do; the key is error-<ingestion.errors.FailureCode>.
 
-error-file-too-large = <b>{ $name }</b> is larger than { $limit_mb } MB, more than I can read. Split it and send the parts.
+error-file-too-large = <b>{ $name }</b> is larger than { $limit_mb } MB, more than I can read. Split it and send the parts.
 error-file-empty = <b>{ $name }</b> is empty. Check the file and send it again.
 error-file-encrypted = 🔒 <b>{ $name }</b> is protected by a password. Remove it and send the file again.
 error-file-damaged = <b>{ $name }</b> is damaged and could not be read. Save it anew and send it again.
 error-file-unsupported = <b>{ $name }</b>: I cannot read such files. I read PDF, DOCX, RTF, ODT, XLSX, XLS, CSV, PPTX, EPUB, FB2, EML, HTML, TXT, MD, and ZIP of those: save it as one of them and send it again.
 error-file-without-text = No text was found in <b>{ $name }</b>. If it is in pictures inside, send them as photos, or save the file as PDF.
 error-file-gone = <b>{ $name }</b> no longer opens: the file vanished before I read it. Send it again.
-error-file-too-slow = Reading <b>{ $name }</b> took more than { $seconds } s, so I stopped. Split it and send it again.
+error-file-too-slow = Reading <b>{ $name }</b> took more than { $seconds } s, so I stopped. Split it and send it again.
 error-file-too-heavy = <b>{ $name }</b> is too large inside, there was not enough memory for it. Split it and send it again.
 error-file-archive-empty = <b>{ $name }</b> holds nothing that I can read. Send the documents themselves.
 error-file-needs-recognition = <b>{ $name }</b> has its text in pictures only, and no recognition is set up here. Send a file whose text can be selected.
@@ -34,8 +34,8 @@ error-page-status = { $status ->
     [410] This page is no longer on { $host }. Check the address.
    *[other] The page { $host } did not open: the site answered with error { $status }. Check the address or try later.
 }
-error-page-too-large = The page { $host } is larger than { $limit_mb } MB. Send the part you need as text or as a file.
-error-page-too-slow = The page { $host } did not load within { $seconds } s. Try later, or send the text as a file.
+error-page-too-large = The page { $host } is larger than { $limit_mb } MB. Send the part you need as text or as a file.
+error-page-too-slow = The page { $host } did not load within { $seconds } s. Try later, or send the text as a file.
 error-page-too-many-redirects = The page { $host } sends us around in circles. Send the final address.
 error-page-type = Behind the link to { $host } is neither a page nor a document ({ $media_type }). Send a link to a page, PDF or DOCX.
 error-page-without-text = No text was found on the page { $host }: it is built in the browser, or closed. Save it as PDF or paste its text here.

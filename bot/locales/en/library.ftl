@@ -58,6 +58,7 @@ button-open = Open
 button-to-card = ‹ To the document
 card-version = version { $number }
 card-author = By { $author }
+card-not-refreshed = ⚠️ The last refresh failed:
 rename-question = What shall <b>{ $title }</b> be called?
 renamed = It is called <b>{ $title }</b> now.
 text-none = There is no text.

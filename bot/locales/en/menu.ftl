@@ -42,6 +42,7 @@ unknown-command = There is no such command. What I can do: /help
 unknown-button = This button no longer works. Open what you need anew: /docs or /help
 refused = This bot works for a chosen circle of people. To join it, give its owner your number: <code>{ $user }</code>
 too-often = Too many messages in a row: I took neither this one nor those after it. Please wait a minute and send them again.
+too-often-pressed = Too often: I let this press pass. Please wait a minute and press again.
 trouble = Something broke on my side, not yours. Please try again; if it happens again, show the bot's owner this number: <code>{ $number }</code>
 database-away = Not possible right now: the storage does not answer. Please send this again in a minute.
 

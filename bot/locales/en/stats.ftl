@@ -18,25 +18,25 @@ stats-kind-general = general knowledge { NUMBER($count) }
 stats-kind-quotes = in quotes { NUMBER($count) }
 stats-kind-conversation = conversation { NUMBER($count) }
 stats-kind-nothing = nothing found { NUMBER($count) }
-stats-seconds = An answer usually takes { NUMBER($median, maximumFractionDigits: 1) } s, 95 of 100 no more than { NUMBER($most, maximumFractionDigits: 1) } s
+stats-seconds = An answer usually takes { NUMBER($median, maximumFractionDigits: 1) } s, 95 of 100 no more than { NUMBER($most, maximumFractionDigits: 1) } s
 stats-thumbs = Ratings: 👍 { NUMBER($up) } · 👎 { NUMBER($down) }
 stats-tokens = Tokens of models: { NUMBER($tokens) }
-stats-cost = Cost: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
+stats-cost = Cost: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
 stats-steps = Questions in several steps: { NUMBER($turns) }, { NUMBER($steps) } { $steps ->
     [one] step
    *[other] steps
-} on average, usually { NUMBER($seconds, maximumFractionDigits: 0) } s
+} on average, usually { NUMBER($seconds, maximumFractionDigits: 0) } s
 
 stats-all-title = 📈 <b>All bases, { $days } days</b>
 stats-all-people = People: { NUMBER($people) }, asked: { NUMBER($active) }, bases: { NUMBER($bases) }
 stats-all-turns = Questions: { NUMBER($turns) }; general knowledge { NUMBER($general) }, in quotes { NUMBER($quoted) }, nothing found { NUMBER($unanswered) }
 stats-all-calls = Calls of models: { NUMBER($count) }
-stats-all-slowest = Slowest answer: { NUMBER($seconds, maximumFractionDigits: 1) } s
-stats-all-waiting = Of the time of answers, waited for searches { $searching } %, for models { $models } %
-stats-all-facts = Facts found: { NUMBER($found) }, used by answers: { NUMBER($used) } ({ $share } %)
+stats-all-slowest = Slowest answer: { NUMBER($seconds, maximumFractionDigits: 1) } s
+stats-all-waiting = Of the time of answers, waited for searches { $searching } %, for models { $models } %
+stats-all-facts = Facts found: { NUMBER($found) }, used by answers: { NUMBER($used) } ({ $share } %)
 stats-all-plans = Steps planned: { NUMBER($planned) }, run: { NUMBER($run) }, changed on the way: { NUMBER($adapted) }
 stats-all-actions = Steps: { $list }
-stats-all-action = { $action } { NUMBER($count) } of { NUMBER($seconds, maximumFractionDigits: 1) } s{ $tokens ->
+stats-all-action = { $action } { NUMBER($count) } of { NUMBER($seconds, maximumFractionDigits: 1) } s{ $tokens ->
     [0] { "" }
    *[other] , tokens { NUMBER($tokens) }
 }{ $failed ->

@@ -37,7 +37,7 @@ receipt-language = { $code ->
     [zh] китайский
    *[other] язык { $code }
 }
-receipt-seconds = { $count } с
+receipt-seconds = { $count } с
 receipt-without-text = { $count ->
     [1] ⚠️ Страница { $pages } без текста (скан).
    *[other] ⚠️ Страницы { $pages } без текста (сканы).
@@ -85,7 +85,7 @@ unsupported = { $kind ->
     [location] Место на карте в базу не положить.
    *[other] Такое сообщение прочитать не умею.
 } Пришлите файл, ссылку, голосовое, видео или текст.
-file-too-large-for-telegram = <b>{ $name }</b> больше { $limit_mb } МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку.
+file-too-large-for-telegram = <b>{ $name }</b> больше { $limit_mb } МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку.
 
 name-voice = Голосовое от { $day }
 name-audio = Запись от { $day }
@@ -99,7 +99,7 @@ progress-recognising = ⏳ <b>{ $title }</b> · распознаю
 progress-recognising-pages = ⏳ <b>{ $title }</b> · распознаю страницы: { $done } из { $total }
 progress-listening = ⏳ <b>{ $title }</b> · слушаю
 progress-listening-time = ⏳ <b>{ $title }</b> · слушаю: { $done } из { $total }
-progress-searchable = Спрашивать уже можно: прочитано { $percent } %.
+progress-searchable = Спрашивать уже можно: прочитано { $percent } %.
 
 receipt-duration = { $length }
 receipt-files = { $count ->
@@ -113,7 +113,9 @@ receipt-site-pages = { $count ->
    *[other] { $count } страниц сайта
 }
 receipt-replaced = ✅ <b>{ $title }</b>: заменил
+receipt-captioned = ✅ <b>{ $title }</b> уже был в базе: добавил к нему вашу подпись
 receipt-unchanged = <b>{ $title }</b>: ничего не изменилось.
+receipt-asked = Этот же файл с названием <b>{ $title }</b> уже ждёт вашего ответа.
 unread-part = { $code ->
     [file-encrypted] { $name } (под паролем)
     [file-damaged] { $name } (повреждён)
@@ -164,4 +166,4 @@ changes-paragraphs = { $count ->
     [few] изменены { $count } абзаца
    *[other] изменено { $count } абзацев
 }
-progress-fetching-percent = ⏳ <b>{ $title }</b> · загружаю: { $percent } %
+progress-fetching-percent = ⏳ <b>{ $title }</b> · загружаю: { $percent } %

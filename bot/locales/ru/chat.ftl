@@ -6,6 +6,7 @@ answer-sources-label = Информация взята из:
 answer-nothing = В базе об этом ничего не нашлось. Спросите другими словами или добавьте документ в режиме «База».
 answer-cut = Ответ оборвался: сервис перестал отвечать. Спросите ещё раз.
 answer-stopped = Остановлено по вашей просьбе: ответ не дописан.
+answer-other-language = Ответить на нужном языке не получилось. Если так неудобно, попросите перевести.
 answer-full-answers = Полные ответы появятся, когда будет настроена модель: задайте LLM_API_KEY или LLM_BASE_URL.
 
 place-pages = стр. { $pages }
@@ -27,7 +28,7 @@ dialogs-choose = С каким разговором продолжить?
 dialog-resumed = Продолжаем разговор «{ $title }». Спрашивайте.
 dialog-gone = Этого разговора больше нет.
 
-answer-still-read = Документ «{ $title }» ещё читается: прочитано { $percent } %.
+answer-still-read = Документ «{ $title }» ещё читается: прочитано { $percent } %.
 
 place-slides = слайд { $slides }
 place-rows = строки { $rows }

@@ -11,7 +11,7 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
     [one] фрагмент
     [few] фрагмента
    *[many] фрагментов
-  }, { $seconds } с
+  }, { $seconds } с
 cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.

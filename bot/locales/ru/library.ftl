@@ -63,6 +63,7 @@ button-open = Открыть
 button-to-card = ‹ К документу
 card-version = версия { $number }
 card-author = Автор: { $author }
+card-not-refreshed = ⚠️ Последнее обновление не удалось:
 rename-question = Как назвать <b>{ $title }</b>?
 renamed = Теперь это <b>{ $title }</b>.
 text-none = Текста нет.

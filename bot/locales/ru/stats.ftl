@@ -20,27 +20,27 @@ stats-kind-general = из общих знаний { NUMBER($count) }
 stats-kind-quotes = цитатами { NUMBER($count) }
 stats-kind-conversation = разговор { NUMBER($count) }
 stats-kind-nothing = не нашлось { NUMBER($count) }
-stats-seconds = Ответ обычно за { NUMBER($median, maximumFractionDigits: 1) } с, 95 из 100 не дольше { NUMBER($most, maximumFractionDigits: 1) } с
+stats-seconds = Ответ обычно за { NUMBER($median, maximumFractionDigits: 1) } с, 95 из 100 не дольше { NUMBER($most, maximumFractionDigits: 1) } с
 stats-thumbs = Оценки ответов: 👍 { NUMBER($up) } · 👎 { NUMBER($down) }
 stats-tokens = Токенов моделей: { NUMBER($tokens) }
-stats-cost = Стоило: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
+stats-cost = Стоило: { NUMBER($dollars, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
 stats-steps = Вопросов в несколько шагов: { NUMBER($turns) }, в среднем { NUMBER($steps) } { $steps ->
     [one] шаг
     [few] шага
     [many] шагов
    *[other] шага
-}, обычно { NUMBER($seconds, maximumFractionDigits: 0) } с
+}, обычно { NUMBER($seconds, maximumFractionDigits: 0) } с
 
 stats-all-title = 📈 <b>Все базы за { $days } дней</b>
 stats-all-people = Людей: { NUMBER($people) }, спрашивали: { NUMBER($active) }, баз: { NUMBER($bases) }
 stats-all-turns = Вопросов: { NUMBER($turns) }; из общих знаний { NUMBER($general) }, цитатами { NUMBER($quoted) }, не нашлось { NUMBER($unanswered) }
 stats-all-calls = Вызовов моделей: { NUMBER($count) }
-stats-all-slowest = Самый долгий ответ: { NUMBER($seconds, maximumFractionDigits: 1) } с
-stats-all-waiting = Из времени ответов ждали поиска { $searching } %, моделей { $models } %
-stats-all-facts = Фактов найдено { NUMBER($found) }, пошло в ответы { NUMBER($used) } ({ $share } %)
+stats-all-slowest = Самый долгий ответ: { NUMBER($seconds, maximumFractionDigits: 1) } с
+stats-all-waiting = Из времени ответов ждали поиска { $searching } %, моделей { $models } %
+stats-all-facts = Фактов найдено { NUMBER($found) }, пошло в ответы { NUMBER($used) } ({ $share } %)
 stats-all-plans = Шагов в планах: { NUMBER($planned) }, выполнено { NUMBER($run) }, изменено на ходу { NUMBER($adapted) }
 stats-all-actions = Шаги: { $list }
-stats-all-action = { $action } { NUMBER($count) } по { NUMBER($seconds, maximumFractionDigits: 1) } с{ $tokens ->
+stats-all-action = { $action } { NUMBER($count) } по { NUMBER($seconds, maximumFractionDigits: 1) } с{ $tokens ->
     [0] { "" }
    *[other] , токенов { NUMBER($tokens) }
 }{ $failed ->

@@ -53,6 +53,9 @@ class MemoryIntake:
         if running is not None:
             return EnqueuedDocument(id=running.id, source=running.source, created=False)
         current = next((row for row in rows if row.lineage == asked_for.lineage and row.is_ready), None)
+        failed = self._tables.failed_after(current) if current else []
+        if asked_for.status is not DocumentStatus.FAILED and failed and current:
+            asked_for = failed[-1] if failed[-1].source.type is not SourceType.FILE else current
         if asked_for.status is DocumentStatus.FAILED:
             return self._try_again(asked_for, current, batch)
         if current is None:

@@ -36,7 +36,7 @@ class MemoryLibrary:
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
         row = self._tables.document_of(base, document)
-        if row and row.status is DocumentStatus.SUPERSEDED:
+        if row and row.status in (DocumentStatus.SUPERSEDED, DocumentStatus.FAILED):
             others = self._tables.documents_of(base)
             row = next((other for other in others if other.is_ready and other.lineage == row.lineage), row)
         return self._tables.card_of(row) if row else None
@@ -103,11 +103,18 @@ class MemoryLibrary:
         if row is None:
             return False
         older = await self.versions(base, document) if row.is_ready else [row.card()]
-        gone = {card.id for card in older}
+        gone = {card.id for card in older} | {other.id for other in self._renewals(row)}
         for other in self._tables.documents_of(base):
             if other.id in gone or (other.status is DocumentStatus.DUPLICATE and _twin_of(other) in gone):
                 self._tables.remove(other)
         return True
+
+    def _renewals(self, row: DocumentRow) -> list[DocumentRow]:
+        """What its source was to be read anew as, in vain or still."""
+        alike = [other for other in self._tables.documents_of(row.batch.base_id) if other.lineage == row.lineage]
+        working = [other for other in alike if not other.status.is_final]
+        anew = [other for other in working if other.source.type is not SourceType.FILE]
+        return [*self._tables.failed_after(row), *anew] if row.is_ready else []
 
     async def clean_base(self, base: BaseId) -> Removed:
         gone = await self.count(base)
@@ -123,7 +130,7 @@ class MemoryLibrary:
 
     def _listed(self, base: BaseId, name_contains: str | None) -> list[DocumentRow]:
         words = (name_contains or "").lower().replace("ё", "е").split()
-        rows = [row for row in self._tables.documents_of(base) if row.is_listed]
+        rows = [row for row in self._tables.documents_of(base) if self._tables.is_listed(row)]
         return [row for row in rows if all(word in _names(row) for word in words)]
 
 

@@ -34,6 +34,11 @@ class MemoryPeople:
     async def open_named_base(self, name: str) -> BaseId:
         return self._tables.bases.setdefault(name, BaseId(fresh_id()))
 
+    async def named_bases(self, name: str) -> list[str]:
+        filled = {document.batch.base_id for document in self._tables.documents.values()}
+        named = [key for key, base in self._tables.bases.items() if isinstance(key, str) and base in filled]
+        return sorted(named, key=lambda key: (key != name, key))
+
     async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
         fresh = UserState(user_id=user, mode=None, session_id=SessionId(fresh_id()), base_id=base, language=language)
         return self._tables.states.setdefault(user, fresh)

@@ -46,6 +46,7 @@ class MemoryWork:
         row.status, row.done, row.total, row.failure = DocumentStatus.FETCHING, 0, 0, None
         row.attempts += 1
         row.visible = False
+        row.source = replace(row.source, text=row.source.text or self._album_caption(row))
         row.lease, row.lease_until = LeaseId(fresh_id()), after(lease_s)
         row.run_after = min(row.run_after, now())
         row.started_at = row.started_at or now()
@@ -54,6 +55,13 @@ class MemoryWork:
         return ClaimedDocument(
             id=row.id, base_id=row.batch.base_id, lease=row.lease, attempt=row.attempts, source=_as_sent(row)
         )
+
+    def _album_caption(self, row: DocumentRow) -> str | None:
+        """What is written under one file of an album is meant for all."""
+        if row.batch.media_group is None or row.source.type is not SourceType.FILE:
+            return None
+        album = [other for other in self._tables.documents.values() if other.batch is row.batch and other.source.text]
+        return min(album, key=lambda other: other.position).source.text if album else None
 
     def _fairest(self, waiting: Sequence[DocumentRow]) -> DocumentRow:
         """Of the base with the fewest in work, then of the one that has waited longest, the document that did so."""
@@ -196,10 +204,25 @@ class MemoryWork:
             raise LeaseLost(document.id)
         return row
 
+    def _adopt_caption(self, row: DocumentRow, twin: DocumentRow) -> None:
+        """As the next version of what has the same content, with the words under both."""
+        words = "\n\n".join(filter(None, (twin.source.text, row.source.text)))
+        row.source = replace(row.source, text=words, identifier=twin.source.identifier, title=twin.source.title)
+        row.name_key, row.title, row.lineage, row.chosen = twin.name_key, twin.title, twin.lineage, True
+        row.status, row.lease, row.lease_until, row.visible = DocumentStatus.QUEUED, None, None, False
+        row.attempts -= 1
+        row.batch.revision += 1
+
     def _stopped(self, row: DocumentRow) -> PublishedDocument | None:
         """As a duplicate, or until the person has chosen; None: go on."""
         self._join_lineage(row, FILES_HERE)
         twin = self._tables.ready_twin(row)
+        if twin is not None and row.chosen and twin.lineage == row.lineage and _brings_words(row, twin):
+            row.question = {"captioned": True}
+            return None
+        if twin is not None and _brings_words(row, twin):
+            self._adopt_caption(row, twin)
+            return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
         if twin is not None:
             unchanged: dict[str, JsonValue] = {"unchanged": True} if twin.lineage == row.lineage else {}
             failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(twin) | unchanged)
@@ -207,10 +230,24 @@ class MemoryWork:
             return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
         namesake = self._tables.ready_namesake(row) if row.source.type is SourceType.FILE else None
         if namesake is not None:
+            rows = self._tables.documents_of(row.batch.base_id)
+            asking = [other for other in rows if other.status is DocumentStatus.CHOOSING]
+            same = [o for o in asking if (o.name_key, o.content_hash) == (row.name_key, row.content_hash)]
+            if same:
+                failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(namesake) | {"asked": True})
+                row.finish(DocumentStatus.DUPLICATE, failure)
+                return PublishedDocument(duplicate_of=same[0].id, chunks=0)
             row.finish(DocumentStatus.CHOOSING, None)
             row.question = _named(namesake)
             return PublishedDocument(duplicate_of=None, namesake=namesake.id, chunks=len(namesake.chunks))
         return None
+
+
+def _brings_words(row: DocumentRow, twin: DocumentRow) -> bool:
+    """Whether there is a caption under a file that the one in the base lacks."""
+    if {row.source.type, twin.source.type} != {SourceType.FILE}:
+        return False
+    return bool(row.source.text) and str(row.source.text) not in (twin.source.text or "")
 
 
 def _named(row: DocumentRow) -> dict[str, JsonValue]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from adapters.database.payloads import name_key
-from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Failing, Medium, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue
 from domain.people import UserState
@@ -117,11 +117,6 @@ class DocumentRow:
         is_file = self.source.type in (SourceType.FILE, SourceType.PATH)
         return (self.given_title if is_file else None) or self.source.identifier
 
-    @property
-    def is_listed(self) -> bool:
-        """Whether the library shows it."""
-        return self.status not in UNLISTED
-
     def retitle(self, title: str, terms: Mapping[str, int]) -> None:
         """The postings of the chunks, with this title in place of the one before."""
         before, self.names = self.names, (NameLine(text=title, terms=terms),)
@@ -139,7 +134,7 @@ class DocumentRow:
         self.blocks, self.chunks, self.visible = [], {}, False
         self.batch.revision += 1
 
-    def card(self, ahead: int = 0) -> DocumentCard:
+    def card(self, ahead: int = 0, next_failure: Failing | None = None) -> DocumentCard:
         """As `document_cards` shows it."""
         seconds = None
         if self.is_ready and self.started_at and self.finished_at:
@@ -181,6 +176,7 @@ class DocumentRow:
             size_bytes=self.size_bytes,
             media_type=self.media_type,
             url=self.source.url,
+            next_failure=next_failure,
         )
 
 
@@ -214,7 +210,25 @@ class Tables:
 
     def card_of(self, row: DocumentRow) -> DocumentCard:
         """With its place in the queue."""
-        return row.card(self._ahead(row) if row.status is DocumentStatus.QUEUED else 0)
+        return row.card(self._ahead(row) if row.status is DocumentStatus.QUEUED else 0, self._next_failure(row))
+
+    def failed_after(self, row: DocumentRow) -> list[DocumentRow]:
+        """What was to take the place of a ready document and failed, the latest last."""
+        alike = (other for other in self.documents_of(_base(row)) if other.lineage == row.lineage)
+        failed = [other for other in alike if other.status is DocumentStatus.FAILED]
+        return sorted(failed, key=lambda other: other.finished_at or other.created_at) if row.is_ready else []
+
+    def is_listed(self, row: DocumentRow) -> bool:
+        """Whether the library shows it; a failed one not beside the ready one whose place it was to take."""
+        if row.status is DocumentStatus.FAILED:
+            return not any(other.lineage == row.lineage for other in self.ready_of(row))
+        return row.status not in UNLISTED
+
+    def _next_failure(self, row: DocumentRow) -> Failing | None:
+        for other in reversed(self.failed_after(row)):
+            if other.failure and row.finished_at and (other.finished_at or row.finished_at) > row.finished_at:
+                return Failing(code=other.failure.code, params=dict(other.failure.params))
+        return None
 
     def _ahead(self, row: DocumentRow) -> int:
         rivals: dict[BaseId, int] = {}

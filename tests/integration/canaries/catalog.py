@@ -53,6 +53,8 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_own": lambda _: [1.0] * 4,
     "p_wide": lambda _: [1.0] * 4,
     "p_hidden": lambda _: [],
+    "p_highest": lambda _: 100.0,
+    "p_passages": lambda _: 100,
     "p_allowed": lambda canary: [canary.chunk],
     "p_beginnings": lambda canary: [canary.word[0]],
     "p_pattern": lambda _: ".",

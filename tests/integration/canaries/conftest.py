@@ -1,11 +1,11 @@
-"""A catalog over this test's database, whose bases are searched whole, or by their shelves."""
+"""A catalog over this test's database, whose bases are searched whole, or by their shelves and blocks."""
 
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 
-from tests.integration.adapters.database.stores.test_functions import set_exact_scan_limit
+from tests.integration.adapters.database.stores.test_functions import set_number
 from tests.integration.canaries.catalog import FIRST_CHUNK, Catalog
 
 
@@ -20,5 +20,6 @@ def catalog(database_url: str) -> Iterator[Catalog]:
 
 @pytest.fixture
 def every_base_is_large(database_url: str) -> None:
-    """From one passage on, a base gets a shelf."""
-    set_exact_scan_limit(database_url, 0)
+    """From one passage on, a base gets a shelf and blocks."""
+    for function, number in (("exact_scan_limit", 0), ("counted_passages", 0), ("block_size", 1)):
+        set_number(database_url, function, number)

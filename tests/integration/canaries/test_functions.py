@@ -32,6 +32,8 @@ COUNTS_ONLY = {
     "lock_entities",
     "count_postings",
     "count_common_terms",
+    "blocked_up_to",
+    "term_weight",
     "base_statistics",
     "turns_by_day",
     "switch_model",

@@ -145,10 +145,10 @@ async def _parse_for(parser: ParseProcess, base: str, file: FetchedFile) -> list
     return _parsing_children()
 
 
-async def test_the_next_file_of_a_base_is_read_by_the_process_of_the_first(
-    keeping: ParseProcess, tmp_path: Path
-) -> None:
+async def test_the_next_file_of_a_base_is_read_by_the_same_process(keeping: ParseProcess, tmp_path: Path) -> None:
     first = await _parse_for(keeping, "mine", _small(tmp_path))
+    (empty := tmp_path / "пусто.txt").touch()  # a reason for not reading a file ends no process
+    await _code(keeping.parse(_fetched(empty), progress_of(FakeQueue(), base=BaseId("mine"))))
     assert await _parse_for(keeping, "mine", _small(tmp_path)) == first
     assert len(first) == 1
 

@@ -53,6 +53,31 @@ def test_codes_are_kept_as_typed_with_their_parts(text: str, terms: tuple[str, .
     assert ANALYZER.terms(text) == terms
 
 
+@pytest.mark.parametrize(
+    ("with_hyphen", "as_one"),
+    [
+        ("вай-фай", "вайфай"),
+        ("вай-фаем", "вайфая"),
+        ("чек-листы", "чеклист"),
+        ("е-мейлу", "емейл"),
+        ("онлайн-банкинге", "онлайнбанкинг"),
+        ("Wi-Fi", "wifi"),
+        ("check-lists", "checklist"),
+    ],
+)
+def test_a_word_with_a_hyphen_is_the_word_without(with_hyphen: str, as_one: str) -> None:
+    assert ANALYZER.terms(with_hyphen)[0] == ANALYZER.terms(as_one)[0]
+
+
+def test_the_parts_of_a_word_with_a_hyphen_stand_beside_it() -> None:
+    assert ANALYZER.terms("онлайн-банкинга") == ("онлайнбанкинг", "онлайн", "банкинг")
+
+
+def test_a_word_with_a_hyphen_that_no_dictionary_has_may_be_mistyped() -> None:
+    assert "айпи" in ANALYZER.unsure("ай-пи и интернет-магазин")
+    assert "ктото" not in ANALYZER.unsure("кто-то")
+
+
 def test_single_letters_punctuation_and_stop_words_are_left_out() -> None:
     assert ANALYZER.terms("Что это такое — в г. Москве?") == ("такой", "москва")
 

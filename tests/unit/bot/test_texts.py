@@ -1,12 +1,13 @@
 """Texts: checked as a whole at the start, filled the Russian way, escaped."""
 
 import ast
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.texts import LANGUAGES, TextError, Words, duration, language_of, load_texts
+from bot.texts import LANGUAGES, LOCALES, TextError, Words, duration, language_of, load_texts
 from ingestion.errors import FailureCode
 from tests.fakes.bot import texts
 
@@ -35,7 +36,7 @@ def test_dates_are_russian(day: date, shown: str) -> None:
 
 
 def test_a_fraction_has_a_comma() -> None:
-    assert russian()("receipt-seconds", count=0.5) == "0,5 с"
+    assert russian()("receipt-seconds", count=0.5) == "0,5\u00a0с"
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(252, "4:12"), (5, "0:05"), (3852, "1:04:12")])
@@ -124,3 +125,9 @@ def test_the_code_asks_for_texts_as_they_are() -> None:
     assert len(calls) > 60
     wrong = [call for call in calls if call[1] not in russian().keys or russian().variables(call[1]) != call[2]]
     assert wrong == []
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_no_line_ends_between_a_number_and_its_unit(language: str) -> None:
+    written = "\n".join(file.read_text(encoding="utf-8") for file in (LOCALES / language).glob("*.ftl"))
+    assert re.findall(r"\} (?:с|МБ|s|MB|%|\$)(?!\w).*", written) == []

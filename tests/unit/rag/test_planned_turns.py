@@ -4,6 +4,9 @@ import asyncio
 import json
 from collections.abc import Mapping
 
+import pytest
+
+from domain.errors import DatabaseAway
 from rag.records import (
     Answered,
     AnswerKind,
@@ -27,6 +30,13 @@ async def test_the_planner_words_the_search_and_the_early_one_is_dropped() -> No
     assert turn.search.queries[-1].terms == ("штраф", "просрочка", "оплаты", "договор")
     assert answer.trace is not None
     assert answer.trace["origin"] == "model"
+
+
+async def test_the_search_is_on_its_way_before_the_dialogue_is_looked_up() -> None:
+    turn = Turn(ScriptedModel(RIGHT), planner=planner(), dialogue=RememberedDialogue(window_error=DatabaseAway("gone")))
+    with pytest.raises(DatabaseAway):
+        await turn.answer()
+    assert len(turn.search.queries) == 1
 
 
 async def test_small_talk_is_answered_without_the_base() -> None:

@@ -1,6 +1,8 @@
 """Every way in which Jina fails, over HTTP, as ingestion and as a turn see it."""
 
 import asyncio
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -10,7 +12,7 @@ from adapters.jina.embedder import JinaEmbedder
 from adapters.jina.pace import TIERS, Tier
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
-from tests.integration.adapters.jina.conftest import MODEL, TIMEOUT_S
+from tests.integration.adapters.jina.conftest import IMPATIENT_S, MODEL, TIMEOUT_S
 from tests.servers.jina import (
     INSUFFICIENT_BALANCE,
     KEY,
@@ -192,6 +194,36 @@ async def test_a_turn_waits_once_and_those_after_it_do_not(jina: JinaServer, imp
         with pytest.raises(ModelAway):
             await embedder.embed_query(question)
     assert len(jina.requests) == 1
+
+
+async def test_questions_are_asked_again_as_soon_as_a_document_was_answered(
+    jina: JinaServer, impatient: JinaClient
+) -> None:
+    jina.script(HANG)
+    embedder = JinaEmbedder(impatient, model=MODEL)
+    with pytest.raises(ModelAway):
+        await embedder.embed_query("вопрос")
+    await embedder.embed_windows([WINDOW])
+    assert await embedder.embed_query("другой вопрос")
+
+
+async def test_while_it_hangs_it_is_asked_behind_everybodys_back_and_no_question_waits(
+    jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jina_client, "PROBE_S", 0.05)
+    monkeypatch.setattr(jina_client, "SILENCE_S", IMPATIENT_S + 1)
+    jina.script(HANG, HANG, HANG)
+    embedder = JinaEmbedder(impatient, model=MODEL)
+    waited = list[float]()
+    while len(jina.requests) < 4:  # the question, two that hang, one that is answered
+        began = time.monotonic()
+        with suppress(ModelAway):
+            await embedder.embed_query("вопрос")
+        waited.append(time.monotonic() - began)
+        await asyncio.sleep(0.05)
+    assert max(waited[1:]) < IMPATIENT_S / 2 < waited[0]
+    await until(lambda: not impatient._silent_until)
+    assert await embedder.embed_query("другой вопрос")
 
 
 async def test_after_a_while_questions_are_asked_again(

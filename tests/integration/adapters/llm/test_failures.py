@@ -6,6 +6,7 @@ import pytest
 
 from rag.errors import ModelAway, ModelError, ModelNonsense, ModelRefused
 from rag.ports import ChatModel
+from rag.records import ChatMessage
 from tests.integration.adapters.llm.conftest import IMPATIENT_S, MESSAGES, TIMEOUT_S, model_of
 from tests.servers.llm import (
     FORBIDDEN,
@@ -84,6 +85,16 @@ async def test_a_server_that_is_not_there_is_away() -> None:
     async with model_of(server, timeout_s=1) as model:
         with pytest.raises(ModelAway):
             await model.complete(MESSAGES)
+
+
+async def test_half_a_character_is_sent_to_nobody() -> None:
+    half = [ChatMessage(role="user", content="да \ud83d")]
+    async with serve_llm(reply="никогда") as server, model_of(server) as model:
+        with pytest.raises(ModelNonsense):
+            await model.complete(half)
+        with pytest.raises(ModelNonsense):
+            await anext(aiter(model.stream(half)))
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", HTML_PAGE, BROKEN_JSON, Scripted(body="[]"), Scripted(body="{}")])

@@ -1,6 +1,7 @@
 """Late chunking on small models with known weights: every figure is computed a second time by hand."""
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def e5(tmp_path: Path) -> LocalEncoder:
 def test_it_meets_both_ports(encoder: LocalEncoder) -> None:
     for_documents: Embedder = encoder
     for_questions: QueryEmbedder = encoder
-    assert for_documents.model == for_questions.model == "local/small"
+    assert for_documents.model == for_questions.model
+    assert re.fullmatch("local/small@[0-9a-f]{8}", encoder.model)
 
 
 async def test_a_chunk_is_the_mean_of_its_tokens_in_the_windows_context(encoder: LocalEncoder) -> None:

@@ -54,5 +54,5 @@ def test_what_is_neither_a_folder_nor_a_name_is_said_to_be_missing(tmp_path: Pat
 def test_encoder_and_reranker_open_without_loading(tmp_path: Path) -> None:
     for folder in (build_encoder(tmp_path / "encoder"), build_reranker(tmp_path / "reranker")):
         (folder / "model.onnx").write_bytes(b"not a model")
-    assert open_encoder("encoder", models=tmp_path, context_tokens=512, threads=0).model == "local/encoder"
+    assert open_encoder("encoder", models=tmp_path, context_tokens=512, threads=0).model.startswith("local/encoder@")
     open_reranker("reranker", models=tmp_path, threads=0)

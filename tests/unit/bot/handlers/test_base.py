@@ -51,7 +51,7 @@ async def test_a_file_over_the_limit_gets_the_sentence_about_telegram() -> None:
     anna = await in_base_mode()
     await anna.send_file("архив.zip", size=21 * 2**20)
     assert anna.last.text == (
-        "архив.zip больше 20 МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку."
+        "архив.zip больше 20\u00a0МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку."
     )
     assert not kept(anna)
 
@@ -62,7 +62,10 @@ async def test_with_a_server_of_ones_own_the_limit_is_not_called_telegrams() -> 
     await anna.send_file("малый.zip", size=49 * 2**20)
     assert len(kept(anna)) == 1
     await anna.send_file("архив.zip", size=51 * 2**20)
-    assert anna.last.text == "архив.zip больше 50 МБ, такой файл мне не прочитать. Разбейте его на части и пришлите их."
+    assert (
+        anna.last.text
+        == "архив.zip больше 50\u00a0МБ, такой файл мне не прочитать. Разбейте его на части и пришлите их."
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def test_every_press_too_many_is_answered() -> None:
     for _ in range(4):
         await anna.press("chat")
     answers = anna.session.named("answerCallbackQuery")
-    assert ["Слишком много" in answer.params["text"] for answer in answers] == [False, True, True, True]
+    assert ["Слишком часто" in answer.params["text"] for answer in answers] == [False, True, True, True]
 
 
 async def test_a_burst_of_files_is_let_through() -> None:

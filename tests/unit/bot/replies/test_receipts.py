@@ -46,7 +46,7 @@ def test_progress_is_one_line(document: DocumentCard, line: str) -> None:
 def test_the_receipt_is_as_in_the_standard() -> None:
     assert shown(ready(pages_without_text=(14, 31))) == (
         "✅ Договор аренды.pdf в базе\n"
-        "48 страниц · 131 фрагмент · русский · 9 с\n"
+        "48 страниц · 131 фрагмент · русский · 9\u00a0с\n"
         "⚠️ Страницы 14 и 31 без текста (сканы)."
     )
 
@@ -170,7 +170,7 @@ def test_a_page_is_called_by_its_title() -> None:
         ),
         (
             card(status=DocumentStatus.EMBEDDING, progress_done=40, progress_total=100, searchable=40),
-            "⏳ Договор аренды.pdf · запоминаю 40 из 100\nСпрашивать уже можно: прочитано 40 %.",
+            "⏳ Договор аренды.pdf · запоминаю 40 из 100\nСпрашивать уже можно: прочитано 40\u00a0%.",
         ),
         (card(status=DocumentStatus.CHOOSING), "Договор аренды.pdf уже есть, но содержание новое."),
         (
@@ -187,7 +187,7 @@ def test_every_stage_says_where_it_is(document: DocumentCard, line: str) -> None
 
 def test_a_recordings_receipt_has_its_length() -> None:
     text = shown(ready(pages=None, duration_s=252.0, medium=Medium.AUDIO))
-    assert text.splitlines()[1] == "4:12 · 131 фрагмент · русский · 9 с"
+    assert text.splitlines()[1] == "4:12 · 131 фрагмент · русский · 9\u00a0с"
 
 
 def test_a_new_version_says_what_changed() -> None:

@@ -127,3 +127,8 @@ def test_a_step_that_failed_is_named_when_the_work_was_stopped_too() -> None:
 def test_a_step_that_failed_is_named_in_the_answer() -> None:
     answer = plain_answer("14 дней.", kind=AnswerKind.FROM_BASE, steps=(shown("analyze", StepState.FAILED),))
     assert "Не получилось: Обдумываю найденное. Ответ без этого неполный." in finished_answer(answer, RU).text
+
+
+def test_an_answer_in_another_language_says_so() -> None:
+    answer = plain_answer("Due in 14 days.", kind=AnswerKind.FROM_BASE, in_other_language=True)
+    assert "Ответить на нужном языке не получилось." in finished_answer(answer, RU).text

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.parsers.letter import attachments, open_letter
+from ingestion.parsers.letter import attachments
+from ingestion.parsers.mime import open_letter
 from ingestion.records import BlockKind, Document
 from tests.unit.ingestion.parsers.packages import letter
 from tests.unit.ingestion.parsers.reading import read_bytes, told
@@ -19,7 +20,7 @@ def _read(folder: Path, message: EmailMessage) -> Document:
 def _attached(folder: Path, message: EmailMessage) -> list[tuple[str, bytes]]:
     path = folder / "a.eml"
     path.write_bytes(message.as_bytes())
-    return [(attached.name, attached.content) for attached in attachments(open_letter(path))]
+    return [(attached.name, b"".join(attached.pieces())) for attached in attachments(open_letter(path))]
 
 
 def test_a_letter_begins_with_its_headers(tmp_path: Path) -> None:

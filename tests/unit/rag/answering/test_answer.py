@@ -1,8 +1,9 @@
 """What code adds to an answer that a model has written: how many items were left out."""
 
 from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter, Draft
+from rag.answering.answer import AnswerWriter
 from rag.answering.assignment import Assignment
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings
 from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
@@ -11,7 +12,7 @@ from tests.fakes.rag import ScriptedModel
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
 COUNT = Fact(kind=FactKind.VALUE, text="Documents that fit: 23.")
-LONG = "[+] " + "Диск создаётся за пять минут [2]. " * 40
+LONG = "[+] " + "Диск создаётся за пару минут [2]. " * 40
 LIST = "[+] В базе есть:\n\n- Один [2]\n- Два [3]\n- Три [4]"
 
 
@@ -75,7 +76,7 @@ async def test_what_is_called_a_conversation_is_held_against_the_materials_too()
 async def test_a_long_answer_is_not_looked_at_piece_by_piece() -> None:
     drafts = await drafts_of(ScriptedModel(LONG))
     assert 20 < len(drafts) < len(LONG) / 5 / 2
-    assert drafts[-1].text == "Диск создаётся за пять минут. " * 39 + "Диск создаётся за пять минут."
+    assert drafts[-1].text == "Диск создаётся за пару минут. " * 39 + "Диск создаётся за пару минут."
 
 
 async def test_an_answer_that_breaks_off_keeps_what_was_not_looked_at_yet() -> None:

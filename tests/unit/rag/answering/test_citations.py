@@ -92,3 +92,22 @@ def test_a_reference_that_has_only_begun_is_held_back(begun: str) -> None:
     found = facts(make_passage("Штраф 0,1 %."))
     text = f"[+] Штраф 0,1 % [1].\n\n{begun}"
     assert without_references(text, found, complete=False) == "[+] Штраф 0,1 % [1]."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Источник: Договор.pdf",
+        "*Источник: «Договор.pdf», стр. 1*",
+        "(Источник: Договор.pdf)",
+        "**Source:** Договор.pdf",
+    ],
+)
+def test_a_line_that_names_the_source_once_more_is_left_out(line: str) -> None:
+    found = facts(make_passage("Штраф 0,1 %."))
+    assert without_references(f"[+] Штраф 0,1 % [1].\n\n{line}", found) == "[+] Штраф 0,1 % [1]."
+
+
+def test_a_source_that_is_no_document_of_the_answer_stays() -> None:
+    text = "[+] Штраф 0,1 % [1].\n\nИсточник: Гражданский кодекс"
+    assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text

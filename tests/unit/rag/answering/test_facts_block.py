@@ -1,10 +1,13 @@
 """Facts as a model reads them."""
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.documents import SourceType
 from domain.locator import Locator
 from rag.answering.facts_block import build_block
 from rag.execution.facts import Fact, FactKind
@@ -33,6 +36,25 @@ def test_the_place_is_named_where_it_is_known() -> None:
     text = build_block(facts(passage), tokens=PLENTY).text
 
     assert "Document: Договор.pdf (file)\nPage: 7-8\nSection: Сроки > Оплата\nText:\nтекст\n" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"source_identifier": "Чек.JPG"}, "photo"),
+        ({"source_identifier": "voice.ogg", "locator": Locator(start_s=3)}, "voice message"),
+        ({"source_identifier": "Совещание.mp3", "locator": Locator(start_s=3)}, "recording"),
+        ({"source_identifier": "Голосовое от 3 июня", "locator": Locator(start_s=3)}, "recording"),
+        ({"source_identifier": "photo-17"}, "photo"),
+        ({"source_identifier": "voice-17", "locator": Locator(start_s=3)}, "voice message"),
+        ({"source_identifier": "IMG_1.MOV", "locator": Locator(start_s=3)}, "video"),
+        ({"source_type": SourceType.LINK, "locator": Locator(start_s=3)}, "video"),
+        ({"source_type": SourceType.LINK, "source_identifier": "https://x.org/a.png"}, "web page"),
+    ],
+)
+def test_what_a_source_is_to_the_person_is_named(changes: dict[str, Any], named: str) -> None:
+    text = build_block(facts(replace(make_passage("текст"), **changes)), tokens=PLENTY).text
+    assert f"Document: Договор.pdf ({named})" in text
 
 
 def test_a_title_cannot_add_lines_of_its_own() -> None:

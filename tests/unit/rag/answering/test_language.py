@@ -3,9 +3,10 @@
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter, Draft
+from rag.answering.answer import AnswerWriter
 from rag.answering.assignment import Assignment
 from rag.answering.language import in_another_language, other_script, wanted_language
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings
 from rag.dialogue.records import Dialogue
 from rag.execution.facts import Fact, FactKind, FactsPayload
@@ -31,6 +32,10 @@ FACT = Fact(kind=FactKind.PASSAGE, text=IN_RUSSIAN, title="Договор", pass
         "Выполните kubectl get pods --all-namespaces и docker compose up -d в папке /etc/app.",
         "https://example.com/the/terms-of-service/and/more, support@is-it.com",
         "Ошибка: permission denied for the user.",
+        "SELECT id FROM deals WHERE sum > 100 AND state IS NOT NULL",
+        "git commit -m fix && git push origin main, then open a pull request",
+        "error: cannot borrow `s` as mutable because it is also borrowed as immutable",
+        "Запустите:\n\nfor i in range(10): print(i) if i is not None else pass\nlet x = 5; // this is not it",
     ],
 )
 def test_a_russian_answer_may_hold_names_commands_and_quotations(answer: str) -> None:
@@ -77,6 +82,26 @@ def test_headings_of_the_materials_are_names() -> None:
     assert in_another_language(answer, "ru", materials=headings) is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        ("менеджер по оптовым продажам", "en"),
+        ("Иванов Пётр Сергеевич, начальник отдела технического контроля.", "en"),
+        ("г. Тверь, ул. Складская, 4.", "en"),
+        ("Head of the sales department, regional manager", "ru"),
+        ("10 Downing Street, City of Westminster, London", "ru"),
+    ],
+)
+def test_posts_and_addresses_are_told_as_they_stand_in_the_materials(answer: str, wanted: str) -> None:
+    material = f"Who is who. {answer} {IN_RUSSIAN} {IN_ENGLISH}"
+    assert in_another_language(answer, wanted, materials=material) is None
+
+
+@pytest.mark.parametrize(("answer", "wanted"), [(IN_RUSSIAN, "en"), (IN_ENGLISH, "ru")])
+def test_a_sentence_of_the_materials_is_no_answer_in_another_language(answer: str, wanted: str) -> None:
+    assert in_another_language(answer, wanted, materials=f"{IN_RUSSIAN}\n{IN_ENGLISH}")
+
+
 def test_words_in_a_strange_script_must_stand_in_a_material() -> None:
     assert other_script("Штраф 罚款 в день", "Штраф в день")
     assert other_script("Штраф 罚款 в день", "罚款 — это штраф") is None
@@ -107,13 +132,19 @@ def test_a_text_of_nothing_but_one_letter_words_is_looked_at_in_no_time() -> Non
 
 
 async def written(
-    reply: str, again: str = "", *, question: str = "Какой срок оплаты?", before: str = "", found: bool = True
+    reply: str,
+    again: str = "",
+    *,
+    question: str = "Какой срок оплаты?",
+    before: str = "",
+    found: bool = True,
+    fact: Fact = FACT,
 ) -> Draft:
     settings = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
     window = (Exchange(question=before, answer="Срок 14 дней."),) if before else ()
     assignment = Assignment(
         question=question,
-        facts=FactsPayload(facts=(FACT,), coverage=1.0) if found else FactsPayload(),
+        facts=FactsPayload(facts=(fact,), coverage=1.0) if found else FactsPayload(),
         searched=found,
         dialogue=Dialogue(window=window),
     )
@@ -130,6 +161,14 @@ async def test_an_answer_in_another_language_is_written_once_more() -> None:
 async def test_the_renderer_answers_when_the_language_is_wrong_again() -> None:
     draft = await written(f"[+] {IN_ENGLISH} [1]", f"[+] {IN_ENGLISH} [1]")
     assert (draft.kind, "Оплатить" in draft.text) == (AnswerKind.QUOTES, True)
+
+
+async def test_an_answer_in_another_language_is_worth_more_than_passages_in_it() -> None:
+    passage = rank(make_passage(IN_ENGLISH))[0]
+    fact = Fact(kind=FactKind.PASSAGE, text=IN_ENGLISH, title="Contract", passage=passage)
+    draft = await written(f"[+] {IN_ENGLISH} [1]", f"[+] {IN_ENGLISH} [1]", fact=fact)
+    assert (draft.kind, draft.text, draft.in_other_language) == (AnswerKind.FROM_BASE, IN_ENGLISH, True)
+    assert draft.citations
 
 
 async def test_a_conversation_keeps_its_words_when_there_is_nothing_else_to_say() -> None:

@@ -161,3 +161,23 @@ def test_a_row_of_marks_is_read_at_once(raw: str) -> None:
 )
 def test_a_mark_between_two_full_stops_takes_one_with_it(raw: str, text: str) -> None:
     assert read(raw, passages=1, complete=True).text == text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "[+] Штраф 0,1 % [материал 1].",
+        "[+] Штраф 0,1 % [Material 1].",
+        "[+] Штраф 0,1 % [№1].",
+        "[+] Штраф 0,1 % [#1].",
+        "[+] Штраф 0,1 % [[1]](#1).",
+        "[+] Штраф 0,1 % [1](#source-1).",
+        "[+]: Штраф 0,1 % [1].",
+        "<|im_start|>[+] Штраф 0,1 % [1].<|im_end|>",
+    ],
+)
+def test_marks_and_signs_as_models_write_them_are_never_shown(raw: str) -> None:
+    reading = read(raw, passages=1, complete=True)
+    assert (reading.kind, reading.text, reading.used) == (AnswerKind.FROM_BASE, "Штраф 0,1 %.", (1,))
+    shown = [read(raw[:end], passages=1, complete=False).text for end in range(len(raw))]
+    assert all("Штраф 0,1 %.".startswith(text) for text in shown)

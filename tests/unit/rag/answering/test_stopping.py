@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.answer import AnswerWriter, Draft
+from rag.answering.answer import AnswerWriter
 from rag.answering.assignment import Assignment
+from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import AnswerKind, ChatMessage

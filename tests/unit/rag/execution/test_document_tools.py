@@ -1,6 +1,6 @@
 """The tools that look at the documents of a base: their list, and one of them read through."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from tests.fakes.cards import card, ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
 from tests.fakes.rag import BASE, USER, make_passage
+from tests.fakes.reading import WORDINGS
 
 
 @dataclass
@@ -47,7 +48,7 @@ SHELF = Catalogue(
 
 
 async def test_every_document_that_was_read_is_listed_and_counted() -> None:
-    payload = await ListDocuments(SHELF).run(ListArguments(), begin())
+    payload = await ListDocuments(SHELF, WORDINGS).run(ListArguments(), begin())
     assert payload.facts[0].text == "Documents that fit: 3."
     assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
     assert payload.facts[1].kind is FactKind.DOCUMENT
@@ -55,7 +56,7 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
 
 async def test_the_oldest_documents_of_a_large_base_are_listed_and_read_too() -> None:
     large = Catalogue((*(titled(f"Новое {number}") for number in range(PAGE)), titled("Старая смета")))
-    payload = await ListDocuments(large).run(ListArguments(), begin())
+    payload = await ListDocuments(large, WORDINGS).run(ListArguments(), begin())
     assert payload.facts[0].text == f"Documents that fit: {PAGE + 1}."
     await ReadDocument(large, shelf := Shelf()).run(ReadArguments(document="старая смета"), begin())
     assert [document for document, _, _ in shelf.asked] == ["Старая смета"]
@@ -71,7 +72,7 @@ async def test_the_oldest_documents_of_a_large_base_are_listed_and_read_too() ->
     ],
 )
 async def test_the_list_is_narrowed_by_name_and_kind(arguments: ListArguments, titles: list[str]) -> None:
-    payload = await ListDocuments(SHELF).run(arguments, begin())
+    payload = await ListDocuments(SHELF, WORDINGS).run(arguments, begin())
     assert [fact.title for fact in payload.facts if fact.title] == titles
 
 
@@ -87,10 +88,10 @@ SENT = Catalogue(
 
 @pytest.mark.parametrize(("sender", "titles"), [("asker", ["Смета"]), ("я", ["Смета"]), ("петр", ["Смета", "Акт"])])
 async def test_the_list_is_narrowed_by_who_sent_it_and_says_who_did(sender: str, titles: list[str]) -> None:
-    payload = await ListDocuments(SENT).run(ListArguments(sender=sender), begin())
+    payload = await ListDocuments(SENT, WORDINGS).run(ListArguments(sender=sender), begin())
     listed = [fact for fact in payload.facts if fact.title]
     assert [fact.title for fact in listed] == titles
-    assert all("sender Пётр" in fact.text for fact in listed)
+    assert all("отправитель Пётр" in fact.text for fact in listed)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ async def test_the_list_is_narrowed_to_the_days_on_which_they_came(days: dict[st
         titled(name, created_at=datetime(2026, 5, 10 + place, 23, tzinfo=UTC))
         for place, name in enumerate(("Первый", "Второй", "Третий"))
     )
-    tool = ListDocuments(Catalogue(tuple(came)))
+    tool = ListDocuments(Catalogue(tuple(came)), WORDINGS)
     payload = await tool.run(tool.read(days), begin())
     assert [fact.title for fact in payload.facts if fact.title] == titles
     assert payload.facts[0].text == f"Documents that fit: {len(titles)}."
@@ -114,8 +115,8 @@ async def test_the_list_is_narrowed_to_the_days_on_which_they_came(days: dict[st
 
 async def test_a_recording_of_seconds_has_a_length() -> None:
     short = Catalogue((titled("Напоминание.ogg", medium=Medium.AUDIO, duration_s=12.4, pages=None),))
-    payload = await ListDocuments(short).run(ListArguments(), begin())
-    assert ("length", "0:00:12") in payload.facts[1].fields
+    payload = await ListDocuments(short, WORDINGS).run(ListArguments(), begin())
+    assert ("Длина", "0:00:12") in payload.facts[1].fields
 
 
 async def test_a_document_is_read_from_its_beginning_on() -> None:
@@ -139,3 +140,12 @@ async def test_a_document_that_is_not_there_is_not_guessed() -> None:
 def test_arguments_that_no_tool_knows_are_refused() -> None:
     with pytest.raises(ToolMisused, match="base_id"):
         ReadDocument(SHELF, Shelf()).read({"document": "x", "base_id": "another"})
+
+
+async def test_what_is_listed_is_told_in_the_language_of_the_question() -> None:
+    photo = Catalogue((titled("Фото от 12 мая", medium=Medium.IMAGE, pages=None, author="Анна"),))
+    in_russian = await ListDocuments(photo, WORDINGS).run(ListArguments(), begin())
+    in_english = await ListDocuments(photo, WORDINGS).run(ListArguments(), replace(begin(), question="What is there?"))
+    assert in_russian.facts[1].text == "Фото от 12 мая, фото, автор Анна, добавлен 12.05.2026"
+    assert in_english.facts[1].text == "Фото от 12 мая, photo, author Анна, added 12 May 2026"
+    assert [column for column, _ in in_russian.facts[1].fields] == ["Документ", "Вид", "Автор", "Добавлен"]

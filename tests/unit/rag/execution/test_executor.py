@@ -10,6 +10,7 @@ from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import Advice, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, ToolContext
 from rag.planning.plan import FallbackReason, Step
+from rag.planning.planner import default_plan
 from rag.records import DocumentsRead
 from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, WordsArguments, begin, call, plan
 
@@ -110,6 +111,14 @@ async def test_a_plan_without_calls_calls_nothing() -> None:
     search = ScriptedTool(FOUND)
     done = await Executor([search], max_calls=4).execute(plan(), begin())
     assert (search.asked, done.payload.found) == ([], False)
+
+
+async def test_the_search_on_the_raw_question_brings_what_the_default_plan_would() -> None:
+    search = ScriptedTool(FOUND, FOUND)
+    executor = Executor([search], max_calls=4)
+    planned = await executor.execute(default_plan(QUESTION), begin())
+    assert await executor.search(begin()) == planned.payload
+    assert search.asked == [QUESTION, QUESTION]
 
 
 async def early(payload: FactsPayload) -> EarlySearch:

@@ -3,6 +3,7 @@
 import pytest
 
 from rag.retrieval.relevance import is_certain, is_noise
+from rag.retrieval.spelling import other_spellings
 from tests.fakes.rag import make_candidate
 
 
@@ -39,3 +40,22 @@ def test_certain_is_half_of_the_terms_or_a_near_meaning(
     asked = {"срок", "аренда", "склад", "продление"}
 
     assert is_certain(asked, held, similarity=similarity, model=model) is certain
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ({"вайфай"}, {"wifi", "wi", "fi", "роутер"}),  # the other alphabet
+        ({"роутре", "офис"}, {"роутер", "этаж"}),  # a typo
+        ({"таймаут", "тайм", "аут"}, {"таймаут", "соединение"}),  # «тайм-аут»: its parts are no words by themselves
+        ({"pg-15", "pg", "15", "pg15"}, {"pg15", "бэкап"}),
+    ],
+)
+def test_a_word_in_another_spelling_counts_as_standing_there(asked: set[str], held: set[str]) -> None:
+    spellings = other_spellings(sorted(asked), asked)
+
+    assert is_certain(asked, held, similarity=None, model=None, spellings=spellings)
+
+
+def test_a_part_of_a_word_that_does_not_stand_there_does_not_count() -> None:
+    assert not is_certain({"таймаут", "тайм", "аут"}, {"аут"}, similarity=None, model=None)

@@ -47,6 +47,26 @@ def transcribed(word: str) -> str:
         ("grafana", "графан"),
         ("docker", "докер"),
         ("вайфай", "wifi"),
+        ("youtub", "ютуб"),
+        ("трафик", "traffic"),
+        ("traffic", "трафик"),  # a double letter counts as one
+        ("whatsapp", "вотсап"),
+        ("вотсап", "whatsapp"),
+        ("таймаут", "timeout"),  # letters that nobody hears
+        ("центр", "center"),
+        ("дашборд", "dashboard"),
+        ("гитхаб", "github"),
+        ("github", "гитхаб"),
+        ("блютуз", "bluetooth"),
+        ("bluetooth", "блютус"),
+        ("эксель", "excel"),
+        ("excel", "эксель"),
+        ("python", "пайтон"),
+        ("айпи", "ip"),  # letters by their names
+        ("юэсби", "usb"),
+        ("эйчтиэмэль", "html"),
+        ("пэдээфа", "pdf"),
+        ("сишарп", "c#"),
     ],
 )
 def test_a_typo_or_the_other_alphabet_is_understood(term: str, held: str) -> None:
@@ -70,6 +90,11 @@ def test_another_word_stays_another_word(term: str, held: str) -> None:
 def test_a_word_of_the_dictionary_is_not_taken_for_a_typo() -> None:
     assert not is_meant("сервер", "северер", known=True)
     assert is_meant("сервер", "server", known=True)
+
+
+def test_a_word_of_the_dictionary_names_no_letters() -> None:
+    assert not is_meant("сити", "ct", known=True)
+    assert is_meant("сити", "ct")
 
 
 @given(WORDS, st.data())

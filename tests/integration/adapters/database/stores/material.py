@@ -181,9 +181,9 @@ def indexed(ordinal: int, text: str, *, vector: Sequence[float] = NORTH, model: 
     )
 
 
-def file(name: str, *, lane: Lane = Lane.QUICK) -> Source:
+def file(name: str, *, lane: Lane = Lane.QUICK, caption: str | None = None) -> Source:
     """A file sent to the bot."""
-    return Source(type=SourceType.FILE, identifier=name, file_id=f"file of {name}", lane=lane)
+    return Source(type=SourceType.FILE, identifier=name, file_id=f"file of {name}", lane=lane, text=caption)
 
 
 async def claim_source(stores: Stores, base: BaseId, source: Source) -> ClaimedDocument:

@@ -13,7 +13,7 @@ from adapters.database.postgres import PostgresTransport
 from domain.ids import BaseId, UserId
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import EAST, NORTH, claim_new, find, indexed, open_base
-from tests.integration.adapters.database.stores.test_functions import set_exact_scan_limit
+from tests.integration.adapters.database.stores.test_functions import set_number
 
 LIMIT = 30
 SIZES = st.sampled_from((0, 1, 2, LIMIT - 1, LIMIT, LIMIT + 1, 3 * LIMIT))
@@ -51,7 +51,7 @@ async def test_no_base_gives_fewer_passages_than_it_has(
     person: int,
 ) -> None:
     stores = DatabaseStores(postgres_transport)
-    set_exact_scan_limit(database_url, exact)
+    set_number(database_url, "exact_scan_limit", exact)
     mine, other = await open_base(stores, UserId(person)), await open_base(stores, UserId(1))
     await add(stores, other, f"чужое{person}", LIMIT, near=NORTH)
     await add(stores, mine, "на полке", shelved, near=EAST)

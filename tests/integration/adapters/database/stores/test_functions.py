@@ -89,7 +89,7 @@ async def test_the_index_is_made_for_a_base_that_is_large_enough(
 ) -> None:
     stores = DatabaseStores(transport)
     await publish_many(stores, UserId(1), EAST, 40)
-    set_exact_scan_limit(database_url, limit)
+    set_number(database_url, "exact_scan_limit", limit)
     search = SearchStore(transport)
     assert [await search.ensure_index() for _ in range(2)] == [limit < 40, False]
 
@@ -101,14 +101,15 @@ async def test_a_large_base_among_others_is_searched_whole_by_the_index(
     await publish_many(stores, UserId(1), EAST, 40)  # far from the question
     await publish_many(stores, UserId(2), NORTH, 600)  # near it, and not ours
     exact = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)
-    set_exact_scan_limit(database_url, 10)
+    set_number(database_url, "exact_scan_limit", 10)
     await SearchStore(transport).ensure_index()
     walked = await find(stores, await open_base(stores, UserId(1)), vector=NORTH)
     assert set(walked) == set(exact)
     assert len(walked) == 30
 
 
-def set_exact_scan_limit(url: str, passages: int) -> None:
+def set_number(url: str, function: str, number: int) -> None:
+    """Let a function that says from what size on something holds say another."""
     with psycopg.connect(url, autocommit=True) as connection:
-        body = f"language sql immutable as 'select {passages}'"
-        connection.execute(f"create or replace function exact_scan_limit() returns int {body}".encode())
+        body = f"language sql immutable set search_path = public as 'select {number}'"
+        connection.execute(f"create or replace function {function}() returns int {body}".encode())

@@ -5,7 +5,14 @@ import asyncio
 from domain.ids import ChatId, ThreadId, UserId
 from domain.people import Mode
 from rag.records import Exchange
-from tests.integration.adapters.database.stores.material import ANNA, Stores, keep_exchange, open_base, window_of
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    Stores,
+    keep_exchange,
+    open_base,
+    publish,
+    window_of,
+)
 
 GROUP = ChatId(-100500)
 
@@ -37,6 +44,14 @@ async def test_a_named_base_that_is_opened_by_many_at_once_is_one(stores: Stores
     opened = await asyncio.gather(*(stores.people.open_named_base("заметки") for _ in range(6)))
     assert len(set(opened)) == 1
     assert await stores.people.open_named_base("другая") not in opened
+
+
+async def test_named_bases_are_told_when_something_is_in_them_the_one_asked_for_first(stores: Stores) -> None:
+    for name in ("архив", "заметки"):
+        await publish(stores, await stores.people.open_named_base(name), "слова")
+    await stores.people.open_named_base("пустая")
+    assert await stores.people.named_bases("заметки") == ["заметки", "архив"]
+    assert await stores.people.named_bases("замтеки") == ["архив", "заметки"]
 
 
 async def test_a_new_state_has_no_mode(stores: Stores) -> None:

@@ -11,6 +11,7 @@ from ingestion.reindexing import Reindexer
 from rag.records import SearchFilter, SearchQuery
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import EAST, MODEL, NORTH, ask, open_base, publish
+from tests.integration.adapters.database.stores.test_functions import set_number
 from tests.integration.adapters.database.stores.test_reindexing import EastEmbedder
 
 LIMIT = 20  # passages; more is a large base
@@ -18,9 +19,7 @@ LIMIT = 20  # passages; more is a large base
 
 @pytest.fixture(autouse=True)
 def small_is_large(database_url: str) -> None:
-    body = f"language sql immutable set search_path = public as 'select {LIMIT}'"
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(f"create or replace function exact_scan_limit() returns int {body}".encode())
+    set_number(database_url, "exact_scan_limit", LIMIT)
 
 
 async def shelved_base(stores: DatabaseStores, transport: Transport) -> tuple[BaseId, list[DocumentId]]:

@@ -1,0 +1,154 @@
+"""The structure of a letter (RFC 5322, 2045, 2046) without its content: where in the file each part begins and ends.
+
+In: an EML or MHTML file, read line by line. Out: the headers of the letter and of its parts, and places in the file. A
+letter with 60 MB of attachments costs no more memory than one without: Python's own parser would hold it nine times.
+Broken letters are understood as that parser understands them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import TextIO
+
+from ingestion.parsers.mime_coding import decoded
+
+MOST_PARTS = 1_000  # of a letter; what is behind them is not read
+LARGEST_HEADERS_CHARS = 64 * 1024  # of a part, and in all of its letter; what is longer is passed over
+LARGEST_ALL_HEADERS_CHARS = 4 * 1024 * 1024
+LONGEST_LINE_CHARS = 64 * 1024  # longer ones come in pieces
+
+_HEADER = re.compile(r"From |[!-9;-~]*:|[\t ]")  # RFC 5322, 2.2: a field's name, or a folded line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A leaf of the letter's structure; a letter inside is one, unopened."""
+
+    headers: EmailMessage  # without content
+    path: Path
+    begin: int  # bytes of the file
+    end: int
+
+    def content(self) -> Iterator[bytes]:
+        """What was sent, piece by piece, decoded as the headers say. Raises OSError."""
+        return decoded(self.path, self.begin, self.end, str(self.headers.get("Content-Transfer-Encoding", "")))
+
+    def head(self) -> EmailMessage:
+        """The headers that stand at the beginning of the content, which is a letter."""
+        begun = next(self.content(), b"")[:LARGEST_HEADERS_CHARS]
+        return _headers(re.split(rb"\r?\n\r?\n", begun, maxsplit=1)[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Letter:
+    """A letter's own headers, and its parts in order; a plain one is its only part."""
+
+    headers: EmailMessage
+    parts: tuple[Part, ...]
+
+
+def open_letter(path: Path) -> Letter:
+    """A file that begins with an mbox line is read to the end of its first letter's own structure. Raises OSError."""
+    with path.open(encoding="latin-1", newline="") as stream:  # a character is a byte
+        lines = _Lines(stream)
+        headers = lines.read_headers(is_first=True)
+        return Letter(headers=headers, parts=tuple(_read_parts(path, lines, headers)))
+
+
+def _read_parts(path: Path, lines: "_Lines", headers: EmailMessage) -> Iterator[Part]:
+    message: EmailMessage | None = headers
+    found = 0
+    while message is not None and found < MOST_PARTS:
+        boundary = message.get_boundary() if message.get_content_maintype() == "multipart" else None
+        if boundary is not None:
+            lines.boundaries.append(boundary)
+        begin = lines.position
+        delimiter = lines.skip_to_delimiter()
+        if boundary is None or delimiter is None or delimiter.is_last or delimiter.depth != len(lines.boundaries) - 1:
+            found += 1
+            yield Part(headers=message, path=path, begin=begin, end=max(begin, lines.end))
+        message = _next_message(lines, delimiter)
+
+
+def _next_message(lines: "_Lines", delimiter: "_Delimiter | None") -> EmailMessage | None:
+    """The headers behind a delimiter, when a part follows it; what stands behind the last one is for nobody."""
+    while delimiter is not None:
+        del lines.boundaries[delimiter.depth + (not delimiter.is_last) :]
+        if not delimiter.is_last:
+            return lines.read_headers()
+        delimiter = lines.skip_to_delimiter()
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Delimiter:
+    depth: int  # of the multipart that it belongs to
+    is_last: bool
+
+
+class _Lines:
+    """Goes through the file once and knows which multiparts are open."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._again: str | None = None  # a line that was read, and belongs to what follows
+        self._headers_left = LARGEST_ALL_HEADERS_CHARS
+        self.boundaries: list[str] = []  # the outermost first
+        self.position = 0  # of the next line
+        self.end = 0  # of the last content before a delimiter, without the line's end that belongs to that
+
+    def read_headers(self, *, is_first: bool = False) -> EmailMessage:
+        """Up to the empty line, or to one that is no header."""
+        gathered: list[str] = []
+        room = min(LARGEST_HEADERS_CHARS, self._headers_left)
+        while line := self._next():
+            if is_first and not gathered and not (line := line.removeprefix("\xef\xbb\xbf")).strip("\r\n"):
+                continue  # some programs leave lines, or a mark, before the letter
+            if not _HEADER.match(line):
+                if line.strip("\r\n"):
+                    self._give_back(line)
+                break
+            if len(line) <= room:
+                gathered.append(line)
+                room -= len(line)
+                self._headers_left -= len(line)
+        return _headers("".join(gathered).encode("latin-1"))
+
+    def skip_to_delimiter(self) -> _Delimiter | None:
+        """None at the end of the file. `end` is then where the content before it ends."""
+        line_end = 0
+        begins_line = True
+        while line := self._next():
+            delimiter = self._delimiter(line) if begins_line and line.startswith("--") else None
+            if delimiter is not None:
+                self.end = self.position - len(line) - line_end
+                return delimiter
+            text = line.rstrip("\r\n") if line[-1] in "\r\n" else line
+            begins_line = len(text) < len(line)
+            line_end = min(len(line) - len(text), 2)
+        self.end = self.position
+        return None
+
+    def _delimiter(self, line: str) -> _Delimiter | None:
+        text = line[2:].rstrip("\r\n").rstrip(" \t")
+        for stated, is_last in ((text, False), (text.removesuffix("--"), True)):
+            if stated in self.boundaries:
+                return _Delimiter(depth=self.boundaries.index(stated), is_last=is_last)
+        return None
+
+    def _next(self) -> str:
+        line, self._again = self._again, None
+        line = self._stream.readline(LONGEST_LINE_CHARS) if line is None else line
+        self.position += len(line)
+        return line
+
+    def _give_back(self, line: str) -> None:
+        self._again = line
+        self.position -= len(line)
+
+
+def _headers(raw: bytes) -> EmailMessage:
+    return message_from_bytes(raw, policy=policy.default)

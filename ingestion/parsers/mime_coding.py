@@ -1,0 +1,114 @@
+"""How the content of a letter's part was made fit for mail (RFC 2045, 6), undone piece by piece.
+
+In: a stretch of a file, and the name of the coding. Out: pieces of what was sent, each some 100 KB at most. Damage is
+passed over as mail programs do; an unknown coding is none.
+"""
+
+import binascii
+import string
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+PIECE_BYTES = 96 * 1024
+_BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
+_NOT_BASE64 = bytes(set(range(256)) - set(_BASE64))
+QUAD = 4  # base64 letters for three bytes
+LONGEST_UU_LINE = 100
+
+Pieces = Iterator[bytes]
+
+
+def decoded(path: Path, begin: int, end: int, coding: str) -> Pieces:
+    """The bytes from `begin` to `end`, decoded. Raises OSError."""
+    decode = CODINGS.get(coding.strip().lower())
+    pieces = _pieces(path, begin, end)
+    return pieces if decode is None else decode(pieces)
+
+
+def _pieces(path: Path, begin: int, end: int) -> Pieces:
+    with path.open("rb") as stream:
+        stream.seek(begin)
+        left = end - begin
+        while left > 0 and (piece := stream.read(min(PIECE_BYTES, left))):
+            left -= len(piece)
+            yield piece
+
+
+def _from_base64(pieces: Pieces) -> Pieces:
+    """Up to the first padding that completes four letters; other signs than base64's are no part of it."""
+    kept = b""
+    for piece in pieces:
+        letters, is_over = _without_padding(kept + piece.translate(None, _NOT_BASE64))
+        whole = len(letters) // QUAD * QUAD
+        if content := binascii.a2b_base64(letters[:whole]):
+            yield content
+        kept = letters[whole:]
+        if is_over:
+            break
+    kept = kept.rstrip(b"=")
+    if len(kept) > 1:  # a single letter is less than a byte
+        yield binascii.a2b_base64(kept.ljust(QUAD, b"="))
+
+
+def _without_padding(letters: bytes) -> tuple[bytes, bool]:
+    """The letters up to their end, and whether there was one; a padding in the wrong place is damage."""
+    begin = 0
+    while (at := letters.find(b"=", begin)) >= 0:
+        missing = -at % QUAD
+        if missing in (1, 2) and letters[at : at + missing] == b"=" * missing:
+            return letters[:at], True
+        if missing == 2 and at + 1 == len(letters):  # the other one may be in the next piece
+            return letters, False
+        letters, begin = letters[:at] + letters[at + 1 :], at
+    return letters, False
+
+
+def _from_quoted_printable(pieces: Pieces) -> Pieces:
+    for line in _lines(pieces, b"="):
+        if content := binascii.a2b_qp(line):
+            yield content
+
+
+def _from_uu(pieces: Pieces) -> Pieces:
+    is_open = False
+    for line in _lines(pieces, b""):
+        if not is_open:
+            is_open = line.startswith(b"begin ")
+        elif line.strip() in (b"end", b"`"):
+            return
+        elif content := _uu_line(line.rstrip(b"\r\n")[:LONGEST_UU_LINE]):
+            yield content
+
+
+def _uu_line(line: bytes) -> bytes:
+    try:
+        return binascii.a2b_uu(line)
+    except binascii.Error:  # some encoders leave signs behind the content
+        length = ((line[0] - 32) & 63) if line else 0
+        try:
+            return binascii.a2b_uu(line[: (length * 4 + 5) // 3 + 1])
+        except binascii.Error:
+            return b""
+
+
+def _lines(pieces: Pieces, escape: bytes) -> Pieces:
+    """Stretches that end where a line does, or where a line is very long, but in no escape of three signs."""
+    kept = b""
+    for piece in pieces:
+        kept += piece
+        cut = kept.rfind(b"\n") + 1
+        if not cut and len(kept) > PIECE_BYTES:
+            cut = len(kept)
+            if escape and (at := kept.rfind(escape, -3)) > 0:
+                cut = at
+        if cut:
+            yield from kept[:cut].splitlines(keepends=True) if not escape else (kept[:cut],)
+        kept = kept[cut:]
+    yield from kept.splitlines(keepends=True) if not escape else (kept,)
+
+
+CODINGS: Mapping[str, Callable[[Pieces], Pieces]] = {
+    "base64": _from_base64,
+    "quoted-printable": _from_quoted_printable,
+    **dict.fromkeys(("x-uuencode", "uuencode", "uue", "x-uue"), _from_uu),
+}

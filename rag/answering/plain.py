@@ -1,0 +1,70 @@
+"""The answer without a model's words: the facts themselves, and how many the limits leave out.
+
+In: an `Assignment`. Out: a finished `Draft`. It stands where no model is, where one fails before its first word, and
+where what one wrote may not be shown.
+"""
+
+from dataclasses import dataclass, replace
+
+from prompts.loader import Prompts
+from prompts.records import MoreItems
+from rag.answering.assignment import Assignment
+from rag.answering.renderer import render
+from rag.planning.plan import AnswerStyle
+from rag.records import AnswerKind, Citation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """The answer so far."""
+
+    kind: AnswerKind
+    text: str
+    citations: tuple[Citation, ...] = ()
+    facts_used: int = 0  # of those in the prompt
+    model: str | None = None
+    cut: bool = False
+    stopped: bool = False  # by the person, in the middle of it
+    done: bool = False
+    in_other_language: bool = False  # than it was to be in: what there is instead would be worth less
+    remarks: tuple[str, ...] = ()  # what was wrong with answers that were thrown away
+
+
+NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
+
+
+class PlainAnswers:
+    """For all questions of an installation."""
+
+    def __init__(self, prompts: Prompts, language: str) -> None:
+        """`language` is ANSWER_LANGUAGE; of the facts it changes nothing."""
+        self._prompts = prompts
+        self._language = language
+
+    def write(self, assignment: Assignment) -> Draft:
+        """The facts, or nothing."""
+        answer = render(
+            assignment.facts,
+            style=assignment.style,
+            limits=assignment.limits,
+            question=assignment.understood or assignment.question,
+        )
+        if not answer.text:
+            return NOTHING
+        draft = Draft(
+            kind=AnswerKind.QUOTES,
+            text=answer.text,
+            citations=answer.citations,
+            facts_used=len(answer.citations),  # as far as facts can be told apart in it
+            done=True,
+        )
+        if not (answer.items and answer.left):
+            return draft
+        return replace(draft, text=f"{draft.text}\n\n{self.remainder(answer.items, answer.left, assignment)}")
+
+    def remainder(self, listed: int, left: int, assignment: Assignment) -> str:
+        """«ещё 10 из 20 (по запросу могу вывести)»."""
+        is_english = self._language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
+        language = "en" if is_english and self._language != "ru" else "ru"
+        total = assignment.limits.skip + listed + left
+        return self._prompts.more[language].fill(MoreItems(left=left, total=total))

@@ -1,0 +1,166 @@
+"""Numbers in words: «сто двадцать пять тысяч», «два с половиной», "twenty-five", and what is counted by them.
+
+In: text in Russian or English. Out: `SpokenNumber`s with their value, up to 999 billion. Ordinals («двадцать первый»)
+and fractions («одна десятая») are read and told apart: they are no amounts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+_CARDINALS = {
+    0: "ноль нуля нулю нулем zero",
+    1: "один одна одно одного одной одну одним одном одному одни одних one",
+    2: "два две двух двум двумя двое двоих двоим two", 3: "три трех трем тремя трое троих троим three",
+    4: "четыре четырех четырем четырьмя четверо four", 5: "пять пяти пятью пятеро five",
+    6: "шесть шести шестью шестеро six", 7: "семь семи семью семеро seven",
+    8: "восемь восьми восемью восьмью eight", 9: "девять девяти девятью nine", 10: "десять десяти десятью ten",
+    11: "одиннадцать одиннадцати одиннадцатью eleven", 12: "двенадцать двенадцати двенадцатью twelve",
+    13: "тринадцать тринадцати тринадцатью thirteen", 14: "четырнадцать четырнадцати четырнадцатью fourteen",
+    15: "пятнадцать пятнадцати пятнадцатью fifteen", 16: "шестнадцать шестнадцати шестнадцатью sixteen",
+    17: "семнадцать семнадцати семнадцатью seventeen", 18: "восемнадцать восемнадцати восемнадцатью eighteen",
+    19: "девятнадцать девятнадцати девятнадцатью nineteen", 20: "двадцать двадцати двадцатью twenty",
+    30: "тридцать тридцати тридцатью thirty", 40: "сорок сорока forty",
+    50: "пятьдесят пятидесяти пятьюдесятью fifty", 60: "шестьдесят шестидесяти шестьюдесятью sixty",
+    70: "семьдесят семидесяти семьюдесятью seventy", 80: "восемьдесят восьмидесяти восемьюдесятью eighty",
+    90: "девяносто девяноста ninety", 100: "сто ста", 200: "двести двухсот двумстам двухстах двумястами",
+    300: "триста трехсот тремстам трехстах тремястами", 400: "четыреста четырехсот четыремстам четырехстах",
+    500: "пятьсот пятисот пятистам пятистах", 600: "шестьсот шестисот шестистам шестистах",
+    700: "семьсот семисот семистам семистах", 800: "восемьсот восьмисот восьмистам восьмистах",
+    900: "девятьсот девятисот девятистам девятистах",
+}  # fmt: skip
+_SCALES = {
+    100: "hundred", 1000: "тысяча тысячи тысяч тысячу тысяче тысячей тысячам тысячами тысячах thousand",
+    10**6: "миллион миллиона миллионов миллиону миллионом миллионе миллионам million",
+    10**9: "миллиард миллиарда миллиардов миллиарду миллиардом миллиарде billion",
+}  # fmt: skip
+_SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысячи людей» are no number
+_HALVES = {word: Decimal("1.5") for word in ("полтора", "полторы", "полутора")}
+_ORDINAL = re.compile(
+    r"(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|(?:[а-я]+на)?дцат|десят|сороков|[а-я]+десят|девяност|сот|тысячн)"
+    r"(?:ый|ой|ий|ая|яя|ое|ее|ье|ья|ые|ого|его|ьего|ому|ьему|ым|ым|ом|ую|ью|ых|ыми)"
+    r"|(?:fir|seco|thi|[a-z]*ten|four|fif|six|seven|eigh|nin|eleven|twelf|twentie|thirtie|fortie|fiftie|hundred)(?:st|nd|rd|th)"
+)
+_TOKEN = re.compile(r"[^\W\d_]+")
+_BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # what may stand between two words of one number
+_AND_A_HALF = re.compile(r"[ \u00a0](?:с половиной|and a half)\b")
+_FRACTION = re.compile(
+    r"[ \u00a0](?:цел(?:ая|ых|ой)|десят(?:ая|ых|ой)|сот(?:ая|ых|ой)|треть|трети|четверт\w*|th?irds?|quarters?)\b"
+)
+_DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
+
+_UNITS: tuple[tuple[str, tuple[int, ...]], ...] = (  # and into how many of smaller ones each can be told
+    (r"год(?:а|у|ом|ов|ы)?|лет|годам|years?", (12, 365)),
+    (r"месяц\w*|months?", (30,)),
+    (r"недел[яьиюе]\w*|weeks?", (7,)),
+    (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,)),
+    (r"час(?:а|ов|ам|ами|ах)?|hours?", (60,)),
+    (r"минут\w*|minutes?", (60,)),
+    (
+        r"процент\w*|%|per ?cent|рубл\w*|копе\w+|доллар\w*|евро|юан\w*|тенге|dollars?|euros?|roubles?|rubles?|pounds?"
+        r"|секунд\w*|seconds?|тонн\w*|кг|килограмм\w*|грамм\w*|tons?|kilograms?|миллиметр\w*|сантиметр\w*|метр\w*"
+        r"|километр\w*|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|мегабайт\w*|гигабайт\w*|градус\w*|degrees?",
+        (),
+    ),
+)
+_BEFORE_UNIT = (
+    r"[ \u00a0\u202f]+(?:(?:рабоч\w+|календарн\w+|банковск\w+|полны\w+|business|working|calendar|full|us)[ \u00a0]+)?"
+)
+_UNIT = re.compile(_BEFORE_UNIT + "(?:" + "|".join(f"({names})" for names, _ in _UNITS) + r")(?!\w)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpokenNumber:
+    """A number in words."""
+
+    shown: str
+    value: Decimal
+    is_ordinal: bool = False
+    unit: str = ""  # days, per cent, roubles: it is an amount of something
+    converted: tuple[Decimal, ...] = ()  # «полтора года»: 18 (months)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Word:
+    start: int
+    end: int
+    value: Decimal
+    is_scale: bool
+
+
+_WORDS = {
+    **{word: (Decimal(value), False) for value, words in _CARDINALS.items() for word in words.split()},
+    **{word: (value, False) for word, value in _HALVES.items()},
+    **{word: (Decimal(value), True) for value, words in _SCALES.items() for word in words.split()},
+}
+
+
+def in_words(text: str) -> Iterator[SpokenNumber]:
+    """In order. A scale behind digits («250 тысяч») is the digits' own."""
+    plain = text.casefold().replace("ё", "е")
+    if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # as most texts
+        return
+    words = [
+        _Word(start=token.start(), end=token.end(), value=known[0], is_scale=known[1])
+        for token in _TOKEN.finditer(plain)
+        if (known := _WORDS.get(token[0]))
+    ]
+    for run in _runs(words, plain):
+        first = run[0]
+        if first.is_scale and _DIGIT_BEFORE.search(plain, max(0, first.start - 4), first.start):
+            continue
+        is_bare_scale = first.is_scale and len(run) == 1 and plain[first.start : first.end] not in _SINGLE_SCALES
+        if not is_bare_scale:
+            yield _number(run, plain)
+
+
+def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
+    """Words that make one number: each is less than what stands before it, or multiplies it."""
+    run: list[_Word] = []
+    for word in words:
+        if run and not _goes_on(run, word, plain):
+            yield run
+            run = []
+        run.append(word)
+    if run:
+        yield run
+
+
+def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
+    between = plain[run[-1].end : word.start].removesuffix("and ")
+    between = _AND_A_HALF.sub("", between) if word.is_scale else between
+    if not _BESIDE.fullmatch(between):
+        return False
+    last = run[-1]
+    if word.is_scale or last.is_scale:
+        return word.is_scale or word.value < last.value
+    return last.value >= 20 and word.value < _room(last.value)
+
+
+def _room(value: Decimal) -> int:
+    """Below what the next word has to be: «двадцать» takes a digit, «сто» a ten."""
+    return 100 if value >= 100 else 10
+
+
+def _number(run: Sequence[_Word], plain: str) -> SpokenNumber:
+    total, current, end = Decimal(0), Decimal(0), run[-1].end
+    for word in run:
+        if not word.is_scale:
+            current += word.value
+        elif word.value == 100:
+            current = max(current, Decimal(1)) * 100
+        else:
+            total, current = total + max(current, Decimal(1)) * word.value, Decimal(0)
+        if half := _AND_A_HALF.match(plain, word.end):
+            current, end = current + Decimal("0.5"), max(end, half.end())
+    ordinal = _TOKEN.match(plain, end + 1) if plain[end : end + 1] in (" ", "-") else None
+    value, unit = total + current, _UNIT.match(plain, end)
+    factors = _UNITS[unit.lastindex - 1][1] if unit and unit.lastindex else ()
+    return SpokenNumber(
+        shown=plain[run[0].start : end],
+        value=value.normalize(),
+        is_ordinal=bool(ordinal and _ORDINAL.fullmatch(ordinal[0])) or _FRACTION.match(plain, end) is not None,
+        unit=unit[0].strip() if unit else "",
+        converted=tuple((value * factor).normalize() for factor in factors),
+    )

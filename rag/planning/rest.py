@@ -1,0 +1,31 @@
+"""What an earlier answer has left out, when nothing more is asked for than that, and no model plans.
+
+In: a question, the exchanges before it. Out: the question whose answer was a list that had to stop, and how much of it
+was shown. That answer has offered the rest in words of code («ещё 8 из 20 (по запросу могу вывести)»); only what takes
+the offer up and says nothing else counts. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.answering.counts import left_and_total
+from rag.planning.breadth import Breadth
+from rag.records import Exchange
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """A list that goes on."""
+
+    question: str  # that it answers
+    shown: int  # items so far
+
+
+def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> Rest | None:
+    """None where the last answer has left out nothing, or something else is asked."""
+    counts = left_and_total(window[-1].answer) if window else None
+    if counts is None or not breadth.takes_up(question):
+        return None
+    asked = (each.question for each in reversed(window) if not breadth.takes_up(each.question))
+    first, (left, total) = next(asked, None), counts
+    return Rest(question=first, shown=total - left) if first else None

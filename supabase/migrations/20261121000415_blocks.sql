@@ -1,0 +1,262 @@
+-- Blocks: what each term is worth in each passage of a large base, written as vectors, which pgvector adds up. In: bases
+-- that have grown. Out: `blocks` and `block_terms`, and the search in them (000410 asks). Made by workers in the
+-- background, eight thousand passages a block; nobody who writes or searches waits for it. A passage that is in no block
+-- yet is found by its postings.
+-- Grouping postings by passage costs PostgreSQL nearly a microsecond each; adding a vector of 8,000 numbers to another
+-- costs four, however many of them are zero, so that no word is too frequent to be read.
+
+set search_path = public, extensions;
+
+create table blocks (
+  base_id   uuid not null references bases on delete cascade,
+  number    int not null,
+  passages  int not null,
+  last      bigint not null,               -- passage; those of the base up to this one are in blocks
+  of        bigint not null,               -- passages of the base when its terms were weighed
+  primary key (base_id, number)
+);
+comment on table blocks is 'How far the passages of large bases are in blocks, for the search by words.';
+
+create table block_places (
+  base_id   uuid not null,
+  number    int not null,
+  place     int not null,                  -- from 1, in the order of ids
+  chunk_id  bigint not null,               -- which may have left meanwhile
+  primary key (base_id, number, place) include (chunk_id),
+  foreign key (base_id, number) references blocks on delete cascade
+);
+comment on table block_places is 'Which passage stands where in a block.';
+
+create table block_terms (
+  base_id   uuid not null,
+  term      text collate "C" not null,     -- or, with a star, the beginning that terms share
+  number    int not null,
+  worth     sparsevec not null,            -- at a passage's place what the term adds to its score
+  primary key (base_id, term, number),
+  foreign key (base_id, number) references blocks on delete cascade
+);
+alter table block_terms alter column worth set storage external; -- compressed they take longer to read than to add
+create index block_terms_block on block_terms (base_id, number);
+comment on table block_terms is 'The postings of a block, a row for each term.';
+
+create table block_plans (
+  base_id   uuid primary key references bases on delete cascade,
+  up_to     bigint not null,               -- the last passage of the block that comes next
+  seen      xid8 not null                  -- when every transaction before this one has ended, none is missing up to it
+);
+comment on table block_plans is
+  'Ids of passages are given out before they are stored: until those who were writing then have ended, one before '
+  '`up_to` may still come, and would be in no block.';
+
+create function block_size() returns int
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$ select 8000 $$;
+comment on function block_size is 'Internal: passages in a block; a vector has at most 16,000 numbers.';
+
+create function blocked_up_to(p_base uuid) returns bigint
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select max(b.last) from blocks b where b.base_id = p_base
+$$;
+comment on function blocked_up_to is 'Internal: the last passage that is in a block; null where there is none.';
+
+create function term_weight(p_base uuid, p_term text, p_passages bigint) returns double precision
+language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  many constant int := 1000; -- those that have more stand in `common_terms`
+  low constant text := rtrim(p_term, '*');
+  high constant text := low || case when low = p_term then chr(1) else chr(1114111) end;
+  postings bigint := (
+    select count(*) from (
+      select from chunk_terms t
+      where t.base_id = p_base and t.term >= low collate "C" and t.term < high collate "C" limit many) t);
+begin
+  if postings = many then
+    postings := coalesce((select c.postings from common_terms c where c.base_id = p_base and c.term = p_term), many);
+  end if;
+  return case when is_word(low) then 0.5 else 1 end -- half for the term, half for all that begins so
+    * ln(1 + greatest(p_passages - postings + 0.5, 0) / (postings + 0.5));
+end $$;
+comment on function term_weight is
+  'Internal: what a term, or with a star a beginning, is worth in this base, as `weigh_terms` has it.';
+
+create function add_block(p_base uuid, p_up_to bigint) returns void
+language plpgsql security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+declare
+  next constant int := (select coalesce(max(b.number) + 1, 0) from blocks b where b.base_id = p_base);
+  size constant int := block_size();
+  total constant bigint := (select b.passages from bases b where b.id = p_base);
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  members constant bigint[] := array(
+    select c.id from documents_chunks c
+    where c.base_id = p_base and c.id > coalesce(blocked_up_to(p_base), 0) and c.id <= p_up_to order by c.id limit size);
+begin
+  insert into blocks (base_id, number, passages, last, of)
+  values (p_base, next, cardinality(members), coalesce(members[size], p_up_to), total);
+  insert into block_places (base_id, number, place, chunk_id)
+  select p_base, next, m.place, m.chunk from unnest(members) with ordinality m (chunk, place);
+  insert into block_terms (base_id, term, number, worth)
+  with posting as materialized (
+    select t.term, left(t.term, 5) as low, m.place, greatest(t.length, 16) as length, t.frequency, t.titled::int as titled,
+      t.around, t.around_titled::int as around_titled
+    from unnest(members) with ordinality m (chunk, place)
+    cross join lateral (select * from chunk_terms x where x.chunk_id = m.chunk and x.base_id = p_base offset 0) t
+  ), given as ( -- as `score_postings` has it
+    select p.term, p.place, p.frequency * average / p.length + p.titled * 0.5 as weight from posting p
+    union all
+    select p.low || '*', p.place, p.around * average / p.length + p.around_titled * 0.5 from posting p
+    where is_word(p.low) and (p.around > 0 or p.around_titled > 0)
+  ), weighed as materialized (
+    select g.term, term_weight(p_base, g.term, total) as weight from (select distinct g.term from given g) g
+  )
+  select p_base, g.term, next,
+    ('{' || string_agg(g.place || ':' || (w.weight * 2.2 * g.weight / (g.weight + 1.2))::real, ',' order by g.place)
+      || '}/' || size)::sparsevec
+  from given g join weighed w using (term) group by g.term;
+end $$;
+comment on function add_block is 'Internal: puts the next passages of a base into a block, up to a given one.';
+
+create function block_wanted()
+returns table (base_id uuid, worn boolean, up_to bigint, seen xid8)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select b.id, worn.out, p.up_to, p.seen
+  from bases b left join block_plans p on p.base_id = b.id
+  cross join lateral (
+    select coalesce(sum(k.passages), 0) as passages, coalesce(max(k.last), 0) as last, min(k.of) as least
+    from blocks k where k.base_id = b.id) placed
+  cross join lateral (
+    select count(*) as passages from (
+      select from documents_chunks c where c.base_id = b.id and c.id > placed.last
+        and (b.passages > counted_passages() or placed.passages > 0) limit block_size()) c) late
+  cross join lateral (
+    select placed.passages > 0 and (b.passages <= counted_passages() or b.passages > 1.5 * placed.least
+      or placed.passages > 1.25 * (b.passages - late.passages)) as out) worn
+  where worn.out or (b.passages > counted_passages() and late.passages = block_size())
+  order by b.passages desc
+$$;
+comment on function block_wanted is
+  'Internal: large bases that have enough passages for another block, and those whose blocks are `worn`: many of their '
+  'passages have left, or so many have come that terms weigh otherwise.';
+
+create function ensure_term_blocks()
+returns table (base_id uuid, number int)
+language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '15min'
+as $$
+#variable_conflict use_column
+declare
+  wanted record;
+begin
+  if not pg_try_advisory_xact_lock(hashtext('block_terms')) then -- another worker is at it
+    return;
+  end if;
+  for wanted in select * from block_wanted() loop
+    if wanted.worn then
+      delete from blocks b where b.base_id = wanted.base_id;
+      delete from block_plans p where p.base_id = wanted.base_id;
+    elsif wanted.up_to is null then
+      insert into block_plans (base_id, up_to, seen)
+      select wanted.base_id, max(c.id), pg_snapshot_xmax(pg_current_snapshot())
+      from (select c.id from documents_chunks c
+        where c.base_id = wanted.base_id and c.id > coalesce(blocked_up_to(wanted.base_id), 0)
+        order by c.id limit block_size()) c;
+    elsif pg_snapshot_xmin(pg_current_snapshot()) < wanted.seen then
+      continue; -- somebody who was writing then still is
+    else
+      perform add_block(wanted.base_id, wanted.up_to);
+      delete from block_plans p where p.base_id = wanted.base_id;
+    end if;
+    return query select wanted.base_id, max(b.number) from blocks b where b.base_id = wanted.base_id;
+    return;
+  end loop;
+end $$;
+comment on function ensure_term_blocks is
+  'One step of some seconds for the largest base that wants a block, to be called until no row comes back. Searching is '
+  'complete all the time.';
+
+create function even_vector(p_number real) returns vector
+language sql immutable parallel safe security invoker set search_path = public, extensions, pg_temp
+as $$ select array_fill(p_number, array[block_size()])::vector $$;
+comment on function even_vector is 'Internal: a vector as long as a block, the same number everywhere.';
+
+create function places_above(p_sum vector, p_level vector) returns table (place int)
+language sql immutable rows 30 security invoker set search_path = public, extensions, pg_temp
+as $$
+  select p.place from (
+    select (sum(octet_length(z.zeros)) over (order by z.n) + z.n)::int as place
+    from unnest(string_to_array(binary_quantize(p_sum - p_level)::text, '1')) with ordinality z (zeros, n)) p
+  where p.place <= vector_dims(p_sum)
+$$;
+comment on function places_above is
+  'Internal: where a vector is above an edge. Its bits as text, cut at each 1: so long is the way to the next.';
+
+create function edge_above(p_sums vector[], p_wanted int, p_highest double precision) returns real
+language plpgsql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  low real := 0; -- at least so many as wanted are above it, or there are no more
+  high real := p_highest;
+  edge real := 0;
+  level vector;
+  above bigint;
+begin
+  for step in 1 .. 20 loop
+    level := even_vector(edge);
+    above := (select sum(bit_count(binary_quantize(s - level))) from unnest(p_sums) s);
+    if above >= p_wanted then
+      low := edge;
+    else
+      high := edge;
+    end if;
+    exit when above between p_wanted and 3 * p_wanted or high <= 0;
+    edge := (low + high) / 2;
+  end loop;
+  return low;
+end $$;
+comment on function edge_above is
+  'Internal: an edge that about as many sums are above as are wanted, or somewhat more, found by halving; 0 where fewer '
+  'are there.';
+
+create function search_blocks(p_base uuid, p_terms text[], p_highest double precision, p_hidden bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  sums vector[];
+  numbers int[];
+  wanted int := p_limit;
+  edge real;
+  level vector;
+  chunks bigint[];
+  scores double precision[];
+begin
+  select array_agg(s.worth order by s.number), array_agg(s.number order by s.number) into sums, numbers
+  from (
+    select t.number, sum(t.worth::vector) as worth
+    from unnest(p_terms) w (term) join block_terms t on t.base_id = p_base and t.term = w.term
+    group by t.number) s;
+  loop
+    edge := edge_above(sums, wanted, p_highest);
+    level := even_vector(edge);
+    select array_agg(best.chunk_id), array_agg(best.score) into chunks, scores
+    from (
+      select p.chunk_id, (subvector(s.worth, a.place, 1)::real[])[1]::double precision as score
+      from unnest(sums, numbers) s (worth, number) cross join lateral places_above(s.worth, level) a
+      join block_places p on p.base_id = p_base and p.number = s.number and p.place = a.place
+      where p.chunk_id not in (select unnest(p_hidden))
+        and exists (select from documents_chunks c where c.id = p.chunk_id and c.base_id = p_base)
+      order by score desc, p.chunk_id limit p_limit) best;
+    exit when edge <= 0 or cardinality(chunks) >= p_limit;
+    wanted := 4 * wanted;
+  end loop;
+  return query select * from unnest(chunks, scores);
+end $$;
+comment on function search_blocks is
+  'Internal: the best passages that are in blocks, by the sums of what their terms are worth. Those that have left still '
+  'have their place: where they took too many, a lower edge is sought.';

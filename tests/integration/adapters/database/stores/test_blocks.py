@@ -1,0 +1,191 @@
+"""Blocks of large bases: words find the same as without them; what comes and leaves, when they are made anew."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from adapters.database.stores.search import SearchStore
+from adapters.database.transport import Transport
+from domain.ids import BaseId, DocumentId, UserId
+from rag.records import SearchFilter
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import ask, claim_new, find, indexed, open_base, publish
+from tests.integration.adapters.database.stores.test_functions import set_number
+
+SIZE = 20  # passages; more is a large base, so many are a block
+COUNTED = "select passages, last = (select max(chunk_id) from block_places) from blocks order by number"
+
+
+@pytest.fixture(autouse=True)
+def small_is_large(database_url: str) -> None:
+    for function in ("counted_passages", "block_size"):
+        set_number(database_url, function, SIZE)
+
+
+def texts(number: int) -> list[str]:
+    """Six passages, no two alike: rare words and frequent ones, and words that begin alike."""
+    return [
+        f"запись номер{number} слово{place} " + "диск " * (place % 3) + "сервера сервер-1 " * (number % 2)
+        for place in range(6)
+    ]
+
+
+async def large_base(stores: DatabaseStores, transport: Transport, user: UserId | None = None) -> BaseId:
+    base = await open_base(stores, user or UserId(101))
+    for number in range(5):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    await make_blocks(transport)
+    return base
+
+
+async def make_blocks(transport: Transport) -> bool:
+    return await SearchStore(transport).ensure_index()
+
+
+async def scores(stores: DatabaseStores, base: BaseId, words: str, *, limit: int = 40) -> dict[str, float]:
+    found = await find(stores, base, words, limit=limit)
+    return {text: candidate.bm25 for text, candidate in found.items() if candidate.bm25}
+
+
+@contextmanager
+def somebody_writing(database_url: str) -> Iterator[psycopg.Connection]:
+    """A transaction that has written something and has not ended."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("create temporary table written (id int)")
+        yield connection
+
+
+@pytest.mark.parametrize(
+    "words", ["номер3", "диск", "серверы диск", "сервер-1 слово5", "диск сервера номер1 слово2", "номерной"]
+)
+async def test_words_find_the_same_with_blocks_as_without(transport: Transport, database_url: str, words: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    assert ask(database_url, COUNTED) == [(SIZE, True)]
+    with_blocks = await scores(stores, base, words)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("delete from blocks")
+    assert with_blocks == pytest.approx(await scores(stores, base, words), rel=1e-5)
+    assert with_blocks
+
+
+async def test_what_is_best_comes_first_from_either_side(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    await publish(stores, base, "номер1 номер3 пришло", name="потом")
+    found = await scores(stores, base, "номер1 номер3", limit=3)
+    assert len(found) == 3
+    assert max(found, key=lambda text: found[text]) == "номер1 номер3 пришло"
+
+
+async def test_no_more_come_than_are_asked_for_and_the_best(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    every = sorted((await scores(stores, base, "номер2 диск")).values(), reverse=True)
+    assert sorted((await scores(stores, base, "номер2 диск", limit=4)).values(), reverse=True) == every[:4]
+
+
+async def test_what_left_takes_no_places(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for card in await stores.library.documents(base, limit=10, offset=0):
+        if card.title in ("0", "1"):
+            await stores.library.delete(base, card.id)
+    found = await scores(stores, base, "запись", limit=15)
+    assert len(found) == 15
+    assert not any("номер0" in text or "номер1" in text for text in found)
+
+
+async def test_a_document_that_may_not_be_seen_is_not_found(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("update documents set visible = false where title = '0'")
+    assert not any("номер0" in text for text in await scores(stores, base, "запись номер0"))
+
+
+async def test_a_filter_holds(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    one = (await stores.library.documents(base, limit=1, offset=0))[0].id
+    assert len(await find(stores, base, "запись", only=SearchFilter(documents=(one,)))) == 6
+
+
+async def test_enough_more_passages_are_another_block(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for number in (5, 6):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    assert await make_blocks(transport)
+    assert [passages for passages, _ in ask(database_url, COUNTED)] == [SIZE, SIZE]
+    assert ask(database_url, "select * from ensure_term_blocks()") == []
+    assert len(await scores(stores, base, "запись", limit=50)) == 42
+
+
+async def test_a_passage_that_is_being_written_is_waited_for(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await open_base(stores)
+    with somebody_writing(database_url) as writing:
+        for number in range(5):
+            await publish(stores, base, *texts(number), name=f"{number}")
+        await make_blocks(transport)
+        assert ask(database_url, COUNTED) == []
+        writing.rollback()
+    await make_blocks(transport)
+    assert ask(database_url, COUNTED) == [(SIZE, True)]
+
+
+async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    documents: list[DocumentId] = [
+        card.id for card in await stores.library.documents(base, limit=10, offset=0) if card.title in "01"
+    ]
+    for number in (5, 6, 7):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    for document in documents:
+        await stores.library.delete(base, document)
+    await make_blocks(transport)
+    assert ask(database_url, "select count(*) from block_places p where not exists (" + _HELD + ")") == [(0,)]
+    assert len(await scores(stores, base, "запись", limit=50)) == 36
+
+
+async def test_terms_are_weighed_anew_when_the_base_has_grown_by_half(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for number in range(5, 8):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    await make_blocks(transport)
+    assert ask(database_url, "select distinct of from blocks") == [(48,)]
+
+
+async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for card in (await stores.library.documents(base, limit=10, offset=0))[:3]:
+        await stores.library.delete(base, card.id)
+    await make_blocks(transport)
+    assert ask(database_url, "select count(*) from block_terms") == [(0,)]
+    assert len(await scores(stores, base, "запись")) == 12
+
+
+async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    await stores.library.clean_base(base)
+    assert await scores(stores, base, "запись") == {}
+
+
+async def test_two_large_bases_keep_to_themselves(transport: Transport) -> None:
+    stores = DatabaseStores(transport)
+    bases = [await large_base(stores, transport, UserId(user)) for user in (101, 202)]
+    held = await claim_new(stores, bases[1])
+    await stores.work.add_chunks(held, chunks=[indexed(0, "запись чужое")])
+    await stores.work.publish(held, chunks=1)
+    assert len(await scores(stores, bases[0], "запись чужое")) == 30
+    assert len(await scores(stores, bases[1], "запись чужое")) == 31
+
+
+_HELD = "select from documents_chunks c where c.id = p.chunk_id"

@@ -1,0 +1,150 @@
+"""What comes of a document once more: read anew in vain, deleted meanwhile, sent twice, or one of an album."""
+
+from domain.documents import Choice, DocumentStatus
+from domain.ids import BaseId, DocumentId
+from ingestion.records import Failure
+from tests.integration.adapters.database.stores.material import (
+    Stores,
+    batch_of,
+    card_of,
+    claim,
+    claim_source,
+    file,
+    find,
+    open_base,
+    read,
+    read_source,
+)
+from tests.integration.adapters.database.stores.test_versions_contract import PAGE, PLAN, ask, asked_by
+
+UNREACHABLE = Failure(code="page-unreachable", params={"status": 404})
+
+
+async def refresh(stores: Stores, base: BaseId, document: DocumentId) -> DocumentId:
+    """What reads it anew."""
+    again = await stores.intake.refresh(asked_by(base), document)
+    assert again is not None
+    return again.id
+
+
+async def refreshed_in_vain(stores: Stores, base: BaseId) -> tuple[DocumentId, DocumentId]:
+    """A ready page, and its next version, which could not be read."""
+    old, _ = await read_source(stores, base, PAGE, "правила")
+    again = await refresh(stores, base, old)
+    await stores.work.fail(await claim(stores, again), failure=UNREACHABLE)
+    return old, again
+
+
+async def listed(stores: Stores, base: BaseId) -> list[DocumentId]:
+    """The documents of the library, as many as it counts."""
+    cards = await stores.library.documents(base, limit=9)
+    assert (await stores.library.count(base)).documents == len(cards)
+    return [card.id for card in cards]
+
+
+async def test_what_could_not_be_refreshed_is_listed_once_and_says_why(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, again = await refreshed_in_vain(stores, base)
+    assert await listed(stores, base) == [old]
+    for document in (old, again):
+        card = await card_of(stores, base, document)
+        assert (card.id, card.status) == (old, DocumentStatus.READY)
+        assert card.next_failure is not None
+        assert (card.next_failure.code, dict(card.next_failure.params)) == (UNREACHABLE.code, dict(UNREACHABLE.params))
+
+
+async def test_what_could_not_be_refreshed_is_tried_again_as_it_is(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, again = await refreshed_in_vain(stores, base)
+    assert await refresh(stores, base, old) == again
+    await read(stores, await claim(stores, again), "новые правила")
+    assert await listed(stores, base) == [again]
+    assert (await card_of(stores, base, again)).next_failure is None
+    assert list(await find(stores, base, "правила")) == ["новые правила"]
+
+
+async def test_a_failure_that_a_later_version_has_mended_is_forgotten(stores: Stores) -> None:
+    base = await open_base(stores)
+    await refreshed_in_vain(stores, base)
+    new, _ = await read_source(stores, base, PAGE, "новые правила")
+    assert await listed(stores, base) == [new]
+    assert (await card_of(stores, base, new)).next_failure is None
+
+
+async def test_what_could_not_be_refreshed_goes_with_its_document(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, again = await refreshed_in_vain(stores, base)
+    assert await stores.library.delete(base, old)
+    assert await listed(stores, base) == []
+    assert await stores.library.card(base, again) is None
+
+
+async def test_a_page_that_is_read_anew_does_not_come_back_once_it_is_deleted(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, _ = await read_source(stores, base, PAGE, "правила")
+    again = await refresh(stores, base, old)
+    assert await stores.library.delete(base, old)
+    assert await stores.work.claim(worker="a worker", lease_s=60, only=again) is None
+    assert await listed(stores, base) == []
+
+
+async def test_a_file_that_was_sent_to_replace_another_stays_when_that_is_deleted(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, new = await ask(stores, base)
+    assert await stores.library.choose(base, new, Choice.REPLACE)
+    assert await stores.library.delete(base, old)
+    await read(stores, await claim(stores, new), "новый план")
+    assert await listed(stores, base) == [new]
+
+
+async def test_the_same_new_content_is_asked_about_once(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, new = await ask(stores, base)
+    twice, end = await read_source(stores, base, PLAN, "новый план")
+    card = await card_of(stores, base, twice)
+    assert (card.status, card.error_params["asked"]) == (DocumentStatus.DUPLICATE, True)
+    assert (end.duplicate_of, card.error_params["document_id"]) == (new, old)
+    other, _ = await read_source(stores, base, PLAN, "ещё новее")
+    assert (await card_of(stores, base, other)).status is DocumentStatus.CHOOSING
+
+
+async def test_what_is_written_under_an_album_is_of_all_its_files(stores: Stores) -> None:
+    base = await open_base(stores)
+    names = ("photo-1", "photo-2", "photo-3")
+    captions = ("Дача летом", None, "Крыша")
+    for number, (name, caption) in enumerate(zip(names, captions, strict=True), start=1):
+        photo = file(name, caption=caption)
+        await stores.intake.enqueue(batch_of(base, photo, message=number, album="дача"))
+    assert [(await claim(stores)).source.text for _ in names] == ["Дача летом", "Дача летом", "Крыша"]
+
+
+async def test_a_caption_of_one_message_is_not_of_another_file(stores: Stores) -> None:
+    base = await open_base(stores)
+    await stores.intake.enqueue(batch_of(base, file("а.pdf", caption="Дача"), file("б.pdf"), message=1))
+    await claim(stores)
+    assert (await claim(stores)).source.text is None
+    assert (await claim_source(stores, base, file("в.pdf"))).source.text is None
+
+
+async def test_what_is_written_under_a_known_file_is_kept_with_it(stores: Stores) -> None:
+    base = await open_base(stores)
+    first = file("Договор.pdf", caption="Аренда")
+    old, _ = await read_source(stores, base, first, "пункт")
+    again, stopped = await read_source(stores, base, file("копия.pdf", caption="Дача"), "пункт")
+    assert stopped.duplicate_of == old
+    held = await claim(stores, again)
+    assert (held.source.text, held.source.identifier) == ("Аренда\n\nДача", "Договор.pdf")
+    assert (await read(stores, held, "пункт")).duplicate_of is None
+    assert await listed(stores, base) == [again]
+    card = await card_of(stores, base, old)
+    assert (card.version, dict(card.error_params)) == (2, {"captioned": True})
+    assert list(await find(stores, base, "пункт")) == ["пункт"]
+
+
+async def test_the_same_words_under_a_known_file_are_no_news(stores: Stores) -> None:
+    base = await open_base(stores)
+    old, _ = await read_source(stores, base, file("Договор.pdf", caption="Аренда дачи"), "пункт")
+    for caption in ("Аренда", None):
+        twice, _ = await read_source(stores, base, file("копия.pdf", caption=caption), "пункт")
+        assert (await card_of(stores, base, twice)).status is DocumentStatus.DUPLICATE
+    assert await listed(stores, base) == [old]

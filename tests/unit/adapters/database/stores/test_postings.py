@@ -1,0 +1,65 @@
+"""The columns of a batch's postings: their order, and the sums of terms that begin alike.
+
+In: passages of a few words. Out: columns, beside sums that are counted one by one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.database.stores.postings import ALIKE_CHARACTERS, LONGEST_TERM_BYTES, postings_json
+from domain.locator import Locator
+from ingestion.records import Chunk, IndexedChunk, Span
+
+WORDS = st.text("абв", min_size=1, max_size=ALIKE_CHARACTERS + 2)
+COUNTS = st.dictionaries(WORDS, st.integers(1, 9), max_size=6)
+
+
+def chunk(terms: Mapping[str, int], titled: Mapping[str, int]) -> IndexedChunk:
+    """A passage of these terms."""
+    text = Chunk(ordinal=0, text="", span=Span(start=0, end=0), locator=Locator())
+    return IndexedChunk(chunk=text, terms=terms, length=0, vector=[], model="a model", titled=titled)
+
+
+def rows(*chunks: IndexedChunk) -> list[tuple[str, int, int, int, int, int]]:
+    """Term, place, frequency, around, titled, around_titled."""
+    columns = {name: str(value) for name, value in postings_json(chunks).items()}
+    terms = columns.pop("terms").split("\n") if columns["terms"] else []
+    numbers: Sequence[list[int]] = [
+        json.loads(columns[name].replace("{", "[").replace("}", "]"))
+        for name in ("places", "frequencies", "around", "titled", "around_titled")
+    ]
+    return list(zip(terms, *numbers, strict=True))
+
+
+def test_a_term_of_the_text_and_of_its_title_is_one_posting() -> None:
+    found = rows(chunk({"договор": 2}, {"договор": 1, "аренда": 1}), chunk({"аренда": 3}, {}))
+    assert found == [("аренда", 1, 0, 0, 1, 1), ("аренда", 2, 3, 3, 0, 0), ("договор", 1, 2, 2, 1, 1)]
+
+
+@given(st.lists(st.tuples(COUNTS, COUNTS), max_size=4))
+def test_the_first_of_the_terms_that_begin_alike_has_their_sums(passages: list[tuple[dict[str, int], ...]]) -> None:
+    found = rows(*(chunk(terms, titled) for terms, titled in passages))
+    sums: Counter[tuple[int, str]] = Counter()
+    for place, (terms, titled) in enumerate(passages, 1):
+        for term in {*terms, *titled}:
+            sums[place, term[:ALIKE_CHARACTERS]] += 1000 * terms.get(term, 0) + titled.get(term, 0)
+    assert [row[:2] for row in found] == sorted(row[:2] for row in found)
+    for term, place, _, around, _, around_titled in found:
+        assert 1000 * around + around_titled == sums.pop((place, term[:ALIKE_CHARACTERS]), 0)
+    assert not sums
+
+
+def test_a_term_that_no_index_holds_is_left_out_of_the_sums_too() -> None:
+    long = "слово" * (LONGEST_TERM_BYTES // 10) + "о"
+    assert rows(chunk({long: 5, "слово": 1, long[:-1]: 1}, {})) == [
+        ("слово", 1, 1, 2, 0, 0),
+        (long[:-1], 1, 1, 0, 0, 0),
+    ]
+
+
+def test_passages_without_words_have_no_postings() -> None:
+    assert rows(chunk({}, {})) == []
