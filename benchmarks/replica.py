@@ -116,7 +116,7 @@ class Index:
 
     def rarity(self, holding: int) -> float:
         """Of a term with so many postings."""
-        return math.log(1 + max(self.size - holding + 0.5, 0) / (holding + 0.5))
+        return math.log(1 + (max(self.size - holding, 0) + 0.5) / (holding + 0.5))
 
     def _asked(self, asked: Sequence[str]) -> list[Meant]:
         return [Meant(place=place, term=term) for place, term in enumerate(asked)]

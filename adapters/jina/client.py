@@ -27,9 +27,7 @@ CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
 SILENCE_S = 60.0  # for which no further question waits for an answer, after one that did not come
-PROBE_S = (
-    20.0  # meanwhile it is asked behind everybody's back, until an answer of any kind comes, which ends the silence
-)
+PROBE_S = 20.0  # between two questions behind everybody's back; an answer of any kind ends them and the silence
 
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
@@ -108,13 +106,14 @@ class JinaClient:
 
     async def _probe(self, path: str, body: Body, patience: Patience, tokens: int) -> None:
         """Ask again and again what was not answered, so that no person is the one who finds out that it still hangs."""
-        while True:
+        try:
             await asyncio.sleep(PROBE_S)
-            if path not in self._silent_until:
-                break
-            self._pace.count(tokens)
-            await self._post(path, body, patience)
-        del self._probes[path]
+            while path in self._silent_until:
+                self._pace.count(tokens)
+                await self._post(path, body, patience)
+                await asyncio.sleep(PROBE_S)
+        finally:
+            del self._probes[path]
 
     async def close(self) -> None:
         """End what is still being asked behind everybody's back."""

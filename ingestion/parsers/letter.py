@@ -66,7 +66,7 @@ def decode_part(part: Part) -> str:
         return decode_text(data)
     try:
         return data.decode(charset).replace("\r\n", "\n").replace("\0", "")
-    except (LookupError, UnicodeError):
+    except (LookupError, ValueError):  # not only UnicodeError: a name with a zero byte in it
         return decode_text(data)
 
 

@@ -16,8 +16,10 @@ from typing import TextIO
 from ingestion.parsers.mime_coding import decoded
 
 MOST_PARTS = 1_000  # of a letter; what is behind them is not read
+DEEPEST = 100  # multiparts inside one another; what is inside of more is one part
 LARGEST_HEADERS_CHARS = 64 * 1024  # of a part, and in all of its letter; what is longer is passed over
 LARGEST_ALL_HEADERS_CHARS = 4 * 1024 * 1024
+LONGEST_FIELD_CHARS = 8 * 1024  # some 300 addresses; Python's reader of 64 KB of semicolons takes minutes
 LONGEST_LINE_CHARS = 64 * 1024  # longer ones come in pieces
 
 _HEADER = re.compile(r"From |[!-9;-~]*:|[\t ]")  # RFC 5322, 2.2: a field's name, or a folded line
@@ -62,12 +64,10 @@ def _read_parts(path: Path, lines: "_Lines", headers: EmailMessage) -> Iterator[
     message: EmailMessage | None = headers
     found = 0
     while message is not None and found < MOST_PARTS:
-        boundary = message.get_boundary() if message.get_content_maintype() == "multipart" else None
-        if boundary is not None:
-            lines.boundaries.append(boundary)
+        is_opened = lines.open_multipart(message)
         begin = lines.position
         delimiter = lines.skip_to_delimiter()
-        if boundary is None or delimiter is None or delimiter.is_last or delimiter.depth != len(lines.boundaries) - 1:
+        if not is_opened or delimiter is None or delimiter.is_last or delimiter.depth != len(lines.boundaries) - 1:
             found += 1
             yield Part(headers=message, path=path, begin=begin, end=max(begin, lines.end))
         message = _next_message(lines, delimiter)
@@ -76,7 +76,7 @@ def _read_parts(path: Path, lines: "_Lines", headers: EmailMessage) -> Iterator[
 def _next_message(lines: "_Lines", delimiter: "_Delimiter | None") -> EmailMessage | None:
     """The headers behind a delimiter, when a part follows it; what stands behind the last one is for nobody."""
     while delimiter is not None:
-        del lines.boundaries[delimiter.depth + (not delimiter.is_last) :]
+        lines.end_multiparts(delimiter)
         if not delimiter.is_last:
             return lines.read_headers()
         delimiter = lines.skip_to_delimiter()
@@ -89,6 +89,27 @@ class _Delimiter:
     is_last: bool
 
 
+class _Fields:
+    """Headers as they are read: of each the beginning, of all no more than there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self.lines: list[str] = []
+        self._room = room
+        self._of_this_one = 0
+
+    def take(self, line: str, *, begins: bool) -> int:
+        """A line, or a piece of one, that begins a header or goes on with it. How much of it is kept."""
+        if begins:
+            self._of_this_one = min(LONGEST_FIELD_CHARS, self._room)
+        kept = line[: self._of_this_one]
+        is_whole = len(kept) == len(line)
+        if kept:
+            self.lines.append(kept if is_whole else f"{kept}\n")
+        self._room -= len(kept)
+        self._of_this_one = self._of_this_one - len(kept) if is_whole else 0
+        return len(kept)
+
+
 class _Lines:
     """Goes through the file once and knows which multiparts are open."""
 
@@ -97,25 +118,41 @@ class _Lines:
         self._again: str | None = None  # a line that was read, and belongs to what follows
         self._headers_left = LARGEST_ALL_HEADERS_CHARS
         self.boundaries: list[str] = []  # the outermost first
+        self._part_types = ["text/plain"]  # of parts that state none: in no multipart, in the first, in the second ...
         self.position = 0  # of the next line
         self.end = 0  # of the last content before a delimiter, without the line's end that belongs to that
 
+    def open_multipart(self, message: EmailMessage) -> bool:
+        """Whether these are the headers of a multipart, whose parts follow."""
+        boundary = message.get_boundary() if message.get_content_maintype() == "multipart" else None
+        if boundary is None or len(self.boundaries) == DEEPEST:
+            return False
+        self.boundaries.append(boundary)
+        is_digest = message.get_content_subtype() == "digest"  # RFC 2046, 5.1.5
+        self._part_types.append("message/rfc822" if is_digest else "text/plain")
+        return True
+
+    def end_multiparts(self, delimiter: _Delimiter) -> None:
+        """Those inside the delimiter's own, and that one with its last."""
+        left = delimiter.depth + (not delimiter.is_last)
+        del self.boundaries[left:], self._part_types[left + 1 :]
+
     def read_headers(self, *, is_first: bool = False) -> EmailMessage:
         """Up to the empty line, or to one that is no header."""
-        gathered: list[str] = []
-        room = min(LARGEST_HEADERS_CHARS, self._headers_left)
+        fields = _Fields(min(LARGEST_HEADERS_CHARS, self._headers_left))
+        begins_line = True
         while line := self._next():
-            if is_first and not gathered and not (line := line.removeprefix("\xef\xbb\xbf")).strip("\r\n"):
+            if is_first and not fields.lines and not (line := line.removeprefix("\xef\xbb\xbf")).strip("\r\n"):
                 continue  # some programs leave lines, or a mark, before the letter
-            if not _HEADER.match(line):
+            if begins_line and not _HEADER.match(line):
                 if line.strip("\r\n"):
                     self._give_back(line)
                 break
-            if len(line) <= room:
-                gathered.append(line)
-                room -= len(line)
-                self._headers_left -= len(line)
-        return _headers("".join(gathered).encode("latin-1"))
+            self._headers_left -= fields.take(line, begins=begins_line and line[0] not in "\t ")
+            begins_line = line[-1] in "\r\n"
+        message = _headers("".join(fields.lines).encode("latin-1"))
+        message.set_default_type(self._part_types[-1])
+        return message
 
     def skip_to_delimiter(self) -> _Delimiter | None:
         """None at the end of the file. `end` is then where the content before it ends."""

@@ -5,6 +5,7 @@ passed over as mail programs do; an unknown coding is none.
 """
 
 import binascii
+import re
 import string
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 PIECE_BYTES = 96 * 1024
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 _NOT_BASE64 = bytes(set(range(256)) - set(_BASE64))
+_RUNS = re.compile(rb"=+|[^=]+")
 QUAD = 4  # base64 letters for three bytes
 LONGEST_UU_LINE = 100
 
@@ -52,15 +54,16 @@ def _from_base64(pieces: Pieces) -> Pieces:
 
 def _without_padding(letters: bytes) -> tuple[bytes, bool]:
     """The letters up to their end, and whether there was one; a padding in the wrong place is damage."""
-    begin = 0
-    while (at := letters.find(b"=", begin)) >= 0:
-        missing = -at % QUAD
-        if missing in (1, 2) and letters[at : at + missing] == b"=" * missing:
-            return letters[:at], True
-        if missing == 2 and at + 1 == len(letters):  # the other one may be in the next piece
-            return letters, False
-        letters, begin = letters[:at] + letters[at + 1 :], at
-    return letters, False
+    found = bytearray()
+    for run in _RUNS.finditer(letters):
+        missing = -len(found) % QUAD
+        if not run.group().startswith(b"="):
+            found += run.group()
+        elif missing in (1, 2) and len(run.group()) >= missing:
+            return bytes(found), True
+        elif missing == 2 and run.end() == len(letters):  # the other one may be in the next piece
+            found += b"="
+    return bytes(found), False
 
 
 def _from_quoted_printable(pieces: Pieces) -> Pieces:
@@ -76,7 +79,7 @@ def _from_uu(pieces: Pieces) -> Pieces:
             is_open = line.startswith(b"begin ")
         elif line.strip() in (b"end", b"`"):
             return
-        elif content := _uu_line(line.rstrip(b"\r\n")[:LONGEST_UU_LINE]):
+        elif (encoded := line.rstrip(b"\r\n")) and (content := _uu_line(encoded[:LONGEST_UU_LINE])):
             yield content
 
 
@@ -84,7 +87,7 @@ def _uu_line(line: bytes) -> bytes:
     try:
         return binascii.a2b_uu(line)
     except binascii.Error:  # some encoders leave signs behind the content
-        length = ((line[0] - 32) & 63) if line else 0
+        length = (line[0] - 32) & 63
         try:
             return binascii.a2b_uu(line[: (length * 4 + 5) // 3 + 1])
         except binascii.Error:

@@ -25,6 +25,7 @@ _REFERENCE = re.compile(
 _LABELLED = re.compile(
     r"[\s*_(]*(?:Источники?|Sources?)[*_]*:[*_]*\s*(\S.*?)(?:, (?:стр|с|p)\.? ?\d+)?[*_).]*", re.IGNORECASE
 )
+_LONGEST_REFERENCE = 500  # characters; the tries grow with the square
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
@@ -88,6 +89,8 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
 
 
 def _reference(line: str) -> re.Match[str] | None:
+    if len(line) > _LONGEST_REFERENCE:
+        return None
     return _REFERENCE.fullmatch(line.rstrip()) or _LABELLED.fullmatch(line.rstrip())
 
 

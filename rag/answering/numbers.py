@@ -68,6 +68,8 @@ _SHARES: dict[str, tuple[str, ...]] = {
 
 _LEAST_AMOUNT = 11  # in words and without a unit; «в двух словах», «три документа» may be the answer's own
 
+_MANY = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысяча причин»
+
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # a tenth of the time of looking for each beginning in turn
 
@@ -96,8 +98,8 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 
 
 def told_amounts(text: str) -> Iterator[WrittenNumber]:
-    """Those in words that say how much there is: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals, and
-    «сто процентов», which is said of certainty."""
+    """Those in words that say how much there is: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals,
+    «тысяча причин», and «сто процентов», which is said of certainty."""
     for number in in_words(text):
         if _is_amount(number):
             readings = (number.value, *number.converted)
@@ -106,8 +108,9 @@ def told_amounts(text: str) -> Iterator[WrittenNumber]:
 
 def _is_amount(number: SpokenNumber) -> bool:
     is_certainty = number.value == 100 and number.unit.startswith(("процент", "per"))
-    is_counted = number.unit and number.value > 1
-    return not number.is_ordinal and not is_certainty and bool(is_counted or number.value >= _LEAST_AMOUNT)
+    if number.is_ordinal or is_certainty:
+        return False
+    return number.value > 1 if number.unit else number.value >= _LEAST_AMOUNT and number.shown not in _MANY
 
 
 def numbers(text: str) -> frozenset[Decimal]:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from rag.answering.counts import own_counts, without_remainder
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
 from rag.answering.numbers import known_numbers, told_amounts, written_numbers
+from rag.answering.retold import in_parts, retold
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -167,27 +168,31 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
-    if not _DIGIT.search(prose) and not any(
-        told_amounts(prose)
-    ):  # most answers; reading the numbers of all facts takes milliseconds
-        return []
+    if not _DIGIT.search(prose) and not any(told_amounts(prose)):
+        return []  # as most answers; reading the numbers of all facts takes milliseconds
     said = _known_numbers(evidence)
     lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
     sums = [line for line in lines if _is_sum(line, said)]  # shown, so that the reader can check them
     shown = known_numbers("\n".join(sums))
     known = said | own_counts(prose) | shown | _differences(shown)
-    strange = [
-        number.shown
-        for line in lines
-        if line not in sums
-        for number in (*written_numbers(line), *told_amounts(line))
-        if not number.is_among(known)
-    ]
+    strange = _unknown([line for line in lines if line not in sums], known, _said(evidence))
     if not strange:
         return []
     listed = ", ".join(dict.fromkeys(strange[:5]))
     return [
         f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
+    ]
+
+
+def _unknown(lines: Sequence[str], known: frozenset[Decimal], said: str) -> list[str]:
+    """Numbers that are not `known`, and that nothing of what was `said` can be told as."""
+    written = [number for line in lines for number in written_numbers(line) if not number.is_among(known)]
+    told = [number for line in lines for number in told_amounts(line) if not number.is_among(known)]
+    more = known | retold(said) if written or told else known
+    in_words = more | in_parts(said) if told else more
+    return [
+        *(number.shown for number in written if not number.is_among(more)),
+        *(number.shown for number in told if not number.is_among(in_words)),
     ]
 
 
@@ -205,9 +210,11 @@ def _differences(shown: frozenset[Decimal]) -> frozenset[Decimal]:
 
 def _known_numbers(evidence: Evidence) -> frozenset[Decimal]:
     counted = (Decimal(count) for count in range(len(evidence.facts) + 1))  # «найдены 3 договора»
-    return known_numbers(
-        "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
-    ) | frozenset(counted)
+    return known_numbers(_said(evidence)) | frozenset(counted)
+
+
+def _said(evidence: Evidence) -> str:
+    return "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:

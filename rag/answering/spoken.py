@@ -39,7 +39,7 @@ _SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "�
 _HALVES = {word: Decimal("1.5") for word in ("полтора", "полторы", "полутора")}
 _ORDINAL = re.compile(
     r"(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|(?:[а-я]+на)?дцат|десят|сороков|[а-я]+десят|девяност|сот|тысячн)"
-    r"(?:ый|ой|ий|ая|яя|ое|ее|ье|ья|ые|ого|его|ьего|ому|ьему|ым|ым|ом|ую|ью|ых|ыми)"
+    r"(?:ый|ой|ий|ая|яя|ое|ее|ье|ья|ьи|ые|ого|его|ьего|ому|ьему|ым|ьим|ом|ьем|ую|ью|ей|ьей|ых|ьих|ыми|ьими)"
     r"|(?:fir|seco|thi|[a-z]*ten|four|fif|six|seven|eigh|nin|eleven|twelf|twentie|thirtie|fortie|fiftie|hundred)(?:st|nd|rd|th)"
 )
 _TOKEN = re.compile(r"[^\W\d_]+")
@@ -52,22 +52,28 @@ _DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
 
 _UNITS: tuple[tuple[str, tuple[int, ...]], ...] = (  # and into how many of smaller ones each can be told
     (r"год(?:а|у|ом|ов|ы)?|лет|годам|years?", (12, 365)),
-    (r"месяц\w*|months?", (30,)),
-    (r"недел[яьиюе]\w*|weeks?", (7,)),
+    (r"месяц\w*|мес|months?", (30,)),
+    (r"недел[яьиюе]\w*|нед|weeks?", (7,)),
     (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,)),
-    (r"час(?:а|ов|ам|ами|ах)?|hours?", (60,)),
-    (r"минут\w*|minutes?", (60,)),
+    (r"час(?:а|ов|ам|ами|ах)?|ч|hours?", (60,)),
+    (r"минут\w*|мин|minutes?", (60,)),
+    (
+        r"километр\w*|км|kilomet(?:er|re)s?|km|тонн\w*|т|tons?|килограмм\w*|кг|kilograms?|kg|литр\w*|lit(?:er|re)s?",
+        (1000,),
+    ),
+    (r"метр\w*|м|met(?:er|re)s?", (100,)),
     (
         r"процент\w*|%|per ?cent|рубл\w*|копе\w+|доллар\w*|евро|юан\w*|тенге|dollars?|euros?|roubles?|rubles?|pounds?"
-        r"|секунд\w*|seconds?|тонн\w*|кг|килограмм\w*|грамм\w*|tons?|kilograms?|миллиметр\w*|сантиметр\w*|метр\w*"
-        r"|километр\w*|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|мегабайт\w*|гигабайт\w*|градус\w*|degrees?",
+        r"|секунд\w*|seconds?|грамм\w*|миллиметр\w*|сантиметр\w*|miles?|мегабайт\w*|гигабайт\w*|градус\w*|degrees?",
         (),
     ),
 )
 _BEFORE_UNIT = (
     r"[ \u00a0\u202f]+(?:(?:рабоч\w+|календарн\w+|банковск\w+|полны\w+|business|working|calendar|full|us)[ \u00a0]+)?"
 )
-_UNIT = re.compile(_BEFORE_UNIT + "(?:" + "|".join(f"({names})" for names, _ in _UNITS) + r")(?!\w)")
+_NAMES = "(?:" + "|".join(f"({names})" for names, _ in _UNITS) + r")(?!\w)"
+_UNIT = re.compile(_BEFORE_UNIT + _NAMES)
+_UNIT_OF_DIGITS = re.compile(f"(?:{_BEFORE_UNIT}|-)?{_NAMES}")  # «48ч», "2-year"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +121,15 @@ def in_words(text: str) -> Iterator[SpokenNumber]:
             yield _number(run, plain)
 
 
+def smaller_units(plain: str, end: int) -> tuple[int, ...]:
+    """How many of smaller units one is of what is counted by digits that end there: «2 дня» are 24 each."""
+    return _factors(_UNIT_OF_DIGITS.match(plain, end))
+
+
+def _factors(unit: re.Match[str] | None) -> tuple[int, ...]:
+    return _UNITS[unit.lastindex - 1][1] if unit and unit.lastindex else ()
+
+
 def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
     """Words that make one number: each is less than what stands before it, or multiplies it."""
     run: list[_Word] = []
@@ -133,6 +148,8 @@ def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
     if not _BESIDE.fullmatch(between):
         return False
     last = run[-1]
+    if last.value >= 1000 and "-" in between:  # «тысяча-две», «тысяча-полторы»: from, to
+        return False
     if word.is_scale or last.is_scale:
         return word.is_scale or word.value < last.value
     return last.value >= 20 and word.value < _room(last.value)
@@ -156,11 +173,10 @@ def _number(run: Sequence[_Word], plain: str) -> SpokenNumber:
             current, end = current + Decimal("0.5"), max(end, half.end())
     ordinal = _TOKEN.match(plain, end + 1) if plain[end : end + 1] in (" ", "-") else None
     value, unit = total + current, _UNIT.match(plain, end)
-    factors = _UNITS[unit.lastindex - 1][1] if unit and unit.lastindex else ()
     return SpokenNumber(
         shown=plain[run[0].start : end],
         value=value.normalize(),
         is_ordinal=bool(ordinal and _ORDINAL.fullmatch(ordinal[0])) or _FRACTION.match(plain, end) is not None,
         unit=unit[0].strip() if unit else "",
-        converted=tuple((value * factor).normalize() for factor in factors),
+        converted=tuple((value * factor).normalize() for factor in _factors(unit)),
     )

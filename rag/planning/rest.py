@@ -5,6 +5,7 @@ was shown. That answer has offered the rest in words of code («ещё 8 из 20
 the offer up and says nothing else counts. Pure.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,9 +24,9 @@ class Rest:
 
 def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> Rest | None:
     """None where the last answer has left out nothing, or something else is asked."""
-    counts = left_and_total(window[-1].answer) if window else None
-    if counts is None or not breadth.takes_up(question):
+    left, total = (left_and_total(window[-1].answer) if window else None) or (0, 0)
+    if left >= total or not breadth.takes_up(re.sub(rf"\b{left}\b", "", question)):  # «выведи ещё 18», as was offered
         return None
     asked = (each.question for each in reversed(window) if not breadth.takes_up(each.question))
-    first, (left, total) = next(asked, None), counts
+    first = next(asked, None)
     return Rest(question=first, shown=total - left) if first else None

@@ -62,7 +62,10 @@ begin
   update documents d
   set status = 'queued', visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0,
       lease = null, lease_until = null, lineage = p_twin.lineage, chosen = true,
-      source_text = concat_ws(E'\n\n', p_twin.source_text, d.source_text),
+      source_text = concat_ws(E'\n\n', p_twin.source_text, (
+        select string_agg(own.words, E'\n\n' order by own.place)
+        from unnest(string_to_array(d.source_text, E'\n\n')) with ordinality own (words, place)
+        where strpos(coalesce(p_twin.source_text, ''), own.words) = 0)),
       source_identifier = p_twin.source_identifier, name_key = p_twin.name_key, source_title = p_twin.source_title,
       title = p_twin.title
   where d.id = p_held.id;
@@ -83,7 +86,8 @@ begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
   if found and brings_caption(p_held, other) then
-    if p_held.chosen and p_held.lineage = other.lineage then -- the next version, with the words under both
+    if p_held.chosen and p_held.lineage = other.lineage -- the next version, with the words under both
+        and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and a third may have come meanwhile
       update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
     else
       perform adopt_caption(p_held, other);

@@ -51,6 +51,7 @@ begin
   where (t.titled, t.around, t.around_titled)
     is distinct from (excluded.titled, excluded.around, excluded.around_titled);
   update documents d set names = new_names where d.id = p_held.id;
+  perform leave_blocks(p_held);
 end $$;
 comment on function retitle is
   'Internal: from now on the passages of a document are found by the terms of this name, and by those of the ones before '

@@ -159,9 +159,9 @@ begin
   )
   select c.place, c.term, c.low, c.high,
     (case when is_word(c.term) then 1 - wide_share else 1 end)
-      * ln(1 + greatest(total - c.times + 0.5, 0) / (c.times + 0.5)),
+      * ln(1 + (greatest(total - c.times, 0) + 0.5) / (c.times + 0.5)),
     case when is_word(c.term) and c.leads then wide_share else 0 end
-      * ln(1 + greatest(total - c.times_around + 0.5, 0) / (c.times_around + 0.5)),
+      * ln(1 + (greatest(total - c.times_around, 0) + 0.5) / (c.times_around + 0.5)),
     sum(c.times_around) over rarest_first - c.times_around > readable
       or (c.times_around > longest and row_number() over rarest_first > 1)
   from counted c
@@ -238,6 +238,9 @@ declare
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
   blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
+  renamed constant bigint[] := case when blocked > 0 then array(
+    select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
+    where r.base_id = p_base and c.id <= blocked) else '{}' end;
   few record; -- and the many, in `many_terms`: they are looked up by their keys for what the few have found
 begin
   if coalesce(cardinality(p_terms), 0) = 0 then
@@ -257,6 +260,9 @@ begin
   with found as materialized (
     select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, blocked, hidden,
       allowed, case when few.many_terms is null then p_limit else looked_through end)
+    union all
+    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, 0, hidden,
+      renamed, case when few.many_terms is null then p_limit else looked_through end) where renamed <> '{}'
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
     select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as `score_postings`, each by itself
     from unnest(few.many_terms, few.weights) w (term, weight)
@@ -271,7 +277,7 @@ begin
   from found f left join more on more.chunk_id = f.chunk_id
   union all
   select b.chunk_id, b.score, few.rarities
-  from search_blocks(p_base, few.block_terms, few.highest, hidden, p_limit) b where blocked > 0
+  from search_blocks(p_base, few.block_terms, few.highest, hidden || renamed, p_limit) b where blocked > 0
   order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function search_terms is

@@ -48,6 +48,15 @@ comment on table block_plans is
   'Ids of passages are given out before they are stored: until those who were writing then have ended, one before '
   '`up_to` may still come, and would be in no block.';
 
+create table renamed_documents (
+  document_id uuid primary key references documents on delete cascade,
+  base_id     uuid not null
+);
+create index renamed_documents_base on renamed_documents (base_id);
+comment on table renamed_documents is
+  'Documents of large bases whose postings have changed with their names. What blocks say of them may be old, so their '
+  'passages are found by their postings until the blocks are made anew.';
+
 create function block_size() returns int
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select 8000 $$;
@@ -59,6 +68,18 @@ as $$
   select max(b.last) from blocks b where b.base_id = p_base
 $$;
 comment on function blocked_up_to is 'Internal: the last passage that is in a block; null where there is none.';
+
+create function leave_blocks(p_held documents) returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  insert into renamed_documents (document_id, base_id)
+  select p_held.id, b.id from bases b
+  where b.id = p_held.base_id and (b.passages > counted_passages() or blocked_up_to(b.id) is not null
+    or exists (select from block_plans p where p.base_id = b.id))
+  on conflict do nothing
+$$;
+comment on function leave_blocks is
+  'Internal: notes that the postings of a document change, which may be in a block, or in one that is being made.';
 
 create function term_weight(p_base uuid, p_term text, p_passages bigint) returns double precision
 language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
@@ -77,7 +98,7 @@ begin
     postings := coalesce((select c.postings from common_terms c where c.base_id = p_base and c.term = p_term), many);
   end if;
   return case when is_word(low) then 0.5 else 1 end -- half for the term, half for all that begins so
-    * ln(1 + greatest(p_passages - postings + 0.5, 0) / (postings + 0.5));
+    * ln(1 + (greatest(p_passages - postings, 0) + 0.5::float) / (postings + 0.5));
 end $$;
 comment on function term_weight is
   'Internal: what a term, or with a star a beginning, is worth in this base, as `weigh_terms` has it.';
@@ -132,16 +153,23 @@ as $$
   cross join lateral (
     select count(*) as passages from (
       select from documents_chunks c where c.base_id = b.id and c.id > placed.last
-        and (b.passages > counted_passages() or placed.passages > 0) limit block_size()) c) late
+        and (b.passages > counted_passages() or placed.passages > 0) order by c.id limit block_size()) c) late
+  cross join lateral ( -- which stand in blocks, too
+    select coalesce(sum(d.chunks), 0) as passages from hidden_documents h join documents d on d.id = h.id
+    where h.base_id = b.id) hidden
   cross join lateral (
-    select placed.passages > 0 and (b.passages <= counted_passages() or b.passages > 1.5 * placed.least
-      or placed.passages > 1.25 * (b.passages - late.passages)) as out) worn
+    select coalesce(sum(d.chunks), 0) as passages from renamed_documents r join documents d on d.id = r.document_id
+    where r.base_id = b.id) renamed
+  cross join lateral (
+    select placed.passages > 0 and (1.25 * b.passages <= counted_passages() or b.passages > 1.5 * placed.least
+      or placed.passages > 1.25 * (b.passages + hidden.passages - late.passages)
+      or renamed.passages > 0.25 * placed.passages) as out) worn
   where worn.out or (b.passages > counted_passages() and late.passages = block_size())
   order by b.passages desc
 $$;
 comment on function block_wanted is
   'Internal: large bases that have enough passages for another block, and those whose blocks are `worn`: many of their '
-  'passages have left, or so many have come that terms weigh otherwise.';
+  'passages have left or are renamed, or so many have come that terms weigh otherwise.';
 
 create function ensure_term_blocks()
 returns table (base_id uuid, number int)
@@ -158,12 +186,14 @@ begin
     if wanted.worn then
       delete from blocks b where b.base_id = wanted.base_id;
       delete from block_plans p where p.base_id = wanted.base_id;
-    elsif wanted.up_to is null then
+      delete from renamed_documents r where r.base_id = wanted.base_id;
+    elsif wanted.up_to is null or wanted.seen > pg_snapshot_xmax(pg_current_snapshot()) then -- from a dump
       insert into block_plans (base_id, up_to, seen)
       select wanted.base_id, max(c.id), pg_snapshot_xmax(pg_current_snapshot())
       from (select c.id from documents_chunks c
         where c.base_id = wanted.base_id and c.id > coalesce(blocked_up_to(wanted.base_id), 0)
-        order by c.id limit block_size()) c;
+        order by c.id limit block_size()) c
+      on conflict (base_id) do update set up_to = excluded.up_to, seen = excluded.seen;
     elsif pg_snapshot_xmin(pg_current_snapshot()) < wanted.seen then
       continue; -- somebody who was writing then still is
     else

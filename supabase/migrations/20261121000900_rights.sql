@@ -7,7 +7,8 @@ do $$
 declare
   tables constant text[] := array[
     'bases', 'base_members', 'user_state', 'batches', 'documents', 'document_blocks', 'documents_chunks', 'chunk_terms',
-    'common_terms', 'blocks', 'block_places', 'block_terms', 'block_plans', 'vector_shelves', 'next_vectors',
+    'common_terms', 'blocks', 'block_places', 'block_terms', 'block_plans', 'renamed_documents',
+    'vector_shelves', 'next_vectors',
     'chat_messages', 'chat_archive', 'chat_session_summary', 'answer_feedback', 'turn_metrics', 'answer_tables',
     'kept_readings', 'enrichments', 'entities', 'entity_aliases', 'entity_mentions', 'graph_facts', 'inbox'];
   views constant text[] := array['document_cards', 'passages', 'hidden_documents'];
@@ -39,7 +40,7 @@ declare
     'counted_passages', 'count_common_terms', 'refresh_common_terms', 'forget_common_terms', 'is_word',
     'similar_terms', 'count_postings', 'weigh_terms',
     'score_postings', 'search_terms',
-    'block_size', 'blocked_up_to', 'term_weight', 'add_block', 'block_wanted', 'ensure_term_blocks',
+    'block_size', 'blocked_up_to', 'leave_blocks', 'term_weight', 'add_block', 'block_wanted', 'ensure_term_blocks',
     'even_vector', 'places_above', 'edge_above', 'search_blocks',
     'folded', 'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',

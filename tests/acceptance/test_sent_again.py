@@ -23,7 +23,7 @@ async def test_a_link_that_could_not_be_refreshed_stays_one_document_and_says_so
             failed = await you.wait_for("нет такой страницы", READ_S)
             await you.say("/docs")
             await you.press("1", await you.wait_for("Документы: 1", after=failed))
-            card = await you.wait_for("Последнее обновление не удалось: .*нет такой страницы")
+            card = await you.wait_for(r"Последнее обновление не удалось\. .*нет такой страницы")
             web.replies["/a"] = Reply(body=FARE.format("пятьдесят").encode())
             await you.press("Обновить", card)
             await you.wait_for("✅ Цены: заменил", READ_S)

@@ -106,7 +106,7 @@ receipt-site-pages = { $count ->
 receipt-replaced = ✅ <b>{ $title }</b>: replaced
 receipt-captioned = ✅ <b>{ $title }</b> was in the base already: added your caption to it
 receipt-unchanged = <b>{ $title }</b>: nothing has changed.
-receipt-asked = The same file named <b>{ $title }</b> is waiting for your answer already.
+receipt-asked = The same <b>{ $title }</b> is waiting for your answer already.
 unread-part = { $code ->
     [file-encrypted] { $name } (password)
     [file-damaged] { $name } (damaged)

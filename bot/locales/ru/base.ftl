@@ -115,7 +115,7 @@ receipt-site-pages = { $count ->
 receipt-replaced = ✅ <b>{ $title }</b>: заменил
 receipt-captioned = ✅ <b>{ $title }</b> уже был в базе: добавил к нему вашу подпись
 receipt-unchanged = <b>{ $title }</b>: ничего не изменилось.
-receipt-asked = Этот же файл с названием <b>{ $title }</b> уже ждёт вашего ответа.
+receipt-asked = Такой же файл <b>{ $title }</b> уже ждёт вашего ответа.
 unread-part = { $code ->
     [file-encrypted] { $name } (под паролем)
     [file-damaged] { $name } (повреждён)

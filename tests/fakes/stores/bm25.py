@@ -100,7 +100,7 @@ def _is_word(term: str) -> bool:
 
 
 def _rarity(total: int, holding: int) -> float:
-    return math.log(1 + max(total - holding + 0.5, 0) / (holding + 0.5))
+    return math.log(1 + (max(total - holding, 0) + 0.5) / (holding + 0.5))
 
 
 def _saturated(weight: float) -> float:

@@ -206,7 +206,9 @@ class MemoryWork:
 
     def _adopt_caption(self, row: DocumentRow, twin: DocumentRow) -> None:
         """As the next version of what has the same content, with the words under both."""
-        words = "\n\n".join(filter(None, (twin.source.text, row.source.text)))
+        known = twin.source.text or ""
+        own = [words for words in (row.source.text or "").split("\n\n") if words not in known]
+        words = "\n\n".join(filter(None, (known, *own)))
         row.source = replace(row.source, text=words, identifier=twin.source.identifier, title=twin.source.title)
         row.name_key, row.title, row.lineage, row.chosen = twin.name_key, twin.title, twin.lineage, True
         row.status, row.lease, row.lease_until, row.visible = DocumentStatus.QUEUED, None, None, False
@@ -217,7 +219,7 @@ class MemoryWork:
         """As a duplicate, or until the person has chosen; None: go on."""
         self._join_lineage(row, FILES_HERE)
         twin = self._tables.ready_twin(row)
-        if twin is not None and row.chosen and twin.lineage == row.lineage and _brings_words(row, twin):
+        if twin is not None and row.chosen and twin.lineage == row.lineage and _has_both_words(row, twin):
             row.question = {"captioned": True}
             return None
         if twin is not None and _brings_words(row, twin):
@@ -241,6 +243,10 @@ class MemoryWork:
             row.question = _named(namesake)
             return PublishedDocument(duplicate_of=None, namesake=namesake.id, chunks=len(namesake.chunks))
         return None
+
+
+def _has_both_words(row: DocumentRow, twin: DocumentRow) -> bool:
+    return _brings_words(row, twin) and (twin.source.text or "") in (row.source.text or "")
 
 
 def _brings_words(row: DocumentRow, twin: DocumentRow) -> bool:

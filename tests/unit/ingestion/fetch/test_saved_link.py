@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from domain.documents import SourceType
-from ingestion.fetch.fetchers import Fetchers
+from ingestion.errors import FailureCode, SourceError
+from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.fetch.saved_link import saved_link
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.progress import Progress
@@ -70,3 +71,14 @@ async def test_the_page_behind_a_saved_link_is_read(tmp_path: Path) -> None:
     sent = claimed(Source(type=SourceType.FILE, identifier="Правила.url", file_id="F1"))
     file = await fetchers.fetch(sent, tmp_path, progress_of(FakeQueue()))
     assert file.path.read_text() == ADDRESS
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "169.254.169.254", "localhost", "2130706433"])
+async def test_a_saved_link_leads_nowhere_inside(tmp_path: Path, host: str) -> None:
+    limits = FetchLimits(file_bytes=1_000, page_bytes=1_000, page_s=1.0)
+    files = ScriptedFiles(f"[InternetShortcut]\nURL=http://{host}/\n".encode())
+    sent = claimed(Source(type=SourceType.FILE, identifier="a.url", file_id="F1"))
+    async with open_fetchers(limits, files=files) as fetchers:
+        with pytest.raises(SourceError) as raised:
+            await fetchers.fetch(sent, tmp_path, progress_of(FakeQueue()))
+    assert raised.value.code in (FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.parsers.letter import attachments
+from ingestion.parsers.letter import attachments, bodies
 from ingestion.parsers.mime import open_letter
 from ingestion.records import BlockKind, Document
 from tests.unit.ingestion.parsers.packages import letter
@@ -45,6 +45,12 @@ def test_a_charset_that_is_missing_is_guessed(tmp_path: Path) -> None:
     head = b"From: a@b.org\nTo: c@d.org\nSubject: x\nContent-Type: text/plain\n\n"
     content = head + "Просто обычные русские слова в письме".encode("koi8-r")
     assert read_bytes(tmp_path, content, name="a").blocks[1].text == "Просто обычные русские слова в письме"
+
+
+def test_a_charset_that_cannot_be_one_is_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "a.eml"
+    path.write_bytes(b'Content-Type: text/plain; charset="utf\0-8"\n\n' + "слова".encode())
+    assert bodies(open_letter(path)).plain == "слова"
 
 
 def test_the_fuller_body_is_read(tmp_path: Path) -> None:

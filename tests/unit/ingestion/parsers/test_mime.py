@@ -62,13 +62,36 @@ def test_a_boundary_of_a_letter_outside_ends_those_inside(tmp_path: Path) -> Non
     assert _parts(tmp_path, content) == [("text/plain", b"first"), ("text/plain", b"second")]
 
 
+@pytest.mark.parametrize("between", [b", ", b",\n "])
+def test_a_letter_to_thousands_is_read(tmp_path: Path, between: bytes) -> None:
+    content = b"To: " + between.join([b"somebody@site.example"] * 5_000) + b"\nContent-Type: text/html\n\nwords"
+    assert _parts(tmp_path, content) == [("text/html", b"words")]
+
+
+def test_what_is_very_deep_is_one_part(tmp_path: Path) -> None:
+    multiparts = [b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (depth, depth) for depth in range(200)]
+    assert [kind for kind, _ in _parts(tmp_path, b"".join(multiparts) + b"\nwords")] == ["multipart/mixed"]
+
+
+def test_parts_of_a_digest_are_letters(tmp_path: Path) -> None:
+    digest = b"Content-Type: multipart/digest; boundary=in\n\n--in\n\nSubject: a\n\nfirst\n--in--\n"
+    content = b"Content-Type: multipart/mixed; boundary=out\n\n--out\n" + digest + b"--out\n\nsecond\n--out--\n"
+    assert _parts(tmp_path, content) == [("message/rfc822", b"Subject: a\n\nfirst"), ("text/plain", b"second")]
+
+
+def test_base64_that_ends_between_two_pieces_is_read(tmp_path: Path) -> None:
+    lines_before = b"\n" * (PIECE_BYTES - len("d29yZHMxMg="))
+    content = b"Content-Type: a/b\nContent-Transfer-Encoding: base64\n\n" + lines_before + b"d29yZHMxMg==not read"
+    assert _parts(tmp_path, content) == [("a/b", b"words12")]
+
+
 def test_base64_with_strange_signs_in_it_is_read(tmp_path: Path) -> None:
     content = b"Content-Type: a/b\nContent-Transfer-Encoding: BASE64 \n\nd29\xffy\n =ZHM=\nnot read"
     assert _parts(tmp_path, content) == [("a/b", b"words")]
 
 
 def test_an_old_unix_attachment_is_read(tmp_path: Path) -> None:
-    content = b"Content-Type: a/b\nContent-Transfer-Encoding: x-uuencode\n\nbegin 644 a.txt\n%=V]R9',\n`\nend\n"
+    content = b"Content-Type: a/b\nContent-Transfer-Encoding: x-uuencode\n\nbegin 644 a.txt\n\n%=V]R9',\n`\nend\n"
     assert _parts(tmp_path, content) == [("a/b", b"words")]
 
 

@@ -111,3 +111,8 @@ def test_a_line_that_names_the_source_once_more_is_left_out(line: str) -> None:
 def test_a_source_that_is_no_document_of_the_answer_stays() -> None:
     text = "[+] Штраф 0,1 % [1].\n\nИсточник: Гражданский кодекс"
     assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text
+
+
+def test_a_long_last_line_is_no_reference() -> None:
+    text = f"[+] Штраф 0,1 % [1].\n\nИсточник: {'Договор.pdf, ' * 50}"
+    assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text

@@ -61,6 +61,8 @@ def test_plain_words_are_no_numbers() -> None:
         ("Twenty percent off", ["20"]),
         ("two and a half million", ["2500000"]),
         ("двадцать, тридцать", ["20", "30"]),
+        ("тысяча-две рублей", ["2"]),
+        ("Полтора километра", ["1.5", "1500"]),
     ],
 )
 def test_amounts_in_words_are_told_with_what_they_may_be_turned_into(text: str, values: list[str]) -> None:
@@ -74,7 +76,8 @@ def test_amounts_in_words_are_told_with_what_they_may_be_turned_into(text: str, 
         "Один из вариантов, во-первых, с одной стороны, раз уж так.",
         "Two of them, at first, one by one, on second thoughts.",
         "Двадцать первого мая, двадцать первый век, три пятых, одна десятая процента.",
-        "Тысячи людей и 250 тысяч рублей.",
+        "Тысячи людей и 250 тысяч рублей, есть тысяча причин.",
+        "Построен в тысяча семьсот третьем году, в двадцать пятой главе.",
         "На сто процентов, в двух словах, три документа.",
     ],
 )

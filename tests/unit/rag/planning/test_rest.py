@@ -25,7 +25,17 @@ class SearchedShelf(Shelf):
 
 
 @pytest.mark.parametrize(
-    "question", ["Выведи остальные", "Да, выведи их", "Ещё", "давай дальше", "Show the rest, please"]
+    "question",
+    [
+        *("Выведи остальные", "Да, выведи их", "Ещё", "давай дальше", "Show the rest, please", "А остальные?"),
+        *(
+            "Какие ещё?",
+            "Можешь вывести остальные?",
+            "Что не поместилось?",
+            "Выведи оставшиеся 18",
+            "What about the rest?",
+        ),
+    ],
 )
 def test_what_takes_the_offer_up_gets_the_rest(question: str) -> None:
     assert rest_of(question, (OFFERED,), BREADTH) == Rest(question=ASKED, shown=2)
@@ -38,7 +48,11 @@ def test_so_does_the_button_below_the_answer(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Выведи остальные договоры аренды", "Покажи штраф", "Ещё раз, какой срок?", "Спасибо", "Все"]
+    "question",
+    [
+        *("Выведи остальные договоры аренды", "Покажи штраф", "Ещё раз, какой срок?", "Спасибо", "Все", "Ещё 20"),
+        *("Не выводи", "Да не продолжай", "Не хочу", "Не показывай остальные", "Don't show more", "No more"),
+    ],
 )
 def test_what_asks_for_something_else_does_not(question: str) -> None:
     assert rest_of(question, (OFFERED,), BREADTH) is None
@@ -48,6 +62,11 @@ def test_where_nothing_was_left_out_there_is_no_rest() -> None:
     whole = Exchange(question=ASKED, answer="- А\n- Б")
     assert rest_of("Выведи остальные", (OFFERED, whole), BREADTH) is None
     assert rest_of("Выведи остальные", (), BREADTH) is None
+
+
+def test_a_count_that_cannot_be_goes_on_with_nothing() -> None:
+    made_up = Exchange(question=ASKED, answer="- А\n\nещё 30 из 20")
+    assert rest_of("Выведи остальные", (made_up,), BREADTH) is None
 
 
 async def test_without_a_model_a_list_offers_its_rest_and_gives_it() -> None:

@@ -49,6 +49,7 @@ def test_certain_is_half_of_the_terms_or_a_near_meaning(
         ({"роутре", "офис"}, {"роутер", "этаж"}),  # a typo
         ({"таймаут", "тайм", "аут"}, {"таймаут", "соединение"}),  # «тайм-аут»: its parts are no words by themselves
         ({"pg-15", "pg", "15", "pg15"}, {"pg15", "бэкап"}),
+        ({"айпи", "адрес"}, {"ip", "сеть"}),  # letters by their names, however short
     ],
 )
 def test_a_word_in_another_spelling_counts_as_standing_there(asked: set[str], held: set[str]) -> None:
@@ -59,3 +60,9 @@ def test_a_word_in_another_spelling_counts_as_standing_there(asked: set[str], he
 
 def test_a_part_of_a_word_that_does_not_stand_there_does_not_count() -> None:
     assert not is_certain({"таймаут", "тайм", "аут"}, {"аут"}, similarity=None, model=None)
+
+
+def test_a_short_word_that_only_sounds_alike_does_not_count() -> None:
+    asked = ["дочь", "алсу"]
+
+    assert not is_certain(set(asked), {"doc"}, similarity=None, model=None, spellings=other_spellings(asked, {"алсу"}))

@@ -1,5 +1,6 @@
 """Blocks of large bases: words find the same as without them; what comes and leaves, when they are made anew."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -150,6 +151,49 @@ async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport,
     await make_blocks(transport)
     assert ask(database_url, "select count(*) from block_places p where not exists (" + _HELD + ")") == [(0,)]
     assert len(await scores(stores, base, "запись", limit=50)) == 36
+
+
+async def test_a_document_goes_by_its_new_name_alone(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    first = (await stores.library.documents(base, limit=10, offset=0))[-1]
+    for title in ("смета дачи", "договор аренды"):
+        await stores.library.rename(base, first.id, title, terms=dict.fromkeys(title.split(), 1))
+    assert len(await scores(stores, base, "договор")) == 6
+    assert await scores(stores, base, "смета") == {}
+    assert len(await scores(stores, base, "запись договор")) == 30
+    await rename_all(stores, base)
+    await make_blocks(transport)
+    assert ask(database_url, "select count(*) from renamed_documents") == [(0,)]
+    assert len(await scores(stores, base, "общее")) == 30
+
+
+async def rename_all(stores: DatabaseStores, base: BaseId) -> None:
+    for card in await stores.library.documents(base, limit=10, offset=0):
+        await stores.library.rename(base, card.id, "общее", terms={"общее": 1})
+
+
+async def test_blocks_are_not_made_for_ever_of_what_may_not_be_seen(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for number in range(5, 8):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    ask(database_url, "update documents set visible = false where title in ('0', '1', '2') returning 1")
+    async with asyncio.timeout(60):
+        await make_blocks(transport)
+    assert [passages for passages, _ in ask(database_url, COUNTED)] == [SIZE, SIZE]
+    assert len(await scores(stores, base, "запись")) == 30
+
+
+async def test_what_another_server_planned_is_planned_anew(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await open_base(stores)
+    for number in range(5):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    ask(database_url, "select * from ensure_term_blocks()")
+    assert ask(database_url, "update block_plans set seen = '999999999999' returning up_to > 0") == [(True,)]
+    await make_blocks(transport)
+    assert ask(database_url, COUNTED) == [(SIZE, True)]
 
 
 async def test_terms_are_weighed_anew_when_the_base_has_grown_by_half(transport: Transport, database_url: str) -> None:

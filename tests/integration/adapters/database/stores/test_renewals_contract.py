@@ -141,6 +141,19 @@ async def test_what_is_written_under_a_known_file_is_kept_with_it(stores: Stores
     assert list(await find(stores, base, "пункт")) == ["пункт"]
 
 
+async def test_of_three_files_that_come_together_the_words_under_each_are_kept(stores: Stores) -> None:
+    base = await open_base(stores)
+    await read_source(stores, base, file("Договор.pdf", caption="Аренда"), "пункт")
+    captions = ("Дача", "Крыша")
+    late = [(await read_source(stores, base, file("копия.pdf", caption=caption), "пункт"))[0] for caption in captions]
+    ends = [await read(stores, await claim(stores, document), "пункт") for document in late]
+    assert [end.duplicate_of for end in ends] == [None, late[0]]
+    held = await claim(stores, late[1])
+    assert held.source.text == "Аренда\n\nДача\n\nКрыша"
+    assert (await read(stores, held, "пункт")).duplicate_of is None
+    assert await listed(stores, base) == [late[1]]
+
+
 async def test_the_same_words_under_a_known_file_are_no_news(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, file("Договор.pdf", caption="Аренда дачи"), "пункт")

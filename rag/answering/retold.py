@@ -1,0 +1,86 @@
+"""What the numbers of a text may become when somebody tells them in other words.
+
+In: what an answer was written from. Out: further values that it may say: «2 дня» are 48 hours, «1 ч 30 мин» ninety
+minutes; 125 430,50 is roubles and fifty kopecks, XII a twelve. Asked for only where a number stands in no material as
+it is written, so that no true answer is thrown away.
+"""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from rag.answering.numbers import numbers
+from rag.answering.spoken import in_words, smaller_units
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
+_RUN = re.compile(r"\d+")
+_HOURS_AND_MINUTES = re.compile(
+    r"(\d{1,2})[ \u00a0]?(?:ч|час(?:а|ов)?|h|hours?)\.?[ \u00a0](?:and )?([1-5]?\d)[ \u00a0]?(?:м|m)", re.IGNORECASE
+)
+_AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3])[:.][0-5]\d\b")
+_YEAR = re.compile(r"\b(1[1-9])(\d\d)\b")  # "nineteen eighty-four"; not 20, or twenty would stand everywhere
+_FRACTION = re.compile(r"\b(\d)/(\d{1,2})\b")
+_ROMAN = re.compile(r"\b(?:[IVX]|[IVXLC]{2,})\b")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+# «сорокапятилетний»
+_COMPOUND = re.compile(
+    r"(двадцати|тридцати|сорока|пятидесяти|шестидесяти|семидесяти|восьмидесяти|девяносто|ста)"
+    r"(одно|двух|трех|четырех|пяти|шести|семи|восьми|девяти)\w+"
+)
+_ONE = r"\b(?:в течение|через|за|within|after|for) (?:(?:a|an|one|одного|один|одну|одни) )?"
+_WORDS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = (
+    (re.compile(_ONE + r"(?:года?|year)\b"), (12, 365)),
+    (re.compile(_ONE + r"(?:месяца?|month)\b"), (30,)),
+    (re.compile(_ONE + r"(?:недел[июя]|week)\b"), (7,)),
+    (re.compile(_ONE + r"(?:суток|сутки|дня|день|day)\b"), (24,)),
+    (re.compile(_ONE + r"(?:часа?|hour)\b"), (60,)),
+    (re.compile(r"\bпол(?:у?года|угоди\w+)\b|\bhalf a year\b"), (6,)),
+    (re.compile(r"\bпол(?:у?часа)\b|\bhalf an hour\b"), (30,)),
+    (re.compile(r"\bкруглосуточн\w+|\baround the clock\b"), (24, 7)),
+    (re.compile(r"\bквартал\w*|\bquarter\b"), (3,)),
+    (re.compile(r"\bдюжин\w*|\bdozens?\b"), (12,)),
+    (re.compile(r"\bfortnight\b"), (14,)),
+)
+
+
+def retold(text: str) -> frozenset[Decimal]:
+    """What may be said in digits or words: other units, parts of the whole in per cent, Roman numerals, words that mean
+    a number."""
+    plain = text.casefold().replace("ё", "е")
+    found = {*_in_smaller_units(plain), *_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
+    found.update(number.value for number in in_words(_COMPOUND.sub(r"\1 \2 ", plain)))
+    found.update(Decimal(value) for pattern, values in _WORDS if pattern.search(plain) for value in values)
+    return frozenset(value.normalize() for value in found)
+
+
+def in_parts(text: str) -> frozenset[Decimal]:
+    """What may be said in words alone: roubles and kopecks, hours and minutes, each by itself; 20:00 as eight o'clock;
+    a year as "nineteen eighty-four"."""
+    wholes = {Decimal(int(value)) for value in numbers(text)}
+    runs = {Decimal(run) for run in _RUN.findall(text)}
+    hours = {Decimal(hour) - 12 for hour in _AFTERNOON.findall(text)}
+    halves = {Decimal(half) for year in _YEAR.findall(text) for half in year}
+    return frozenset(value.normalize() for value in wholes | runs | hours | halves)
+
+
+def _in_smaller_units(plain: str) -> Iterator[Decimal]:
+    for match in _DIGITS.finditer(plain):
+        value = Decimal(match[0].replace(",", "."))
+        yield from (value * factor for factor in smaller_units(plain, match.end()))
+    for number in in_words(plain):
+        yield from number.converted
+    for hours, minutes in _HOURS_AND_MINUTES.findall(plain):
+        together = Decimal(hours) * 60 + Decimal(minutes)
+        yield from (together, together / 60)
+
+
+def _shares(plain: str) -> Iterator[Decimal]:
+    """«1/3»: 33 per cent."""
+    for part, whole in _FRACTION.findall(plain):
+        if int(whole):
+            yield Decimal(int(part) * 100 // int(whole))
+
+
+def _roman(written: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in written]
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
