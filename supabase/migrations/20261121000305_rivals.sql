@@ -1,0 +1,157 @@
+-- What stands against a document that is being read: the same content, another file of its name, an earlier version.
+-- In: the document as a worker holds it. Out: those others, and what becomes of the two. Everything here is called
+-- under a lease (see 000300). `force_custom_plan`: a connection that made its plan while the table was empty would read
+-- the whole base ever after.
+
+create function ready_namesake(p_held documents)
+returns setof documents
+language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+  select d.* from documents d
+  where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
+    and d.status = 'ready' and not p_held.chosen
+  order by d.created_at desc limit 1
+$$;
+comment on function ready_namesake is
+  'Internal: the latest ready file of the same name, while it has not been said what becomes of the two.';
+
+create function ready_before(p_held documents)
+returns setof documents
+language plpgsql stable rows 1 security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+begin
+  return query
+  select d.* from documents d
+  where d.lineage = p_held.lineage and d.status = 'ready' and d.id <> p_held.id
+    and d.base_id = p_held.base_id;
+end $$;
+comment on function ready_before is
+  'Internal: the ready version that this document is to take the place of, if any. One plan serves, whenever it was made: '
+  'the unique index of ready lineages is the best in an empty table, too.';
+
+create function may_be_found(p_held documents)
+returns boolean
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select not exists (
+      select from documents d
+      where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready'
+        and d.id <> p_held.id)
+    and not exists (select from ready_before(p_held)) and not exists (select from ready_namesake(p_held))
+$$;
+comment on function may_be_found is 'Internal: whether what is read of a document so far may be found.';
+
+create function brings_caption(p_held documents, p_twin documents)
+returns boolean
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select p_held.source_type = 'file' and p_twin.source_type = 'file' and p_held.source_text is not null
+    and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
+$$;
+comment on function brings_caption is
+  'Internal: whether something is written under a file that is not written under the one with the same content.';
+
+create function adopt_caption(p_held documents, p_twin documents)
+returns void
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  update documents d
+  set status = 'queued', visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0,
+      lease = null, lease_until = null, lineage = p_twin.lineage, chosen = true,
+      source_text = concat_ws(E'\n\n', p_twin.source_text, (
+        select string_agg(own.words, E'\n\n' order by own.place)
+        from unnest(string_to_array(d.source_text, E'\n\n')) with ordinality own (words, place)
+        where strpos(coalesce(p_twin.source_text, ''), own.words) = 0)),
+      source_identifier = p_twin.source_identifier, name_key = p_twin.name_key, source_title = p_twin.source_title,
+      title = p_twin.title
+  where d.id = p_held.id;
+  perform touch_batch(p_held.batch_id);
+end $$;
+comment on function adopt_caption is
+  'Internal: what is written under a file that the base holds already is kept with it: the file waits for its turn '
+  'once more, as the next version of that one, with the words under both.';
+
+create function stopped_by_another(p_held documents)
+returns table (duplicate_of uuid, namesake uuid, chunks int)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  other documents;
+  asking uuid;
+begin
+  select * into other from documents d
+  where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
+  if found and brings_caption(p_held, other) then
+    if p_held.chosen and p_held.lineage = other.lineage -- the next version, with the words under both
+        and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and a third may have come meanwhile
+      update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
+    else
+      perform adopt_caption(p_held, other);
+      return query select other.id, null::uuid, other.chunks;
+    end if;
+    return;
+  elsif found then
+    if p_held.source_type = 'path' then -- whoever sends an address again is told since when it is here
+      p_held := in_lineage(p_held);
+    end if;
+    perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other)
+      || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
+    return query select other.id, null::uuid, other.chunks;
+    return;
+  end if;
+  if p_held.source_type = 'file' then
+    select * into other from ready_namesake(p_held);
+  end if;
+  if other.id is not null then
+    -- Of two that come together the second sees the first. Not `lock_base`: that comes before documents.
+    perform pg_advisory_xact_lock(hashtextextended('name ' || p_held.base_id || ' ' || p_held.name_key, 0));
+    asking := (select d.id from documents d
+      where d.base_id = p_held.base_id and d.phase = 'asking' and d.name_key = p_held.name_key
+        and d.content_hash = p_held.content_hash and d.id <> p_held.id
+      limit 1);
+    if asking is not null then
+      perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || '{"asked": true}', null);
+      return query select asking, null::uuid, 0;
+      return;
+    end if;
+    perform finish_document(p_held.id, 'choosing', null, named(other), null);
+    return query select null::uuid, other.id, other.chunks;
+  end if;
+end $$;
+comment on function stopped_by_another is
+  'Internal: ends the work on a document whose content is ready in the base already, or lays it aside until the person '
+  'has said what becomes of it and the one of the same name, which is asked once of the same content; no row when it may '
+  'go on.';
+
+create function named(p_other documents)
+returns jsonb
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'source_type', p_other.source_type,
+    'source_identifier', p_other.known_as, 'created_at', p_other.created_at)
+$$;
+comment on function named is 'Internal: how an error names the document that was there first.';
+
+create function in_lineage(p_held documents)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+declare
+  its_lineage uuid;
+begin
+  if p_held.source_type not in ('path', 'link', 'site') then
+    return p_held;
+  end if;
+  its_lineage := (select d.lineage from ready_namesake(p_held) d);
+  if its_lineage <> p_held.lineage then
+    p_held.lineage := its_lineage;
+    update documents d set lineage = its_lineage where d.id = p_held.id;
+  end if;
+  return p_held;
+end $$;
+comment on function in_lineage is
+  'Internal: the document, made a version of the one that was read from the same place of this machine or of the web: '
+  'nobody is asked.';
