@@ -5,7 +5,7 @@ repeats. Pure; how a source is shown is the bot's.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence, Set
 
 from domain.documents import known_as
 from rag.execution.facts import Fact
@@ -26,6 +26,7 @@ _LABELLED = re.compile(
     r"[\s*_(]*(?:Источники?|Sources?)[*_]*:[*_]*\s*(\S.*?)(?:, (?:стр|с|p)\.? ?\d+)?[*_).]*", re.IGNORECASE
 )
 _LONGEST_REFERENCE = 500  # characters; the tries grow with the square
+_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
@@ -79,7 +80,8 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
     last = _reference(lines[-1]) if len(lines) > 1 else None
     if last is None:  # as nearly always; the names of all facts would be taken apart for nothing
         return raw
-    names = {_plain(name) for fact in facts for name in _names(fact)} - {""}
+    named = {name for fact in facts for name in _names(fact)}
+    names = ({_plain(name) for name in named} | {_without_ending(name) for name in named}) - {""}
     if not complete and any(name.startswith(_plain(last[1])) for name in names):
         lines.pop()
     while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
@@ -94,9 +96,13 @@ def _reference(line: str) -> re.Match[str] | None:
     return _REFERENCE.fullmatch(line.rstrip()) or _LABELLED.fullmatch(line.rstrip())
 
 
-def _is_reference(line: str, names: Container[str]) -> bool:
-    reference = _reference(line)
-    return reference is not None and _plain(reference[1]) in names
+def _is_reference(line: str, names: Set[str]) -> bool:
+    """A model knows titles, not files: it shortens «Договор аренды от 03.02.2026» and gives it an ending of its own."""
+    if (reference := _reference(line)) is None:
+        return False
+    named = _without_ending(reference[1])
+    begins = " " in named and any(name.startswith(f"{named} ") for name in names)
+    return _plain(reference[1]) in names or named in names or begins
 
 
 def _names(fact: Fact) -> tuple[str, ...]:
@@ -105,6 +111,10 @@ def _names(fact: Fact) -> tuple[str, ...]:
         return ()
     known = known_as(passage.source_type, passage.title, passage.source_identifier)
     return (passage.title, passage.source_identifier, known)
+
+
+def _without_ending(name: str) -> str:
+    return _plain(_ENDING.sub("", name.strip("«»“”\"' ")))
 
 
 def _plain(name: str) -> str:

@@ -224,7 +224,7 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
     limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
     if not limits:
         return ()
-    text = f"Nothing in the base fits the limits ({', '.join(limits)}). What follows was found without them."
+    text = f"Within the limits ({', '.join(limits)}) this search found nothing. What follows was found without them."
     return (Fact(kind=FactKind.VALUE, text=text),)
 
 

@@ -125,11 +125,19 @@ class Planner:
 
     async def plan(self, request: PlanningRequest) -> Planned:
         """Always a plan that can be run; a model's trouble is never the person's."""
-        planned = await self._planned(request)
+        planned = self._from_where_it_stopped(await self._planned(request), request)
         plan = planned.plan
         if plan.steps and self._breadth.reach(request.question, plan.question) is not Reach.ENOUGH:
             return replace(planned, plan=to_the_end(plan, self._tools))
         return planned
+
+    def _from_where_it_stopped(self, planned: Planned, request: PlanningRequest) -> Planned:
+        """The answer that offered the rest has said how much of the list was shown; a model may forget or miscount."""
+        rest = rest_of(request.question, request.window, self._breadth)
+        if rest is None or planned.origin is PlanOrigin.DEFAULT:
+            return planned
+        limits = planned.plan.limits.model_copy(update={"skip": rest.shown})
+        return replace(planned, plan=planned.plan.model_copy(update={"limits": limits}))
 
     async def _planned(self, request: PlanningRequest) -> Planned:
         if self._model is None:

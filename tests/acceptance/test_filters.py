@@ -66,4 +66,4 @@ async def test_the_model_sees_what_the_question_is_limited_to(
             await ask(you, QUERY)
             shown.append((limits, {text for text in ALL if text in llm.requests[-1].last}))
     assert shown == list(CASES)
-    assert "Nothing in the base fits the limits (until: 2020-01-01)" in llm.requests[-1].last
+    assert "Within the limits (until: 2020-01-01) this search found nothing." in llm.requests[-1].last

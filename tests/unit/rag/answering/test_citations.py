@@ -108,6 +108,18 @@ def test_a_line_that_names_the_source_once_more_is_left_out(line: str) -> None:
     assert without_references(f"[+] Штраф 0,1 % [1].\n\n{line}", found) == "[+] Штраф 0,1 % [1]."
 
 
+@pytest.mark.parametrize("named", ["Договор аренды", "Договор аренды.pdf", "«Договор аренды от 03.02.2026.docx»"])
+def test_so_is_one_that_shortens_the_title_or_makes_a_file_of_it(named: str) -> None:
+    found = facts(make_passage("Штраф 0,1 %.", title="Договор аренды от 03.02.2026"))
+    assert without_references(f"[+] Штраф 0,1 % [1].\n\nИсточник: {named}", found) == "[+] Штраф 0,1 % [1]."
+
+
+@pytest.mark.parametrize("named", ["Договор", "Договор аренды склада", "аренды от"])
+def test_a_word_of_a_title_or_more_than_it_names_no_document(named: str) -> None:
+    text = f"[+] Штраф 0,1 % [1].\n\nИсточник: {named}"
+    assert without_references(text, facts(make_passage("Штраф 0,1 %.", title="Договор аренды от 03.02.2026"))) == text
+
+
 def test_a_source_that_is_no_document_of_the_answer_stays() -> None:
     text = "[+] Штраф 0,1 % [1].\n\nИсточник: Гражданский кодекс"
     assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text

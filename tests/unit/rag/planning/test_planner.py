@@ -13,7 +13,7 @@ from rag.planning.plan import QueryPlan, Step
 from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
 from rag.planning.wire import AnyTool, wire_schema
 from rag.ports import Schema
-from rag.records import ChatMessage
+from rag.records import ChatMessage, Exchange
 from tests.fakes.planning import BREADTH, GraphTool, ScriptedTool, call, plan
 from tests.fakes.rag import ScriptedModel, away
 from tests.fakes.steps import step
@@ -86,6 +86,22 @@ async def test_a_good_plan_is_taken_as_it_is() -> None:
     good = plan(call("RAG"))
     outcome, model = await planned(good)
     assert (outcome.plan, outcome.origin, len(model.asked)) == (good, PlanOrigin.MODEL, 1)
+
+
+@pytest.mark.parametrize("skip", [0, 10, 20])
+async def test_the_rest_of_a_list_begins_where_its_answer_stopped(skip: int) -> None:
+    shown = Exchange(question="Какие есть документы?", answer="- Договор\n\nещё 5 из 25 (по запросу могу вывести)")
+    request = replace(REQUEST, question="ещё", window=(shown,), has_dialogue=True)
+    made = plan(call("документы"), limits={"skip": skip})
+    outcome = await of_tools(PlanModel(plans=[made]), TOOLS).plan(request)
+    assert (outcome.plan.limits.skip, outcome.plan.limits.max_items) == (20, made.limits.max_items)
+
+
+async def test_another_question_begins_where_its_plan_says() -> None:
+    shown = Exchange(question="Какие есть документы?", answer="- Договор\n\nещё 5 из 25 (по запросу могу вывести)")
+    request = replace(REQUEST, question="Перечисли договоры", window=(shown,), has_dialogue=True)
+    outcome = await of_tools(PlanModel(plans=[plan(call("договор"))]), TOOLS).plan(request)
+    assert outcome.plan.limits.skip == 0
 
 
 @pytest.mark.parametrize(
