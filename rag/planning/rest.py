@@ -1,4 +1,4 @@
-"""What an earlier answer has left out, when nothing more is asked for than that, and no model plans.
+"""What an earlier answer has left out, when nothing more is asked for than that.
 
 In: a question, the exchanges before it. Out: the question whose answer was a list that had to stop, and how much of it
 was shown. That answer has offered the rest in words of code («ещё 8 из 20 (по запросу могу вывести)»); only what takes
