@@ -90,5 +90,13 @@ class Unchanged(Exception):
     """The server says that what the base holds of this address is what it would send."""
 
 
+class HoldsLink(Exception):
+    """The file is nothing but a web address, saved."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("a saved link")
+        self.address = address
+
+
 class LeaseLost(Exception):
     """Another worker holds this document now, or it was cancelled or deleted; stop without a trace."""

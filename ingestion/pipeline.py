@@ -2,7 +2,7 @@
 
 In: a `ClaimedDocument`. Out: nothing but what the queue stores; the document ends ready, as a duplicate, or waiting for
 the person's choice. Errors go to the worker, which decides their fate: SourceError, ServiceError, LeaseLost,
-DatabaseAway. An attempt after a crash begins anew, and pays again for no vector that an earlier one has stored.
+DatabaseAway, HoldsLink. An attempt after a crash begins anew, and pays again for no vector that an earlier one stored.
 """
 
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class Fetch(Protocol):
     """`ingestion.fetch.fetchers.Fetchers`."""
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises Unchanged when the source's `edition` is still the one."""
+        """Bytes on disk, in `folder`. Raises Unchanged when the source's `edition` is still the one, HoldsLink."""
         ...
 
 
@@ -100,7 +100,7 @@ class IngestionPipeline:
         self._meter = meter or Unmetered()
 
     async def run(self, document: ClaimedDocument) -> None:
-        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway."""
+        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         progress = Progress(self._queue, document, meter=self._meter)
         try:
             parsed = await self._read(document, progress)
@@ -135,7 +135,10 @@ class IngestionPipeline:
         return None if parsed is None else _with_source(parsed, source)
 
     async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """Fetch and parse."""
+        """Fetch and parse, but for what is known of it."""
+        known = await self._queue.known_reading(document) if document.is_known else None
+        if known is not None:
+            return known
         with document_folder(self._scratch) as folder:
             file = await self._fetch(document, folder, progress)
             if file is None:
@@ -237,7 +240,7 @@ def _with_source(parsed: Document, source: Source) -> Document:
     """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption.
     A document's own day goes before that of the message which was forwarded."""
     title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
-    caption = source.text if source.type is SourceType.FILE else None
+    caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None  # of a link that was a file
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
     return replace(
         parsed,

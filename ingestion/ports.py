@@ -22,6 +22,7 @@ from ingestion.records import (
     Failure,
     IndexedChunk,
     PublishedDocument,
+    Source,
     Vector,
     Window,
 )
@@ -172,6 +173,16 @@ class WorkQueue(Protocol):
         When the base holds the same content ready, this document becomes its DUPLICATE; when it holds other content
         under the same file name, CHOOSING until the person has said what becomes of the two.
         """
+        ...
+
+    async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
+        """The file held nothing but this address: the document waits for its turn as if the link had been sent, with
+        what is written under it."""
+        ...
+
+    async def known_reading(self, document: ClaimedDocument) -> Document | None:
+        """What was read in the ready version with the same content, without the words under it: those are all that is
+        new in a file that `record_content` has put back into the queue. None when there is no such version."""
         ...
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:

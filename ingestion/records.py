@@ -69,6 +69,7 @@ class ClaimedDocument:
     lease: LeaseId
     attempt: int  # 1 the first time
     source: Source
+    is_known: bool = False  # what its file says may be in the base already: see `WorkQueue.known_reading`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, overload
 
-HELD_BYTES = 1_000_000  # of written records, some four times that as objects: most documents never touch the disk
+HELD_BYTES = 2_000_000  # of written records, some two to four times that as objects: a book of 900 pages fits
 HELD_UNPRESSED_BYTES = 4_000_000  # the same where the alternative is compression, 20 ms for each million
 BATCH_BYTES = 100_000  # of what is appended one by one: a millisecond's work
 QUICKLY = 1  # of zlib's levels: a third of the room at 50 MB/s, at the highest level a quarter at 10

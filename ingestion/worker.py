@@ -16,7 +16,8 @@ import structlog
 from domain.documents import Lane
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
-from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
+from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
+from ingestion.intake import link_of
 from ingestion.lease import work_under_lease
 from ingestion.metering import Outcome, Unmetered
 from ingestion.patience import next_attempt_in_s
@@ -35,7 +36,7 @@ class Pipeline(Protocol):
     """`ingestion.pipeline.IngestionPipeline`."""
 
     async def run(self, document: ClaimedDocument) -> None:
-        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway."""
+        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         ...
 
 
@@ -197,6 +198,10 @@ class Worker:
             await self._fail(document, error.failure)
         except ServiceError as error:
             return await self._postpone(document, error)
+        except HoldsLink as saved:
+            self._meter.document_ended(Outcome.KNOWN)
+            await self._queue.become_link(document, link=link_of(saved.address))
+            return 0.0
         return None
 
     async def _run_pipeline(self, document: ClaimedDocument) -> None:
@@ -205,7 +210,7 @@ class Worker:
             try:
                 work = self._pipeline.run(document)
                 return await work_under_lease(work, self._queue, document, lease_s=self._lease_s)
-            except (SourceError, ServiceError, LeaseLost, DatabaseAway):
+            except (SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink):
                 raise
             except Exception as error:  # the top of a document's work: one mistake must not stop the others
                 log.exception("document_broke", trial=trial)

@@ -4,13 +4,14 @@ In: records and plain values. Out: arguments of SQL functions. Text that Postgre
 documents come with anything in them.
 """
 
-import json
 import re
 import struct
 import unicodedata
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+
+import orjson
 
 from adapters.database.transport import Reals
 from domain.locator import JsonValue
@@ -19,6 +20,7 @@ DIMENSIONS = 1024
 """Width of the embedding column; shorter vectors are padded with zeros, which changes no cosine."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # a zero character, half a surrogate
+_ESCAPED_ZERO = b"\\u0000"  # as JSON writes it
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -29,8 +31,12 @@ def storable(text: str) -> str:
 
 def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> str:
     """The value as JSON for a function that casts it; all texts in it are made storable."""
-    text = _dumped(value)
-    return text if _is_storable(text) else _dumped(_mended(value))
+    try:
+        written = _dumped(value)
+    except orjson.JSONEncodeError:  # half a surrogate
+        written = _dumped(_mended(value))
+    # Mending each text takes longer than writing all of them, so the batch is looked at once it is written.
+    return (_dumped(_mended(value)) if _ESCAPED_ZERO in written else written).decode()
 
 
 def vector_text(vector: Sequence[float]) -> str:
@@ -42,7 +48,7 @@ def vectors_in_line(vectors: Iterable[Sequence[float]]) -> Reals:
     """One after the other, each padded."""
     numbers = array("f")
     for vector in vectors:
-        numbers.extend(vector)
+        numbers.extend(array("f", vector))  # of a list; number by number it would take twice as long
         numbers.frombytes(bytes((DIMENSIONS - len(vector)) * numbers.itemsize))
     return Reals(numbers)
 
@@ -83,17 +89,9 @@ def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
-
-
-def _is_storable(text: str) -> bool:
-    """Looks at a whole batch at once: mending each of its texts takes longer than writing them. JSON escapes a zero."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\\u0000" not in text
+def _dumped(value: object) -> bytes:
+    """In a tenth of the time that Python's own JSON takes."""
+    return orjson.dumps(value, default=dict, option=orjson.OPT_NON_STR_KEYS)
 
 
 def _mended(value: object) -> object:

@@ -7,7 +7,9 @@ are razdel's; this module only mends what it is known to miss and keeps its cost
 import re
 from collections.abc import Iterable, Iterator
 
-from razdel.segmenters.sentenize import DELIMITER, SentSegmenter, SentSplitter
+from razdel.segmenters.punct import ENDINGS
+from razdel.segmenters.sentenize import DELIMITER, RULES, SentSegmenter, SentSplit, SentSplitter
+from razdel.segmenters.sokr import HEAD_SOKRS, INITIALS, PAIR_SOKRS
 
 Offsets = tuple[int, int]
 """Characters [start, end) of the text that was given."""
@@ -20,7 +22,32 @@ BEFORE_SPACE = r"(?=\s)(?!\s(?:[а-яёa-z]{1,8}[\s,]|[а-яёa-z]{9}))"
 """What must follow a sign for razdel to think about it: it ends no sentence before anything else than a space, nor
 before a small letter. Its other rules, most of the time that it takes, are then asked half as often."""
 
-sentenize = SentSegmenter(split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE))
+USUAL_WORD = re.compile(r"[^\W\d]*[a-zа-яё]{2}\Z")
+CAPITAL = re.compile(r"\s+[A-ZА-ЯЁ]")
+SHORTENED = frozenset({*HEAD_SOKRS, *INITIALS, *(word for pair in PAIR_SOKRS for word in pair)})
+"""Words before a full stop after which razdel may go on although a capital letter follows."""
+
+
+class _Segmenter(SentSegmenter):  # type: ignore[misc] # razdel brings no types
+    """razdel's, which asks eleven rules about each end; of most ends it is plain what all of them say."""
+
+    def join(self, split: SentSplit) -> bool | None:
+        """As razdel's own."""
+        return None if _surely_ends(split) else super().join(split)
+
+
+def _surely_ends(split: SentSplit) -> bool:
+    """«слово. Слово»: two small letters, a full stop or the like, a space, a capital."""
+    if split.delimiter not in ENDINGS or CAPITAL.match(split.right) is None:
+        return False
+    word = USUAL_WORD.search(split.left)
+    return word is not None and word[0].lower() not in SHORTENED
+
+
+sentenize = _Segmenter(
+    split=SentSplitter(pattern=DELIMITER + BEFORE_SPACE),
+    rules=[rule.function for rule in RULES],  # without the call around each
+)
 MAY_END = re.compile(DELIMITER + BEFORE_SPACE)
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
@@ -28,10 +55,15 @@ LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 YEAR_END = re.compile(r"\b\d{4}\s?гг?\.(?=\s+[«\"(]?[А-ЯЁ])")
 """«... в 2024 г. Она ...»: razdel takes «г.» for a shortened word that goes on. A name after a year is rarer."""
 
+YEAR_SIGN = "г."  # a text without it needs no search for years
+
 JOINED_CHARS = 600
 """The longest sentence that joining may make: a quote that is never closed must not swallow the text."""
 
 TAIL_CHARS = 32  # of a sentence, that decide whether the next one still belongs to it
+
+PLAIN_END = re.compile(r"[abd-hj-kmnop-uwyzа-яё][.!?…]\Z")
+"""After it no joint is possible, where a letter follows: small letters but those of Roman numbers."""
 
 JOINTS = (
     # The number of a clause, chapter or item, and what it numbers: «3.2. | Арендатор …», «Глава 1. | Начало.»
@@ -65,8 +97,10 @@ def split_sentences(text: str) -> list[Offsets]:
     """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end one."""
     if len(text) <= STRETCH_CHARS and MAY_END.search(text) is None:
         return _whole(text)
-    parted = (span for sentence in _raw_sentences(text) for span in _part(text, sentence))
-    return list(_join(text, parted))
+    sentences = _raw_sentences(text)
+    if YEAR_SIGN in text:
+        sentences = (span for sentence in sentences for span in _part(text, sentence))
+    return list(_join(text, sentences))
 
 
 def _whole(text: str) -> list[Offsets]:
@@ -135,4 +169,6 @@ def _belongs(text: str, sentence: Offsets, following: int) -> bool:
     if is_open and text.find("»", following, start + JOINED_CHARS) > 0:
         return True
     tail = text[max(start, end - TAIL_CHARS) : end]
+    if text[following].isalpha() and PLAIN_END.search(tail, len(tail) - 2):
+        return False
     return any(beginning.match(text, following) and ending.search(tail) for ending, beginning in JOINTS)

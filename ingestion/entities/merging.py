@@ -26,6 +26,7 @@ from ingestion.entities.records import (
 )
 from ingestion.entities.repeats import SURE, without_repeats
 
+OPEN = 0.6  # a THING below it is one of which nothing told what it is
 GUESSED = 0.8  # below it a name is a finder's guess; a model has read the sentence
 MOST_ENTITIES = 1_000  # of one document
 MOST_FACTS = 3_000
@@ -117,8 +118,10 @@ def merge(
 
 
 def _canonical(entity: Gathered, known: Sequence[RegisteredEntity], names: NameReader) -> str:
-    """An id that the base has for this name; a name of one word may be the beginning of a longer one, if of one."""
-    same = [each for each in known if each.type is entity.type and each.key in entity.keys]
+    """An id that the base has for this name; a name of one word may be the beginning of a longer one, if of one. What
+    may be anything is what the base knows under the name."""
+    is_open = entity.type is EntityType.THING and entity.confidence < OPEN
+    same = [each for each in known if (is_open or each.type is entity.type) and each.key in entity.keys]
     whole = [each.canonical for each in same if each.weight >= 1]
     longer = {each.canonical for each in same if each.weight < 1}
     if whole:
@@ -145,7 +148,7 @@ def _new_entity(entity: Gathered, canonical: str, place: _Places) -> NewEntity:
     span = place(entity.at)
     return NewEntity(
         canonical=canonical,
-        type=entity.type,
+        type=EntityType(canonical.partition(":")[0]),  # what is open may have joined another
         name=entity.name,
         count=entity.count,
         chunk=span.chunk if span else None,

@@ -6,11 +6,12 @@ that the worker uses, and closes its network.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from domain.documents import SourceType
+from ingestion.errors import HoldsLink
 from ingestion.fetch.body import DownloadLimits
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Downloader
@@ -48,7 +49,7 @@ class FetchLimits:
 
 
 class Fetchers:
-    """Chooses by the type of the source, and among links by their host; a file that holds a link is a link."""
+    """Chooses by the type of the source, and among links by their host."""
 
     def __init__(self, by_type: Mapping[SourceType, SourceFetcher], *, video: SourceFetcher | None = None) -> None:
         """`video` reads links to video hosts; None where that is not set up: their pages are read as pages."""
@@ -56,14 +57,13 @@ class Fetchers:
         self._video = video
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
+        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged, HoldsLink."""
         source = document.source
         file = await self._fetcher_of(source).fetch(source, folder, progress)
         address = saved_link(file) if source.type in _FILES else None
-        if address is None:
-            return file
-        link = replace(source, type=SourceType.LINK, identifier=address)
-        return await self._fetcher_of(link).fetch(link, folder, progress)
+        if address is not None:
+            raise HoldsLink(address)
+        return file
 
     def _fetcher_of(self, source: Source) -> SourceFetcher:
         if self._video is not None and source.type is SourceType.LINK and is_video_host(source.identifier):

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from docx.opc.exceptions import OpcError
 from docx.oxml.exceptions import XmlchemyError
-from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
 
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
-from ingestion.parsers.docx_flow import flatten, paragraphs_and_tables, table_rows, words
+from ingestion.parsers.docx_flow import Rows, read_body, words
 from ingestion.parsers.docx_package import open_docx
 from ingestion.parsers.docx_styles import NO_LIST, DocxStyles, Role
 from ingestion.parsers.kinds import FileInfo, FileKind
@@ -49,13 +48,12 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _read(path: Path, info: FileInfo) -> Document:
-    document = open_docx(path, name=info.name)
-    flatten(document)
-    reader = _Reader(DocxStyles(document))
-    for element in paragraphs_and_tables(document.element.body):
-        reader.read(element)
+    with open_docx(path, name=info.name) as opened:
+        reader = _Reader(DocxStyles(opened.parts))
+        for element in read_body(opened.main, opened.parts):
+            reader.read(element)
+        stated = opened.parts.core_properties
     blocks = reader.finish()
-    stated = document.core_properties
     return Document(
         title=choose_title(stated.title, blocks, name=info.name),
         blocks=blocks,
@@ -72,10 +70,10 @@ class _Reader:
         self._styles = styles
         self._counts: dict[int, dict[int, int]] = {}  # by list and depth
 
-    def read(self, element: CT_P | CT_Tbl) -> None:
+    def read(self, element: CT_P | Rows) -> None:
         """Add the next child of the body."""
-        if isinstance(element, CT_Tbl):
-            self._outline.add(BlockKind.TABLE, render_table(table_rows(element)))
+        if isinstance(element, list):
+            self._outline.add(BlockKind.TABLE, render_table(element))
             return
         text = words(element)
         if text.strip():

@@ -1,21 +1,24 @@
 """Brings the body of a DOCX into one flow of paragraphs and tables, and tells their words.
 
-In: python-docx's document. Out: the same with deletions gone, content controls and insertions opened, text boxes and
-notes as paragraphs after the one they hang on. python-docx by itself passes over all of these.
+In: the main part in pieces, and python-docx's document of the others. Out: the paragraphs and tables of the body, one
+at a time, with deletions gone, content controls and insertions opened, text boxes and notes as paragraphs after the one
+they hang on. python-docx by itself passes over all of these, and holds the whole tree.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
+from docx.oxml.parser import element_class_lookup
 from docx.oxml.table import CT_Row, CT_Tbl, CT_Tc
 from docx.oxml.text.paragraph import CT_P
 from lxml import etree  # type: ignore[import-untyped] # python-docx's elements are lxml's, which brings no types
 
 Element = Any  # lxml's
+Rows = list[list[str]]  # texts of cells
 
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 UNREAD = (qn("w:del"), qn("w:moveFrom"), qn("w:tabs"), f"{COMPATIBILITY}Fallback")
@@ -36,8 +39,10 @@ CHARACTERS: Mapping[str, str] = {
     qn("w:noBreakHyphen"): "-",
 }
 WORDS = (qn("w:t"), qn("m:t"), *CHARACTERS)  # m:t: of formulas
+BODY = qn("w:body")
 PARAGRAPH = qn("w:p")
 TABLE = qn("w:tbl")
+ROW = qn("w:tr")
 TEXT_BOX = qn("w:txbxContent")
 NOTE_PARTS = {
     qn("w:footnoteReference"): RELATIONSHIP_TYPE.FOOTNOTES,
@@ -52,13 +57,76 @@ def related_element(document: Document, relationship: str) -> Element | None:
     return next((parse_xml(part.blob) for part in related), None)
 
 
-def flatten(document: Document) -> None:
-    """Change the tree, so that the body's own children and those of cells are all that there is to read."""
-    body = document.element.body
-    etree.strip_elements(body, *UNREAD, with_tail=False)
-    etree.strip_tags(body, *WRAPPERS)
+def read_body(main: Iterable[bytes], document: Document) -> Iterator[CT_P | Rows]:
+    """All that there is to read, in order; nothing of it is held. Raises lxml's XMLSyntaxError."""
     notes = {reference: _note_texts(related_element(document, part)) for reference, part in NOTE_PARTS.items()}
-    for element in reversed(list(body.iter(TEXT_BOX, *NOTE_PARTS))):  # from the end: the first lands first
+    parser = etree.XMLPullParser(["end"], tag=(PARAGRAPH, TABLE, ROW), resolve_entities=False, no_network=True)
+    parser.set_element_class_lookup(element_class_lookup)
+    rows: Rows = []  # of the table that is open
+    for piece in main:
+        parser.feed(piece)
+        for _, element in parser.read_events():
+            yield from _read_part(element, rows, notes)
+    parser.close()
+
+
+def _read_part(element: Element, rows: Rows, notes: "Notes") -> Iterator[CT_P | Rows]:
+    """A paragraph or a table that is over; a row of one goes to `rows`. What stands inside these is read with them."""
+    holder = _holder(element)
+    if element.tag == ROW and holder is not None and holder.tag == TABLE and _is_of_body(holder):
+        table = OxmlElement("w:tbl")
+        table.append(_taken(element))
+        _flatten(table, notes)
+        rows.extend(table_rows(table))
+    elif element.tag == TABLE and _is_of_body(element):
+        _taken(element)
+        yield rows.copy()
+        rows.clear()
+    elif element.tag == PARAGRAPH and _is_of_body(element):
+        body = OxmlElement("w:body")
+        body.append(_taken(element))
+        _flatten(body, notes)
+        yield from _content(body)
+
+
+def _content(body: Element) -> Iterator[CT_P | Rows]:
+    """Of a paragraph, and of the text boxes and notes that hang on it."""
+    for element in paragraphs_and_tables(body):
+        yield table_rows(element) if isinstance(element, CT_Tbl) else element
+
+
+def _holder(element: Element) -> Element | None:
+    """What it stands in, apart from wrappers."""
+    above = element.getparent()
+    while above is not None and above.tag in WRAPPERS:
+        above = above.getparent()
+    return above
+
+
+def _is_of_body(element: Element) -> bool:
+    holder = _holder(element)
+    return holder is not None and holder.tag == BODY
+
+
+def _taken(element: Element) -> Element:
+    """The same with all inside it, apart from the parser's tree, which keeps an empty one and nothing before it."""
+    taken = OxmlElement("w:" + element.tag.rpartition("}")[2])
+    taken.extend(list(element))
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]
+    return taken
+
+
+Notes = Mapping[str, Mapping[str | None, str]]
+"""By the tag of a reference, texts by id."""
+
+
+def _flatten(part: Element, notes: Notes) -> None:
+    """Change the tree, so that the part's own children and those of cells are all that there is to read."""
+    etree.strip_elements(part, *UNREAD, with_tail=False)
+    etree.strip_tags(part, *WRAPPERS)
+    for element in reversed(list(part.iter(TEXT_BOX, *NOTE_PARTS))):  # from the end: the first lands first
         paragraph = next(element.iterancestors(PARAGRAPH), None)
         if paragraph is not None:
             followers = list(element) if element.tag == TEXT_BOX else _spell_note(element, notes[element.tag])
@@ -76,7 +144,7 @@ def words(element: Element) -> str:
     return "".join(CHARACTERS.get(inner.tag) or inner.text or "" for inner in element.iter(*WORDS))
 
 
-def table_rows(table: CT_Tbl) -> list[list[str]]:
+def table_rows(table: CT_Tbl) -> Rows:
     """One list of texts a row; a merged cell's text stands in its first place, the cells that it covers are empty."""
     return [_row_cells(row) for row in table.tr_lst]
 

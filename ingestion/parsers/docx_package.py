@@ -1,13 +1,19 @@
 """Opens a DOCX with python-docx, within limits, and in the one dialect that python-docx reads.
 
 In: a path. Out: python-docx's document, of the parts that a text needs. python-docx inflates every part that a
-relationship names and knows the transitional variant alone: so it gets a copy in memory, of the XML parts only.
+relationship names and knows the transitional variant alone: so it gets a copy in memory, of the XML parts only. The
+main part, which is nearly all of a file, stays in its archive: it comes as a stream, and python-docx gets an empty one.
 """
 
 import io
+import posixpath
 import re
 import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import docx
 from docx.document import Document
@@ -17,7 +23,14 @@ from docx.opc.oxml import parse_xml, serialize_part_xml
 from ingestion.errors import FailureCode, SourceError
 
 LARGEST_XML_BYTES = 64 * 1024 * 1024
-"""Of all XML parts, inflated; a tree takes about ten times as much memory, and 64 MB of it is a book shelf."""
+"""Of all XML parts, inflated; 64 MB of it is a book shelf."""
+
+LARGEST_OTHER_BYTES = 16 * 1024 * 1024  # of those besides the main part: as trees they take about ten times as much
+ROOT = "_rels/.rels"
+PIECE_BYTES = 256 * 1024
+EMPTY_MAIN = (
+    b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body/></w:document>'
+)
 
 XML_ENDINGS = (".xml", ".rels")
 NEEDED_RELATIONSHIPS = frozenset({"officeDocument", "core-properties", "styles", "numbering", "footnotes", "endnotes"})
@@ -35,18 +48,56 @@ DIALECTS = (
 transitional one (ISO 29500-4, annex A), which name the same elements; documents with macros and templates."""
 
 
-def open_docx(path: Path, *, name: str) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class OpenedDocx:
+    """`parts` is a document without a body; `main` tells the real main part, translated, piece by piece."""
+
+    parts: Document
+    main: Iterator[bytes]
+
+
+@contextmanager
+def open_docx(path: Path, *, name: str) -> Iterator[OpenedDocx]:
     """Raises SourceError FILE_TOO_HEAVY before anything is inflated, and what zipfile, lxml and python-docx raise."""
     with zipfile.ZipFile(path) as archive:
-        parts = {member.filename: member for member in archive.infolist() if member.filename.endswith(XML_ENDINGS)}
-        size = sum(member.file_size for member in parts.values())
-        if size > LARGEST_XML_BYTES:
-            raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"inflates to {size} bytes of XML")
+        members = {member.filename: member for member in archive.infolist() if member.filename.endswith(XML_ENDINGS)}
+        sizes = {part: member.file_size for part, member in members.items()}
+        _check(sum(sizes.values()) <= LARGEST_XML_BYTES and sizes.get(ROOT, 0) <= LARGEST_OTHER_BYTES, sizes, name)
+        main = _main_part(archive.read(ROOT)) if ROOT in members else ""
+        _check(sum(sizes.values()) - sizes.get(main, 0) <= LARGEST_OTHER_BYTES, sizes, name)
         copy = io.BytesIO()
         with zipfile.ZipFile(copy, "w") as target:
-            for part in parts:  # zipfile never inflates beyond the size that the directory states
-                target.writestr(part, _translate(part, archive.read(part)))
-    return docx.Document(copy)
+            for part in members:  # zipfile never inflates beyond the size that the directory states
+                target.writestr(part, EMPTY_MAIN if part == main else _translate(part, archive.read(part)))
+        parts = docx.Document(copy)
+        copy.close()
+        with archive.open(main) as stream:
+            yield OpenedDocx(parts=parts, main=_translated(main, stream))
+
+
+def _check(is_small: bool, sizes: Mapping[str, int], name: str) -> None:
+    if not is_small:
+        detail = f"inflates to {sum(sizes.values())} bytes of XML"
+        raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=detail)
+
+
+def _main_part(relationships: bytes) -> str:
+    """Empty where none is named, of which python-docx says what it thinks."""
+    links = parse_xml(relationships).Relationship_lst  # type: ignore[arg-type] # lxml takes bytes
+    targets = (link.target_ref for link in links if link.reltype.endswith("/officeDocument"))
+    return posixpath.normpath(next(targets, "")).lstrip("/")
+
+
+def _translated(part: str, stream: IO[bytes]) -> Iterator[bytes]:
+    """Whole tags at a time: neither an address nor a document type is cut in two."""
+    rest: list[bytes] = []
+    while piece := stream.read(PIECE_BYTES):
+        whole, end, begun = piece.rpartition(b">")
+        if end:
+            yield _translate(part, b"".join([*rest, whole, end]))
+            rest = []
+        rest.append(begun)
+    yield _translate(part, b"".join(rest))
 
 
 def _translate(part: str, data: bytes) -> bytes:

@@ -2,10 +2,13 @@
 
 In: an HTML file. Out: a `Document` with the page's own title, author and day. What is the main text trafilatura
 decides; where it finds next to nothing, what the page tells browsers without scripts and its own summary are asked.
-Pages that say nothing without a script, or to strangers, are refused with that reason.
+Pages that say nothing without a script, or to strangers, are refused with that reason. trafilatura needs some 27 MB for
+each of a page: what is longer than any article is read whole, like a book.
 """
 
+import re
 from collections.abc import Iterable
+from html import unescape
 from pathlib import Path
 
 from lxml.html import HtmlElement  # type: ignore[import-untyped] # lxml brings no types
@@ -15,6 +18,8 @@ from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.markup import add_markup
+from ingestion.parsers.outline import Outline
 from ingestion.parsers.page_body import read_body
 from ingestion.parsers.page_charset import decode_page
 from ingestion.parsers.page_facts import PageFacts, read_facts
@@ -25,9 +30,15 @@ from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer ones are exports of chats and manuals on one page
 ENOUGH_CHARACTERS = 250  # shorter main texts are compared with what else the page offers
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
 WHOLE_SUMMARY_CHARACTERS = 300  # search engines show 160
+TITLE_WITHIN_CHARS = 64 * 1024
+
+_PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
+"""Browsers save pages with their pictures inside: nearly all of such a file, and nothing to read."""
+_TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 
 
 def accepts(file: FileInfo) -> bool:
@@ -37,7 +48,24 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_WITHOUT_TEXT, FILE_NEEDS_SCRIPT, FILE_NEEDS_LOGIN."""
-    return read_page(decode_page(path.read_bytes()), name=info.name)
+    text, size_bytes = _decode(path)
+    return (_read_whole if size_bytes > LONGEST_ARTICLE_BYTES else read_page)(text, name=info.name)
+
+
+def _decode(path: Path) -> tuple[str, int]:
+    """The page without pictures, and its bytes."""
+    body = _PICTURE.sub(b"data:,", path.read_bytes())
+    return decode_page(body), len(body)
+
+
+def _read_whole(text: str, *, name: str) -> Document:
+    """With its menus, which are nothing beside so much."""
+    stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])
+    outline = Outline()
+    add_markup(outline, text)
+    blocks = outline.finish()
+    title = choose_title(unescape(stated.group(1)) if stated else None, blocks, name=name)
+    return Document(title=title, blocks=blocks, language=language_of(blocks))
 
 
 def read_page(text: str, *, name: str) -> Document:

@@ -1,19 +1,23 @@
 """Markdown: headings with their paths, code kept whole, tables, lists; inline marks made readable.
 
 In: a Markdown file. Out: a `Document`. The block structure is markdown-it's; what the tokens become is decided here.
+The text is read in portions (`markdown_portions`), each paragraph when its turn comes: a book is never held as tokens.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 
 from ingestion.language import language_of
-from ingestion.parsers.encodings import decode_text
-from ingestion.parsers.front_matter import split_front_matter
+from ingestion.parsers.encodings import text_lines
+from ingestion.parsers.front_matter import FrontMatter, split_front_matter
 from ingestion.parsers.inline import render_inline, strip_tags
 from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.markdown_portions import Lines, Portion, read_portions
 from ingestion.parsers.outline import Outline
 from ingestion.parsers.tables import render_table
 from ingestion.parsers.template_marks import unwrap_template_marks
@@ -23,6 +27,7 @@ from ingestion.records import BlockKind, Document
 ENDINGS = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 MEDIA_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 INDENT = "  "
+FRONT_MATTER_CHARS = 64 * 1024  # it ends within them, or is none
 
 
 def accepts(file: FileInfo) -> bool:
@@ -32,15 +37,21 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Front matter gives title, author and date."""
-    return parse_markdown(decode_text(path.read_bytes()), name=info.name)
+    return _read(lambda: text_lines(path), name=info.name)
 
 
 def parse_markdown(text: str, *, name: str) -> Document:
     """The same for Markdown that is in memory already; `name` is the title when the text has none."""
-    stated, body = split_front_matter(text)
+    return _read(lambda: (f"{line}\n" for line in text.split("\n")), name=name)
+
+
+def _read(lines: Lines, *, name: str) -> Document:
+    stated, _ = _split(lines)
     parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
-    reader = _Reader()
-    reader.read(parser.parse(unwrap_template_marks(body)))
+    env: EnvType = {}
+    reader = _Reader(parser, env)
+    for portion in read_portions(lambda: map(unwrap_template_marks, _split(lines)[1]), parser, env):
+        reader.read(portion)
     blocks = reader.outline.finish()
     return Document(
         title=choose_title(stated.title, blocks, name=name),
@@ -51,11 +62,29 @@ def parse_markdown(text: str, *, name: str) -> Document:
     )
 
 
-class _Reader:
-    """Walks the flat list of tokens once; a list or a table gathers its lines until it closes."""
+def _split(lines: Lines) -> tuple[FrontMatter, Iterator[str]]:
+    """What the file states of itself, and the lines after that."""
+    following = iter(lines())
+    head: list[str] = []
+    chars = 0
+    for line in following:
+        head.append(line)
+        chars += len(line)
+        if chars >= FRONT_MATTER_CHARS:
+            break
+    stated, body = split_front_matter("".join(head))
+    return stated, chain((f"{line}\n" for line in body.removesuffix("\n").split("\n")), following)
 
-    def __init__(self) -> None:
+
+class _Reader:
+    """Walks the tokens once; a list or a table gathers its lines until it closes."""
+
+    def __init__(self, parser: MarkdownIt, env: EnvType) -> None:
         self.outline = Outline()
+        self._parser = parser
+        self._env = env
+        self._goes_on_at: int | None = None  # the next item's number, when its list began in an earlier portion
+        self._next_number = 0  # of the list that was closed last
         self._heading_level = 0
         self._bullets: list[str] = []  # of the lists that are open, outermost first
         self._numbers: list[int] = []
@@ -80,9 +109,10 @@ class _Reader:
             "table_close": self._close_table,
         }
 
-    def read(self, tokens: Sequence[Token]) -> None:
+    def read(self, portion: Portion) -> None:
         """Tokens without a step (paragraphs' own brackets, quotes, rules) carry no text."""
-        for token in tokens:
+        self._goes_on_at = self._next_number if portion.goes_on else None
+        for token in portion.tokens:
             step = self._steps.get(token.type)
             if step is not None:
                 step(token)
@@ -94,7 +124,9 @@ class _Reader:
         self._heading_level = 0
 
     def _read_inline(self, token: Token) -> None:
-        text = render_inline(token.children or [])
+        inside: list[Token] = []
+        self._parser.inline.parse(token.content, self._parser, self._env, inside)
+        text = render_inline(inside)
         if self._heading_level and not self._bullets:
             self.outline.add_heading(text, self._heading_level)
         elif self._in_table:
@@ -118,11 +150,13 @@ class _Reader:
     def _open_list(self, token: Token) -> None:
         ordered = token.type.startswith("ordered")
         self._bullets.append("." if ordered else "-")
-        self._numbers.append(int(token.attrs.get("start", 1)) if ordered else 0)
+        start = int(token.attrs.get("start", 1)) if ordered else 0
+        self._numbers.append(start if self._goes_on_at is None else self._goes_on_at)
+        self._goes_on_at = None
 
     def _close_list(self, _: Token) -> None:
         self._bullets.pop()
-        self._numbers.pop()
+        self._next_number = self._numbers.pop()
         if not self._bullets:
             self._flush_list()
 

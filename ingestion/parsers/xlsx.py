@@ -8,6 +8,7 @@ formats and allots a cell for every empty place between two that are used (`docs
 """
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,7 +43,7 @@ _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7})
 class _Book:
     """What cells refer to."""
 
-    shared: Sequence[str]
+    shared: "_SharedTexts"
     formats: Sequence[NumberFormat]  # by style
     epoch_1904: bool
 
@@ -90,11 +91,32 @@ def _read_book(package: Package, workbook: Element) -> _Book:
     )
 
 
-def _read_shared(package: Package) -> list[str]:
-    if "xl/sharedStrings.xml" not in package.names:
-        return []
-    with package.open("xl/sharedStrings.xml") as stream:
-        return [_rich_text(item) for item in stream_elements(stream, "{*}si")]
+def _read_shared(package: Package) -> "_SharedTexts":
+    shared = _SharedTexts()
+    if "xl/sharedStrings.xml" in package.names:
+        with package.open("xl/sharedStrings.xml") as stream:
+            for item in stream_elements(stream, "{*}si"):
+                shared.append(_rich_text(item))
+    return shared
+
+
+class _SharedTexts:
+    """The texts that cells name by their ordinals, one behind the other: strings take four times that."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._ends = array("Q", [0])
+
+    def append(self, text: str) -> None:
+        """The next one."""
+        self._bytes += text.encode("utf-8", errors="replace")
+        self._ends.append(len(self._bytes))
+
+    def text(self, ordinal: int) -> str:
+        """Empty when there is no such one."""
+        if not 0 <= ordinal < len(self._ends) - 1:
+            return ""
+        return self._bytes[self._ends[ordinal] : self._ends[ordinal + 1]].decode()
 
 
 def _rich_text(item: Element) -> str:
@@ -191,8 +213,7 @@ def _read_cell(cell: Element, book: _Book) -> tuple[str, bool]:
         return _rich_text(cell), False
     value = next((inner.text for inner in cell if inner.tag.endswith("}v")), None) or ""
     if kind == "s":
-        index = int(value or -1)
-        return (book.shared[index] if 0 <= index < len(book.shared) else ""), False
+        return book.shared.text(int(value or -1)), False
     if kind == "b":
         return ("TRUE" if value == "1" else "FALSE"), True
     if kind == "d":

@@ -196,7 +196,7 @@ create function claim_document(p_worker text, p_lease_s double precision, p_only
   p_lanes text[] default '{quick,long}')
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
-  published_at timestamptz, lane text, edition jsonb)
+  published_at timestamptz, lane text, edition jsonb, is_known boolean)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -229,11 +229,12 @@ begin
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
     taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
-    taken.author, taken.published_at, taken.lane, taken.meta -> 'edition';
+    taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
+    taken.source_type = 'file' and taken.chosen and taken.content_hash is not null;
 end $$;
 comment on function claim_document is
   'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for '
-  'its hour. What an earlier attempt left of it is found no longer.';
+  'its hour. What an earlier attempt left of it is found no longer. `is_known`: see `known_reading`.';
 
 create function touch_batch(p_batch uuid)
 returns void

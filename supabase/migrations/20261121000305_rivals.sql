@@ -72,7 +72,7 @@ begin
 end $$;
 comment on function adopt_caption is
   'Internal: what is written under a file that the base holds already is kept with it: the file waits for its turn '
-  'once more, as the next version of that one, with the words under both.';
+  'once more, as the next version of that one, with the words under both. What was read in it is `known_reading`.';
 
 create function stopped_by_another(p_held documents)
 returns table (duplicate_of uuid, namesake uuid, chunks int)

@@ -22,6 +22,44 @@ comment on function record_content is
   'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
   'content under this name and the person is asked.';
 
+create function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
+returns table (id uuid)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant documents := held_document(p_document, p_lease);
+begin
+  update documents d
+  set source_type = 'link', source_identifier = p_address, name_key = p_name_key, source_title = null,
+      title = p_address, file_id = null, size_bytes = null, media_type = null, lane = p_lane, status = 'queued',
+      visible = false, attempts = d.attempts - 1, progress_done = 0, progress_total = 0, lease = null, lease_until = null
+  where d.id = held.id;
+  perform touch_batch(held.batch_id);
+  return query select held.id;
+end $$;
+comment on function become_link is
+  'A file that holds nothing but an address is from now on as if the address had been sent: it waits for its turn in '
+  'the lane of that, and is known again by it. What is written under it stays.';
+
+create function known_reading(p_document text, p_lease text)
+returns table (id uuid, title text, source_text text, author text, published_at timestamptz, language text,
+  medium text, duration_s double precision, pages int, pages_without_text int[], parts int, unread jsonb)
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant documents := held_document(p_document, p_lease);
+begin
+  return query
+  select d.id, d.title, d.source_text, d.author, d.published_at, d.language, d.medium, d.duration_s, d.pages,
+    d.pages_without_text, d.parts, d.unread
+  from ready_before(held) d where d.content_hash = held.content_hash;
+end $$;
+comment on function known_reading is
+  'What was read in the ready version with the same content, without its blocks: a file to which only words are added '
+  '(`adopt_caption`) need not be read again. No row when there is none.';
+
 create function insert_blocks(p_held documents, p_first int, p_blocks jsonb)
 returns void
 language sql security invoker set search_path = public, extensions, pg_temp

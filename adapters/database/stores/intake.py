@@ -74,7 +74,7 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
     return {
         "type": source.type.value,
         "identifier": source.identifier,
-        "name_key": _name_key(source),
+        "name_key": source_key(source),
         "title": source.title,
         "text": source.text,
         "file_id": source.file_id,
@@ -87,7 +87,7 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
     }
 
 
-def _name_key(source: Source) -> str | None:
+def source_key(source: Source) -> str | None:
     """By which a later file of this name is known; what was given a title has no name. A path and an address are one
     place each; of an address a digest, since an index holds 2,700 bytes and it may have more."""
     if source.type in _ADDRESSES:

@@ -12,14 +12,25 @@ from itertools import count
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
 from adapters.database.payloads import iso, json_text, storable, vectors_in_line
+from adapters.database.stores.intake import source_key
 from adapters.database.stores.postings import postings_json
+from adapters.database.stores.text import TextStore
 from adapters.database.transport import LEASE_LOST, Argument, Reals, Row, Transport
 from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from domain.portions import in_portions
 from ingestion.errors import LeaseLost
-from ingestion.records import Block, ClaimedDocument, Document, Edition, Failure, IndexedChunk, PublishedDocument
+from ingestion.records import (
+    Block,
+    ClaimedDocument,
+    Document,
+    Edition,
+    Failure,
+    IndexedChunk,
+    PublishedDocument,
+    Source,
+)
 
 BATCH_CHARS = 300_000  # of blocks in one call
 FEW_CHUNKS = 8  # written as JSON in a few milliseconds
@@ -30,6 +41,7 @@ class WorkStore:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self._text = TextStore(transport)
 
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
@@ -71,6 +83,23 @@ class WorkStore:
             p_edition=None if edition is None else json_text(asdict(edition)),
         )
         return rows.published_document(found[0]) if found else None
+
+    async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
+        """The file held nothing but this address: it waits for its turn as if that had been sent."""
+        await self._call(
+            "become_link",
+            document,
+            p_address=storable(link.identifier),
+            p_name_key=source_key(link),
+            p_lane=link.lane.value,
+        )
+
+    async def known_reading(self, document: ClaimedDocument) -> Document | None:
+        """What the base holds of this very content; None when that is not ready any more."""
+        for row in await self._call("known_reading", document):
+            blocks = await self._text.blocks(document.base_id, DocumentId(rows.text(row, "id")))
+            return rows.known_reading(row, blocks)
+        return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         """Store title, figures and all blocks, a book's in several calls; how many chunks earlier attempts left."""

@@ -16,7 +16,7 @@ from ingestion.fetch.fetchers import Fetchers, SourceFetcher
 from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
-from ingestion.records import About, Edition, FetchedFile, Source
+from ingestion.records import About, Block, BlockKind, Document, Edition, FetchedFile, Source
 from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
@@ -156,6 +156,29 @@ async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> N
     await _pipeline(queue, tmp_path).run(claimed(_file("Договор", caption="Черновик договора")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Черновик договора", "Договор"]
+
+
+async def test_words_under_a_known_file_are_added_to_what_was_read_in_it(tmp_path: Path) -> None:
+    queue, reader = FakeQueue(), PlainReader()
+    queue.reading = Document(
+        title="Лекция",
+        blocks=(Block(kind=BlockKind.PARAGRAPH, text="Слова лекции"),),
+        medium=Medium.AUDIO,
+        duration_s=60,
+    )
+    known = replace(claimed(_file(caption="Лекция Петрова")), is_known=True)
+    await _pipeline(queue, tmp_path, reader=reader).run(known)
+    assert queue.parsed is not None
+    assert [block.text for block in queue.parsed.blocks] == ["Лекция Петрова", "Слова лекции"]
+    assert (queue.parsed.medium, queue.parsed.duration_s) == (Medium.AUDIO, 60)
+    assert (reader.files, queue.hashes, queue.published) == ([], [], [1])
+
+
+async def test_a_file_whose_twin_has_gone_is_read_after_all(tmp_path: Path) -> None:
+    queue, reader = FakeQueue(), PlainReader()
+    known = replace(claimed(_file(caption="Лекция Петрова")), is_known=True)
+    await _pipeline(queue, tmp_path, reader=reader).run(known)
+    assert len(reader.files) == len(queue.published) == 1
 
 
 async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from domain.documents import Lane, SourceType
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion import worker as worker_module
-from ingestion.errors import FailureCode, LeaseLost, ServiceError, SourceError
+from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
 from ingestion.records import Source
 from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeQueue, ScriptedPipeline, claimed, note
@@ -106,6 +106,16 @@ async def test_a_fault_of_the_source_fails_the_document() -> None:
     error = SourceError(FailureCode.FILE_DAMAGED, name="x")
     await _worker(queue, ScriptedPipeline(error)).run_one(DocumentId("d1"))
     assert queue.failed == [error.failure]
+
+
+async def test_a_file_that_holds_a_link_is_worked_as_the_link() -> None:
+    sent = Source(type=SourceType.FILE, identifier="Лекция.url", file_id="F1")
+    queue = FakeQueue(claimed(sent))
+    pipeline = ScriptedPipeline(HoldsLink("https://www.youtube.com/watch?v=x"), None)
+    await _worker(queue, pipeline).run_one(DocumentId("d1"))
+    link = pipeline.begun[1].source
+    assert (link.type, link.identifier) == (SourceType.LINK, "https://www.youtube.com/watch?v=x")
+    assert (link.lane, pipeline.done, queue.failed) == (Lane.LONG, ["d1"], [])
 
 
 async def test_a_service_that_is_away_is_waited_for() -> None:

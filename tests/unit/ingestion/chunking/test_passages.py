@@ -26,7 +26,7 @@ def test_windows_are_those_of_the_chunks(tmp_path: Path, document: Document) -> 
 
 def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
     words = "Плата вносится до пятого числа. " * 40
-    blocks = tuple(paragraph(f"{number}. {words}", "Договор", page=number + 1) for number in range(1200))
+    blocks = tuple(paragraph(f"{number}. {words}", "Договор", page=number + 1) for number in range(1400))
     chunks = chunk_document(Document(title="t", blocks=blocks), chunk_tokens=300, overlap_tokens=50)
     passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS * 10, folder=tmp_path)
     windows = tuple(place.window(passages.chunks) for place in passages.windows)
@@ -37,7 +37,7 @@ def test_a_book_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
-    chunks = chunk_document(document_of("\ud800" + "слово. " * 200_000), chunk_tokens=300, overlap_tokens=0)
+    chunks = chunk_document(document_of("\ud800" + "слово. " * 300_000), chunk_tokens=300, overlap_tokens=0)
     passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
     assert isinstance(passages.chunks, Spooled)
     assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("\ud800", Locator())

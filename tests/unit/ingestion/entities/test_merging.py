@@ -52,6 +52,21 @@ def test_a_guess_gives_way_to_what_the_structure_says() -> None:
     assert [entity.canonical for entity in found.entities] == ["project:alor-broker"]
 
 
+def test_what_may_be_anything_is_what_the_base_knows_under_the_name() -> None:
+    known = registered("person:denis-shmygal", "Денис Шмыгаль", "smigal", weight=0.8)
+    (open_one,) = merged(mentioned("Шмыгаль", EntityType.THING, confidence=0.5), known=[known]).entities
+    assert (open_one.canonical, open_one.type) == ("person:denis-shmygal", EntityType.PERSON)
+    (thing,) = merged(mentioned("Шмыгаль", EntityType.THING, confidence=0.7), known=[known]).entities
+    assert (thing.canonical, thing.type) == ("thing:shmygal", EntityType.THING)
+
+
+def test_what_may_be_anything_gives_way_to_what_is_told_elsewhere_in_the_document() -> None:
+    found = merged(
+        mentioned("Хиллс", EntityType.PLACE, confidence=0.5), mentioned("Хиллс", EntityType.THING, confidence=0.7)
+    )
+    assert [entity.canonical for entity in found.entities] == ["thing:hills"]
+
+
 def test_an_ordinary_word_that_is_guessed_to_be_a_name_is_dropped() -> None:
     assert merged(mentioned("Город", EntityType.PLACE, confidence=0.7)) == NewEntities()
 

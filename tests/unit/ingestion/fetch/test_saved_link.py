@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from domain.documents import SourceType
-from ingestion.errors import FailureCode, SourceError
-from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
+from ingestion.errors import HoldsLink
+from ingestion.fetch.fetchers import FetchLimits, open_fetchers
 from ingestion.fetch.saved_link import saved_link
-from ingestion.fetch.telegram import TelegramFetcher
-from ingestion.progress import Progress
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, claimed, progress_of
 from tests.unit.ingestion.fetch.test_fetchers import ScriptedFiles
@@ -57,28 +55,12 @@ def test_other_files_hold_none(tmp_path: Path, name: str, content: bytes) -> Non
     assert saved_link(_file(tmp_path, content, name)) is None
 
 
-class _Pages:
-    """A web of one page."""
-
-    async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        assert source.type is SourceType.LINK
-        return _file(folder, source.identifier.encode(), "page.html")
-
-
-async def test_the_page_behind_a_saved_link_is_read(tmp_path: Path) -> None:
-    files = TelegramFetcher(ScriptedFiles(WINDOWS.encode()), limit_bytes=1_000)
-    fetchers = Fetchers({SourceType.FILE: files, SourceType.LINK: _Pages()})
-    sent = claimed(Source(type=SourceType.FILE, identifier="Правила.url", file_id="F1"))
-    file = await fetchers.fetch(sent, tmp_path, progress_of(FakeQueue()))
-    assert file.path.read_text() == ADDRESS
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "169.254.169.254", "localhost", "2130706433"])
-async def test_a_saved_link_leads_nowhere_inside(tmp_path: Path, host: str) -> None:
+@pytest.mark.parametrize("host", ["site.example", "127.0.0.1", "[::1]", "169.254.169.254"])
+async def test_a_file_that_holds_a_link_is_not_followed_as_a_file(tmp_path: Path, host: str) -> None:
     limits = FetchLimits(file_bytes=1_000, page_bytes=1_000, page_s=1.0)
-    files = ScriptedFiles(f"[InternetShortcut]\nURL=http://{host}/\n".encode())
+    files = ScriptedFiles(f"[InternetShortcut]\nURL=http://{host}/a\n".encode())
     sent = claimed(Source(type=SourceType.FILE, identifier="a.url", file_id="F1"))
     async with open_fetchers(limits, files=files) as fetchers:
-        with pytest.raises(SourceError) as raised:
+        with pytest.raises(HoldsLink) as raised:
             await fetchers.fetch(sent, tmp_path, progress_of(FakeQueue()))
-    assert raised.value.code in (FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID)
+    assert raised.value.address == f"http://{host}/a"

@@ -83,7 +83,7 @@ def test_a_document_comes_back_as_it_was(document: Document) -> None:
 
 def test_a_book_comes_in_many_lines() -> None:
     block = Block(kind=BlockKind.PARAGRAPH, text="слово " * 1000)
-    document = Document(title="t", blocks=(block,) * 100)
+    document = Document(title="t", blocks=(block,) * 200)
     lines = list(encode_document(document))
     decoded = _decoded(lines)
     assert max(map(len, lines)) < 3 * LINE_CHARS

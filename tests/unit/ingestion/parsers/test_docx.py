@@ -220,6 +220,26 @@ def test_parts_that_would_inflate_too_far_are_refused_unread(tmp_path: Path, mon
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY
 
 
+def test_parts_besides_the_text_have_a_limit_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx_package, "LARGEST_OTHER_BYTES", 5000)
+    assert _parse(tmp_path, p("x" * 6000)).blocks
+    with pytest.raises(SourceError) as caught:
+        _parse(tmp_path, p("x"), {"word/styles.xml": f'<w:styles xmlns:w="{W}">{" " * 5000}</w:styles>'})
+    assert caught.value.code is FailureCode.FILE_TOO_HEAVY
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 7, 100])
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_text_may_come_in_pieces_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int, strict: bool
+) -> None:
+    monkeypatch.setattr(docx_package, "PIECE_BYTES", piece_bytes)
+    rows = "".join(f"<w:tr><w:tc>{p(text)}</w:tc></w:tr>" for text in ("Срок", "5 дней"))
+    body = f"{p('до')}<w:sdt><w:sdtContent><w:tbl>{rows}</w:tbl>{p('внутри')}</w:sdtContent></w:sdt>{p('после')}"
+    document = _read(write_docx(tmp_path / "f.docx", body, strict=strict))
+    assert [text for _, text in _blocks(document)] == ["до", "| Срок |\n| --- |\n| 5 дней |", "внутри", "после"]
+
+
 def test_a_part_larger_than_the_directory_says_is_damage(tmp_path: Path) -> None:
     path = write_docx(tmp_path / "f.docx", p("x" * 100_000))
     with zipfile.ZipFile(path) as archive:

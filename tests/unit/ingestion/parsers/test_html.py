@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import FailureCode, SourceError
+from ingestion.parsers import html
 from ingestion.parsers.html import read_page
 from ingestion.parsers.registry import parse_file
 from ingestion.records import BlockKind, Document
@@ -40,6 +41,21 @@ def test_the_main_text_comes_without_menus(tmp_path: Path) -> None:
     assert "в приложении" in text
     assert "Магазин" not in text
     assert "https://e.org" not in text
+
+
+def test_a_page_longer_than_any_article_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "LONGEST_ARTICLE_BYTES", 1000)
+    document = _parse(tmp_path, ARTICLE.encode())
+    assert (document.title, document.language) == ("Правила аренды | Сайт", "ru")
+    assert [block.text for block in document.blocks if block.kind is BlockKind.TABLE]
+    assert any("Магазин" in block.text for block in document.blocks)
+
+
+def test_pictures_inside_a_saved_page_do_not_make_it_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "LONGEST_ARTICLE_BYTES", len(ARTICLE.encode()) + 100)
+    picture = f'<img src="data:image/png;base64,{"iVBORw0KGgo" * 10_000}">'
+    page = ARTICLE.replace("</h1>", f"</h1>{picture}").encode()
+    assert _parse(tmp_path, page).blocks == _parse(tmp_path, ARTICLE.encode()).blocks
 
 
 def test_headings_tables_and_lists_stay_what_they_are(tmp_path: Path) -> None:
