@@ -260,6 +260,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         model=draft.model,
         seconds=0.0,
         cut=draft.cut,
+        passages=draft.passages,
         stopped=draft.stopped,
         in_other_language=draft.in_other_language,
         choices=plan.clarification.choices if plan.clarification else (),

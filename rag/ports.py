@@ -133,10 +133,14 @@ class TermAnalyzer(Protocol):
 
 
 class QuestionAnalyzer(TermAnalyzer, Protocol):
-    """A TermAnalyzer that also knows which words it has never seen."""
+    """A TermAnalyzer that also knows which words it has never seen, and which may stand under other terms."""
 
     def unsure(self, text: str) -> frozenset[str]:
         """Terms of words that stand in no dictionary of ours: names, foreign words, typos."""
+        ...
+
+    def other_lemmas(self, term: str) -> tuple[str, ...]:
+        """Terms that forms of the same word may be counted as."""
         ...
 
 

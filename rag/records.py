@@ -70,6 +70,7 @@ class Passage:
     published_at: datetime | None = None
     url: str | None = None  # where the original can be seen
     author: str | None = None
+    sender: str | None = None  # who sent it to the group
     document_status: DocumentStatus = DocumentStatus.READY  # another one: the document is still being read
     searchable: int = 0  # passages of its document that can be found
     progress_total: int = 0  # that it will have
@@ -109,7 +110,7 @@ class SearchFilter:
     media: tuple[Medium, ...] = ()
     sender: str | None = None  # a part of the name of who sent them to the group, in any case, with ё or е
     sent_by: UserId | None = None  # who sent them, exactly
-    author: str | None = None  # likewise of the author
+    author: str | None = None  # likewise of the author, and of the sender where none is known
     since: datetime | None = None  # its own day, or that of its coming, is then or later
     before: datetime | None = None  # and the same day is earlier than this
 
@@ -263,6 +264,7 @@ class Answer:
     model: str | None
     seconds: float
     cut: bool = False  # the model went away in mid-answer
+    passages: str = ""  # Markdown, below an answer that was cut: what the rest would have been written from
     stopped: bool = False  # the person had enough in mid-answer
     in_other_language: bool = False  # than was wanted, though the model was asked twice
     choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known

@@ -9,6 +9,8 @@ import threading
 from typing import Protocol
 
 _WORD = re.compile(r"[А-Яа-яЁё]+")
+_OF_PEOPLE = frozenset({"Name", "Surn", "Patr"})
+_NOMINAL = frozenset({"NOUN", "ADJF", "PRTF", "NUMR"})  # «Роял» is read as a verb, too
 _OPENING = '«„“"'
 
 
@@ -28,6 +30,7 @@ class _Parse(Protocol):
 
 class _Morphology(Protocol):
     def parse(self, word: str) -> list[_Parse]: ...
+    def word_is_known(self, word: str) -> bool: ...
 
 
 class FirstCase:
@@ -41,7 +44,7 @@ class FirstCase:
         """Every word of it, a surname in the gender of the first name."""
         with self._lock:
             gender = self._gender(name)
-            return _WORD.sub(lambda match: self._inflected(match.group(), {"Name", "Surn", "Patr"}, gender), name)
+            return _WORD.sub(lambda match: self._inflected(match.group(), _OF_PEOPLE, gender), name)
 
     def thing(self, name: str) -> str:
         """Words up to the first noun; what follows hangs on it, and what is quoted is a name already."""
@@ -49,6 +52,19 @@ class FirstCase:
             before_quotes = re.split(f"[{_OPENING}]", name)[0]
             head, gender = self._head(before_quotes)
             return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
+
+    def unsure(self, name: str) -> str:
+        """Of what may be anything: first names, and words that the dictionary does not have; «Тесла» is no form of
+        «тесло»."""
+        with self._lock:
+            return _WORD.sub(lambda match: self._unsure(match.group()), name)
+
+    def _unsure(self, word: str) -> str:
+        is_name = any(parse.tag.grammemes & _OF_PEOPLE for parse in self._parses(word))
+        if self._dictionary().word_is_known(word):
+            return self._inflected(word, _OF_PEOPLE, None) if is_name else word
+        first = self._inflected(word, set(), None)
+        return word if first.replace("ё", "е") == word.replace("ё", "е") else first
 
     def _head(self, name: str) -> tuple[str, str | None]:
         """Up to the first noun, and its gender."""
@@ -62,9 +78,9 @@ class FirstCase:
         parses = [parse for word in _WORD.findall(name) for parse in self._parses(word)[:2]]
         return next((parse.tag.gender for parse in parses if "Name" in parse.tag.grammemes), None)
 
-    def _inflected(self, word: str, wanted: set[str], gender: str | None) -> str:
+    def _inflected(self, word: str, wanted: frozenset[str] | set[str], gender: str | None) -> str:
         parses = self._parses(word)
-        fitting = [parse for parse in parses if not wanted or parse.tag.grammemes & wanted]
+        fitting = [parse for parse in parses if parse.tag.grammemes & (wanted or _NOMINAL)]
         same = [parse for parse in fitting if gender is None or parse.tag.gender == gender]
         for parse in (same or fitting)[:1]:
             inflected = parse.inflect({"nomn"})
@@ -72,11 +88,14 @@ class FirstCase:
         return word
 
     def _parses(self, word: str) -> list[_Parse]:
+        return self._dictionary().parse(word)
+
+    def _dictionary(self) -> _Morphology:
         if self._morphology is None:
             import pymorphy3
 
             self._morphology = pymorphy3.MorphAnalyzer()
-        return self._morphology.parse(word)
+        return self._morphology
 
 
 def _as_written(word: str, original: str) -> str:

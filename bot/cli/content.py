@@ -29,6 +29,7 @@ from bot.texts import Words, load_texts
 from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, DocumentId, SessionId
 from domain.locator import JsonValue
+from rag.normalising import normalise
 from rag.records import Answer, Answered, Question
 
 DEFAULT_BASE = "default"  # it is there from the beginning
@@ -59,7 +60,9 @@ async def add_to_base(
 
 
 async def ask_base(settings: Settings, question: str, *, base_name: str, as_json: bool) -> int:
-    """`baza ask`."""
+    """`baza ask`. Raises CommandError where nothing is asked: no model need be paid for that."""
+    if not normalise(question):
+        raise CommandError('The question is empty. Put it in quotes: baza ask "When is the rent due?"')
     words = words_of(settings)
     async with _open_base(settings, base_name, filled=True) as (parts, base):
         asked = Question(

@@ -73,6 +73,7 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         **(answer.trace or {}),
         "kind": answer.kind.value,
         "choices": list(answer.choices),
+        "cut": answer.cut,
         "in_other_language": answer.in_other_language,
         "model": answer.model,
         "model_calls": answer.usage.calls,

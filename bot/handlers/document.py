@@ -3,6 +3,8 @@
 In: buttons of a document's card. Out: messages. Refreshing and asking are in `kept`, deleting is in `library`.
 """
 
+import unicodedata
+
 from aiogram import Bot, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import BufferedInputFile, CallbackQuery, Message
@@ -69,8 +71,11 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
 
 
 async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
-    """The reply to it."""
+    """The reply to it. A name that nobody could read or find is asked for once more."""
     name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
+    if not _is_readable(name):
+        await ask(bot, talk.place, talk.words("rename-unreadable"), talk.words, about=RENAME, subject=subject)
+        return
     terms = services.count_terms(name)
     renamed = await services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)
     text = talk.words("renamed", title=name) if renamed else talk.words("document-gone")
@@ -122,6 +127,11 @@ async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk
     await bot.send_document(
         talk.place.chat, file, message_thread_id=talk.place.thread, caption=talk.words("original-text")
     )
+
+
+def _is_readable(name: str) -> bool:
+    """Not of marks, blanks and invisible characters alone."""
+    return any(unicodedata.category(character)[0] in "LNS" for character in name)
 
 
 def original_here(card: DocumentCard, chat: ChatId) -> MessageId | None:

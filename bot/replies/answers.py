@@ -32,7 +32,13 @@ def finished_answer(answer: Answer, words: Words) -> RichText:
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
     remarks = [rich(words.plain("answer-other-language"), ITALIC)] if answer.in_other_language else []
-    return join([text, broken, *remarks, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+    below = [_quoted(answer.passages, words)] if answer.passages else []
+    return join([text, broken, *below, *remarks, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+
+
+def _quoted(passages: str, words: Words) -> RichText:
+    """What an answer that broke off was being written from."""
+    return _labelled(AnswerKind.QUOTES, render_markdown(passages), words)
 
 
 def _broken_off(answer: Answer, words: Words) -> RichText:

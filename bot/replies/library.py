@@ -80,6 +80,7 @@ def card_html(card: DocumentCard, words: Words) -> str:
     """What is known of a document."""
     title = words.plain("library-line", sign=sign_of(card), title=shortened(name_of(card), TITLE_CHARACTERS))
     facts = [
+        "" if card.status.is_final else words("library-working"),
         size_of(card, words) if card.pages or card.duration_s or card.parts else "",
         words("receipt-passages", count=card.chunks) if card.chunks else "",
         words("receipt-language", code=card.language) if card.language else "",

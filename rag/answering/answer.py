@@ -25,7 +25,9 @@ from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.postcheck import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning, whole_sentences
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
 from rag.answering.quotes import MAX_QUOTES
+from rag.answering.rules_shown import rules_shown
 from rag.answering.standing import citations_of, is_held_to_facts, settle, sober, understood
+from rag.answering.sums import wrong_sums
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import FactKind
@@ -153,7 +155,8 @@ class AnswerWriter:
             return reading, ()
         evidence = _evidence(assignment, prompt, today=self._today(), language=self._language(assignment))
         remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
-        return reading, (*remarks, *misdated(reading.text, assignment.facts.conflicts))
+        own = (*wrong_sums(reading.text), *rules_shown(reading.text, prompt.rules))
+        return reading, (*remarks, *own, *misdated(reading.text, assignment.facts.conflicts))
 
     def _language(self, assignment: Assignment) -> str | None:
         """That the answer must be in. The question before may have asked for a translation that this one goes on
@@ -219,15 +222,22 @@ class AnswerWriter:
     def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
         evidence = _evidence(assignment, prompt, today=self._today())
         remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
-        return (*remarks, *misdated(whole_sentences(shown.text), assignment.facts.conflicts))
+        leaked = rules_shown(shown.text, prompt.rules)
+        return (*remarks, *leaked, *misdated(whole_sentences(shown.text), assignment.facts.conflicts))
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """What was shown stays; without a mark so far its sources are the facts whose words it repeats, or the best."""
+        """What was shown stays, with the passages below it, which may hold the rest. Without a mark so far its sources
+        are the facts whose words it repeats, or the best."""
         if shown.kind is AnswerKind.FROM_BASE and not shown.used:
             first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
             shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
         cited = citations_of(shown, prompt, assignment.question)
-        return replace(self._draft(shown), citations=cited, cut=True, done=True)
+        draft = replace(self._draft(shown), citations=cited, cut=True, done=True)
+        if shown.kind is not AnswerKind.FROM_BASE:
+            return draft
+        below = self._plain.write(assignment)
+        more = tuple(each for each in below.citations if each.chunk_id not in {known.chunk_id for known in cited})
+        return replace(draft, passages=below.text, citations=(*cited, *more))
 
     def _draft(self, reading: Reading) -> Draft:
         kind = reading.kind or AnswerKind.GENERAL
@@ -248,7 +258,7 @@ def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:
 def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date, language: str | None = None) -> Evidence:
     return Evidence(
         question=f"{assignment.question}\n{assignment.understood}",
-        facts=(prompt.materials,),
+        facts=prompt.said,
         dialogue=assignment.dialogue.texts,
         earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
         ids=assignment.hidden_ids,

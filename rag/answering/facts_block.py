@@ -38,6 +38,13 @@ _KIND_LINES = {
     FactKind.VALUE: "Worked out by the program",
 }
 _MIN_CUT_TOKENS = 50  # less than that of a first passage is not worth a model call
+_NAME_CHARS = 100  # of an author or a sender: a channel's title and a signature have no more
+# What programs write into files whose user never told a name.
+_NOBODY = re.compile(
+    r"(?:(?:microsoft |ms )?office )?user|windows user|user name|users|(?:администратор|пользователь)(?: windows)?"
+    r"|admin(?:istrator)?|author|автор|unknown|неизвестн\w+|anonymous|python-docx|openpyxl|apache poi|root|owner|pc|пк",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,28 +54,33 @@ class FactsBlock:
     fence: str
     text: str
     facts: tuple[Fact, ...]  # number n is facts[n - 1]
+    said: tuple[str, ...] = ()  # of each: what stands between its tags
 
 
 def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
     """The facts that fit into `tokens`, from the first on; the first one is cut rather than left out."""
     fence = _fence(facts)
     texts: list[str] = []
+    said: list[str] = []
     placed: list[Fact] = []
     left = tokens
     for fact in facts:
-        fitting = fact if placed else _cut(fact, left)
-        text = _tagged(fitting, fence, number=len(placed) + 1)
+        fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*_heading(fact), "Text:", ""], fence)))
+        words = _words(fitting)
+        text = _tagged([words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:
             break
         texts.append(text)
+        said.append(words)
         placed.append(fitting)
-    return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed))
+    return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(said))
 
 
 def _fence(facts: Sequence[Fact]) -> str:
-    """A word derived from the texts, so that none of them can have been written to contain it; checked all the same."""
-    content = "\0".join(f"{fact.title}\0{_words(fact)}" for fact in facts)
+    """A word derived from all that stands between the tags, names of people included, so that none of it can have been
+    written to contain it; checked all the same."""
+    content = "\0".join(map(_words, facts))
     fence, salt = "", 0
     while not fence or fence in content:
         digest = hashlib.sha256(f"{salt}\0{content}".encode(errors="replace")).hexdigest()
@@ -76,17 +88,12 @@ def _fence(facts: Sequence[Fact]) -> str:
     return fence
 
 
+def _tagged(lines: Sequence[str], fence: str, *, number: int = 1) -> str:
+    return "\n".join((f"<{fence} number={number}>", *lines, f"</{fence}>"))
+
+
 def _words(fact: Fact) -> str:
-    passage = fact.passage.passage if fact.passage else None
-    if passage is None:
-        return fact.text
-    own = "" if fact.text == passage.text else fact.text
-    return f"{own}\0{passage.title}\0{passage.text}"
-
-
-def _tagged(fact: Fact, fence: str, *, number: int) -> str:
-    lines = [f"<{fence} number={number}>", *_heading(fact), "Text:", _text(fact), f"</{fence}>"]
-    return "\n".join(lines)
+    return "\n".join((*_heading(fact), "Text:", _text(fact)))
 
 
 def _text(fact: Fact) -> str:
@@ -106,7 +113,7 @@ def _about(fact: Fact) -> str:
 
 
 def _place(passage: Passage) -> list[str]:
-    """Which document it is of, where it stands there and of when it is, as far as that is known."""
+    """Which document it is of, where it stands there, whose it is and of when, as far as that is known."""
     locator = passage.locator
     places = {
         "Page": _range(locator.page, locator.page_end),
@@ -115,11 +122,19 @@ def _place(passage: Passage) -> list[str]:
         "Time": _time(locator),
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
+        "Author": _person(passage.author),
+        "Sent by": _person(passage.sender) if passage.sender != passage.author else "",
         "Date": passage.published_at.date().isoformat() if passage.published_at else "",
     }
     document = f"Document: {_one_line(passage.title or passage.source_identifier)}"
     named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
     return [f"{document} ({_source(passage)})", *named]
+
+
+def _person(name: str | None) -> str:
+    """Nothing for what is no name: answers would give «Microsoft Office User» as who wrote it."""
+    plain = _one_line(name or "")
+    return "" if _NOBODY.fullmatch(plain) else plain[:_NAME_CHARS]
 
 
 def _source(passage: Passage) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from rag.answering.spoken import SpokenNumber, in_words
+from rag.answering.spoken import SpokenNumber, halves, in_words, is_measure, without_idioms
 
 _DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -31,9 +31,11 @@ _ENGLISH_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_MONTH = tuple(
-    re.compile(rf"\b(?:{russian}\w{{0,3}}|{english})\b", re.IGNORECASE)
-    for russian, english in zip(_MONTHS, _ENGLISH_MONTHS, strict=True)
+_MONTH = re.compile(  # the nth group is the nth month
+    r"\b(?:"
+    + "|".join(rf"({russian}\w{{0,3}}|{english})" for russian, english in zip(_MONTHS, _ENGLISH_MONTHS, strict=True))
+    + r")\b",
+    re.IGNORECASE,
 )
 
 # Beginnings that tell the number in any case and as an ordinal («тридцати», «тридцатый»); longer ones first.
@@ -70,15 +72,26 @@ _LEAST_AMOUNT = 11  # in words and without a unit; «в двух словах»,
 
 _MANY = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысяча причин»
 
+# What places something and measures nothing. The first two lines are those of `facts_block`.
+_PLACES = re.compile(
+    r"^(?:Page|Slide|Rows): [\d-]+$|^Date: \d{4}-\d\d-\d\d$"
+    r"|(?:^Section: | > )\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
+    r"|^[ \t>*_#+•-]*\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
+    r"|(?:\b(?:пп?\.|ст\.|стр\.|гл\.|пункт\w*|част[ьи]|глав[аеуы]|раздел[аеу]?|приложени\w+|clause|section|article|page|"
+    r"chapter|appendix)|№)[ \u00a0]*\d+(?:\.\d+)*(?![\d%])",
+    re.MULTILINE | re.IGNORECASE,
+)
+
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # a tenth of the time of looking for each beginning in turn
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenNumber:
-    """A number of a text in digits, and what it may stand for."""
+    """A number of a text, and what it may stand for."""
 
     shown: str
+    is_measured: bool = False  # so many days, roubles, per cent
     readings: tuple[frozenset[Decimal], ...]  # one of them is meant; a date is read as several values at once
 
     def is_among(self, known: frozenset[Decimal]) -> bool:
@@ -94,23 +107,25 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
         if text[: match.start()].endswith("+"):  # a telephone number: its groups may stand otherwise elsewhere
             readings.append(frozenset(_groups(match[0])))
         if readings:
-            yield WrittenNumber(shown=match[0], readings=tuple(readings))
+            is_measured = is_measure(text, match.start(), match.end())
+            yield WrittenNumber(shown=match[0], readings=tuple(readings), is_measured=is_measured)
 
 
 def told_amounts(text: str) -> Iterator[WrittenNumber]:
     """Those in words that say how much there is: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals,
-    «тысяча причин», and «сто процентов», which is said of certainty."""
-    for number in in_words(text):
+    «тысяча причин», «сто раз говорил», and «сто процентов», which is said of certainty."""
+    plain = without_idioms(text.casefold().replace("ё", "е"))
+    for number in (*in_words(plain), *halves(plain)):
         if _is_amount(number):
-            readings = (number.value, *number.converted)
-            yield WrittenNumber(shown=number.shown, readings=tuple(frozenset((each,)) for each in readings))
+            readings = tuple(frozenset((each,)) for each in (number.value, *number.converted))
+            yield WrittenNumber(shown=number.shown, readings=readings, is_measured=bool(number.unit))
 
 
 def _is_amount(number: SpokenNumber) -> bool:
     is_certainty = number.value == 100 and number.unit.startswith(("процент", "per"))
     if number.is_ordinal or is_certainty:
         return False
-    return number.value > 1 if number.unit else number.value >= _LEAST_AMOUNT and number.shown not in _MANY
+    return number.value not in (0, 1) if number.unit else number.value >= _LEAST_AMOUNT and number.shown not in _MANY
 
 
 def numbers(text: str) -> frozenset[Decimal]:
@@ -118,12 +133,32 @@ def numbers(text: str) -> frozenset[Decimal]:
     return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
 
 
+def without_places(text: str) -> str:
+    """The text without numbers that measure nothing: of points («10. …», «п. 5»), pages and the day of a document."""
+    return _PLACES.sub(" ", text)
+
+
+def places(text: str) -> str:
+    """What `without_places` leaves out."""
+    return "\n".join(match[0] for match in _PLACES.finditer(text))
+
+
+def months(text: str) -> frozenset[Decimal]:
+    """Those that it names, by their number."""
+    return frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
+
+
 def known_numbers(text: str) -> frozenset[Decimal]:
     """All that an answer may say when this text is what it knows: in digits, in words, months by their number."""
+    return amounts(text) | months(text)
+
+
+def amounts(text: str) -> frozenset[Decimal]:
+    """Those in digits, in every reading, and in words."""
     found = set(numbers(text) | spoken_numbers(text))
     for match in _DIGITS.finditer(text):
         found |= _scaled(match, text) | _groups(match[0])
-    return frozenset(found | {Decimal(month) for month, name in enumerate(_MONTH, 1) if name.search(text)})
+    return frozenset(found)
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:

@@ -24,6 +24,7 @@ class Draft:
     facts_used: int = 0  # of those in the prompt
     model: str | None = None
     cut: bool = False
+    passages: str = ""  # Markdown, below an answer that was cut: the rest may stand in them
     stopped: bool = False  # by the person, in the middle of it
     done: bool = False
     in_other_language: bool = False  # than it was to be in: what there is instead would be worth less

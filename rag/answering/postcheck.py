@@ -7,12 +7,10 @@ that the model can act on; none when it may be shown. It rewrites nothing.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from rag.answering.counts import own_counts, without_remainder
+from rag.answering.figures import Known, strange_figures
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
-from rag.answering.numbers import known_numbers, told_amounts, written_numbers
-from rag.answering.retold import in_parts, retold
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -22,11 +20,9 @@ _FENCE = "```"
 _LIST_NUMBER = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"\n]+)\"|^>[ \t]?(.+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\W\d_a-zа-яё]|[«\"(*>-])|\n+")  # not in «2 490 руб. × 12 мес. = …»
-_CALCULATION = re.compile(r"[=≈]")
 _UNFINISHED_SUM = re.compile(r"\d[^\n=≈]{0,20}\s[×*·+]\s[^\n=≈]*\Z")
 _ENDS = (".", "!", "?", "…")
 _WORDS = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
 
 _TAILS = (
     re.compile(r"рекоменду\w+ уточнить|уточните у\b|советую уточнить|обратиться .{0,40}за уточнени", re.IGNORECASE),
@@ -59,7 +55,6 @@ _OF_ITSELF = re.compile(
 """PostgreSQL in an answer about the world is no secret; in a sentence of the program about itself it is."""
 
 QUOTED_WORDS = 4  # a shorter quotation is a name or a term
-MANY_NUMBERS = 20  # of more than so many, some two differ by anything
 SAME_CHARS = 80  # a shorter answer («Да.», «30 дней») may well be right twice
 
 
@@ -68,7 +63,7 @@ class Evidence:
     """What an answer may say."""
 
     question: str
-    facts: tuple[str, ...]  # texts and titles of all facts that the model was given
+    facts: tuple[str, ...]  # all that the model was told of each fact it was given
     dialogue: tuple[str, ...] = ()  # earlier questions and answers
     earlier_answers: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
@@ -168,53 +163,20 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
-    if not _DIGIT.search(prose) and not any(told_amounts(prose)):
-        return []  # as most answers; reading the numbers of all facts takes milliseconds
-    said = _known_numbers(evidence)
     lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
-    sums = [line for line in lines if _is_sum(line, said)]  # shown, so that the reader can check them
-    shown = known_numbers("\n".join(sums))
-    known = said | own_counts(prose) | shown | _differences(shown)
-    strange = _unknown([line for line in lines if line not in sums], known, _said(evidence))
+    known = Known(
+        said="\n".join((*evidence.facts, evidence.question, *evidence.dialogue)),
+        listed=own_counts(prose),
+        materials=len(evidence.facts),
+        today=evidence.today,
+    )
+    strange = strange_figures(lines, known)
     if not strange:
         return []
     listed = ", ".join(dict.fromkeys(strange[:5]))
     return [
         f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
     ]
-
-
-def _unknown(lines: Sequence[str], known: frozenset[Decimal], said: str) -> list[str]:
-    """Numbers that are not `known`, and that nothing of what was `said` can be told as."""
-    written = [number for line in lines for number in written_numbers(line) if not number.is_among(known)]
-    told = [number for line in lines for number in told_amounts(line) if not number.is_among(known)]
-    more = known | retold(said) if written or told else known
-    in_words = more | in_parts(said) if told else more
-    return [
-        *(number.shown for number in written if not number.is_among(more)),
-        *(number.shown for number in told if not number.is_among(in_words)),
-    ]
-
-
-def _is_sum(line: str, said: frozenset[Decimal]) -> bool:
-    """Months and shares may be the model's own («× 12 × 0,85»), but a sum of nothing that was said is made up."""
-    return bool(_CALCULATION.search(line)) and any(number.is_among(said) for number in written_numbers(line))
-
-
-def _differences(shown: frozenset[Decimal]) -> frozenset[Decimal]:
-    """Of the numbers of shown sums: «экономия 4 482 руб.» after both prices is plain enough."""
-    if len(shown) > MANY_NUMBERS:
-        return frozenset()
-    return frozenset((more - less).normalize() for more in shown for less in shown if more > less)
-
-
-def _known_numbers(evidence: Evidence) -> frozenset[Decimal]:
-    counted = (Decimal(count) for count in range(len(evidence.facts) + 1))  # «найдены 3 договора»
-    return known_numbers(_said(evidence)) | frozenset(counted)
-
-
-def _said(evidence: Evidence) -> str:
-    return "\n".join((*evidence.facts, evidence.question, *evidence.dialogue, evidence.today))
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:

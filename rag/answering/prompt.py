@@ -40,7 +40,12 @@ class AnswerPrompt:
 
     messages: tuple[ChatMessage, ...]
     facts: tuple[Fact, ...]  # number n is facts[n - 1]
-    materials: str  # as the model read them
+    said: tuple[str, ...] = ()  # what the model read of each, and of what was not found
+
+    @property
+    def rules(self) -> str:
+        """What nobody should see."""
+        return self.messages[0].content
 
 
 def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:
@@ -64,7 +69,8 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     materials = "\n\n".join(filter(None, (block.text, gaps)))
     last = earlier + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
-    return AnswerPrompt(messages=messages, facts=block.facts, materials=materials)
+    said = (*block.said, assignment.gaps) if gaps else block.said
+    return AnswerPrompt(messages=messages, facts=block.facts, said=said)
 
 
 def _gaps(assignment: Assignment, fence: str) -> str:

@@ -12,11 +12,12 @@ from itertools import islice
 from domain.documents import known_as
 from rag.answering.citations import cite, quote
 from rag.records import Citation, Passage, RankedPassage
-from rag.words import sentences, stems
+from rag.words import Span, sentences, stems
 
 MAX_QUOTES = 3
 EXCERPT_CHARS = 300  # three of them and their sources fit a phone's screen or little more
 _LIST_ITEM = re.compile(r"[-*•] |\d+[.)] ")
+_SENTENCE_END = (".", "!", "?", "…")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -66,10 +67,20 @@ def _excerpt(passage: Passage, question: str) -> str:
     if not touching:
         return piece
     last = min(touching[-1] + 1, len(spans) - 1)
+    if _heads_the_next(piece, spans[touching[-1]], spans[last]):
+        last = touching[-1]
     items = [_LIST_ITEM.match(piece, span.start) is not None for span in spans]
     while items[last] and last + 1 < len(spans) and items[last + 1]:
         last += 1
     return piece[spans[touching[0]].start : spans[last].end]
+
+
+def _heads_the_next(piece: str, said: Span, after: Span) -> bool:
+    """Whether a whole sentence is over with its paragraph, and a line that is no sentence follows: the heading of what
+    is not quoted. After a label («Телефон») such a line is what was asked for."""
+    over = piece[said.start : said.end].endswith(_SENTENCE_END) and "\n" in piece[said.end : after.start]
+    line = piece[after.start : after.end]
+    return over and not line.endswith(_SENTENCE_END) and not _LIST_ITEM.match(line)
 
 
 def _without_title(passage: Passage) -> str:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from rag.answering.clock import HOURS, clock_times
 from rag.answering.numbers import numbers
-from rag.answering.spoken import in_words, smaller_units
+from rag.answering.spoken import halves, in_words, smaller_units
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
 _RUN = re.compile(r"\d+")
@@ -34,12 +35,15 @@ _WORDS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = (
     (re.compile(_ONE + r"(?:недел[июя]|week)\b"), (7,)),
     (re.compile(_ONE + r"(?:суток|сутки|дня|день|day)\b"), (24,)),
     (re.compile(_ONE + r"(?:часа?|hour)\b"), (60,)),
-    (re.compile(r"\bпол(?:у?года|угоди\w+)\b|\bhalf a year\b"), (6,)),
-    (re.compile(r"\bпол(?:у?часа)\b|\bhalf an hour\b"), (30,)),
+    (re.compile(r"\bполдень\b|\bполудн\w+|\bnoon\b|\bmidday\b"), (12, 0)),
+    (re.compile(r"\bполночь\b|\bполуноч\w+|\bmidnight\b"), (24, 12, 0)),
     (re.compile(r"\bкруглосуточн\w+|\baround the clock\b"), (24, 7)),
     (re.compile(r"\bквартал\w*|\bquarter\b"), (3,)),
     (re.compile(r"\bдюжин\w*|\bdozens?\b"), (12,)),
     (re.compile(r"\bfortnight\b"), (14,)),
+    (re.compile(r"\bчерез день\b|\bevery (?:other|second) day\b"), (2,)),
+    (re.compile(r"\bполност\w+|\bцеликом\b|\bfully\b|\bin full\b"), (100,)),
+    (re.compile(r"\bбесплатн\w+|\bбез (?:комисси|процент|оплат|взнос)\w+|\bfree\b"), (0,)),
 )
 
 
@@ -49,6 +53,10 @@ def retold(text: str) -> frozenset[Decimal]:
     plain = text.casefold().replace("ё", "е")
     found = {*_in_smaller_units(plain), *_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
     found.update(number.value for number in in_words(_COMPOUND.sub(r"\1 \2 ", plain)))
+    found.update(value for half in halves(plain) for value in (half.value, *half.converted))
+    found.update(Decimal(hour) - HOURS for hour in _AFTERNOON.findall(text))  # «в 8 часов вечера»
+    for time in clock_times(plain):
+        found |= {Decimal(time.hour), Decimal(time.hour + HOURS), Decimal(time.minute)}
     found.update(Decimal(value) for pattern, values in _WORDS if pattern.search(plain) for value in values)
     return frozenset(value.normalize() for value in found)
 
@@ -58,7 +66,7 @@ def in_parts(text: str) -> frozenset[Decimal]:
     a year as "nineteen eighty-four"."""
     wholes = {Decimal(int(value)) for value in numbers(text)}
     runs = {Decimal(run) for run in _RUN.findall(text)}
-    hours = {Decimal(hour) - 12 for hour in _AFTERNOON.findall(text)}
+    hours = {Decimal(hour) - HOURS for hour in _AFTERNOON.findall(text)}
     halves = {Decimal(half) for year in _YEAR.findall(text) for half in year}
     return frozenset(value.normalize() for value in wholes | runs | hours | halves)
 

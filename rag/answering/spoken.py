@@ -74,6 +74,34 @@ _BEFORE_UNIT = (
 _NAMES = "(?:" + "|".join(f"({names})" for names, _ in _UNITS) + r")(?!\w)"
 _UNIT = re.compile(_BEFORE_UNIT + _NAMES)
 _UNIT_OF_DIGITS = re.compile(f"(?:{_BEFORE_UNIT}|-)?{_NAMES}")  # «48ч», "2-year"
+# «10-11 дней», «от 10 до 11 %», «990 ₽», "2-year"; but not «в 2-м классе»
+_MEASURE = re.compile(
+    r"(?:[ \u00a0]?(?:[-–—]|\b(?:до|или|to|or)\b)[ \u00a0]?\d+(?:[.,]\d+)?)?"
+    rf"(?:(?:{_BEFORE_UNIT})?(?:{_NAMES})|-(?!м\b|т\b){_NAMES}|[ \u00a0\u202f]*(?:₽|руб|р\.|\$|€))",
+    re.IGNORECASE,
+)
+_CURRENCY_BEFORE = re.compile(r"[$€£₽][ \u00a0]?\Z")
+_YEAR = re.compile(r"(?:19|20)\d\d[ \u00a0-]*(?:г|year)", re.IGNORECASE)
+_IDIOM = re.compile(  # «сто раз говорил» is no count; «в сто раз» is one
+    r"(?<!\bв )\b(?:сто|тысячу|миллион) раз\b|\bна все сто\b"
+    r"|\ba (?:hundred|thousand|million) times\b(?! (?:as|more|less))"
+)
+# Half of something in one word, and what it comes to in smaller units.
+_HALF_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"пол(?:у|-)?(?:года|годи[ея]|годом|годию)|half a year", ("0.5", "6", "26", "180", "182", "183")),
+    (r"пол(?:у|-)?часа|получас\w*|half an hour", ("0.5", "30")),
+    (r"пол(?:у|-)?дня|half a day", ("0.5", "12", "4")),
+    (r"пол(?:у|-)?месяца|half a month", ("0.5", "15", "14", "2")),
+    (r"пол(?:у|-)?века|half a century", ("0.5", "50")),
+    (
+        r"пол(?:у|-)?(?:тонны|километра|кило|килограмма|литра)|half a (?:ton|kilometer|kilometre|kilo|litre|liter)",
+        ("0.5", "500"),
+    ),
+    (r"пол(?:у|-)?метра|half a met(?:er|re)", ("0.5", "50")),
+    (r"пол(?:у|-)?миллиона|half a million", ("0.5", "500000")),
+    (r"пол(?:у|-)?миллиарда|half a billion", ("0.5", "500000000")),
+)
+_HALF_WORD = re.compile(r"\b(?:" + "|".join(f"({words})" for words, _ in _HALF_WORDS) + r")\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +147,27 @@ def in_words(text: str) -> Iterator[SpokenNumber]:
         is_bare_scale = first.is_scale and len(run) == 1 and plain[first.start : first.end] not in _SINGLE_SCALES
         if not is_bare_scale:
             yield _number(run, plain)
+
+
+def halves(plain: str) -> Iterator[SpokenNumber]:
+    """«Полчаса», "half a million": halves of a unit; `converted` is what they come to in smaller ones."""
+    if "пол" not in plain and "half a" not in plain:  # as most texts
+        return
+    for match in _HALF_WORD.finditer(plain):
+        value, *others = _HALF_WORDS[(match.lastindex or 1) - 1][1]
+        yield SpokenNumber(shown=match[0], value=Decimal(value), unit=match[0], converted=tuple(map(Decimal, others)))
+
+
+def without_idioms(plain: str) -> str:
+    """Without what counts nothing: «сто раз говорил»."""
+    return _IDIOM.sub(" ", plain)
+
+
+def is_measure(text: str, start: int, end: int) -> bool:
+    """Whether the digits there say how much of something measured: days, roubles, per cent. A year is none."""
+    if _YEAR.match(text, start):
+        return False
+    return _MEASURE.match(text, end) is not None or _CURRENCY_BEFORE.search(text, max(0, start - 2), start) is not None
 
 
 def smaller_units(plain: str, end: int) -> tuple[int, ...]:

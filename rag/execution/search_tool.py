@@ -55,9 +55,10 @@ class SearchBase(Tool[SearchArguments]):
       person names one («договор аренды срок оплаты»).
     - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
       document: a part of the name that stands in it letter for letter; source: "note", "file", "link", "image" (also
-      scans), "audio" (voice messages, recordings) or "video"; author: a part of the author's or forwarder's name;
-      sender: of the name of who sent it to this group, or "asker" where the person means what they sent themselves
-      («что я присылал»); since and until: days (YYYY-MM-DD) between which the document appeared or came.
+      scans), "audio" (voice messages, recordings) or "video"; author: a part of the name, in its first case, of who
+      wrote it or whose post was forwarded («что пишет Анна»); sender: of the name of who sent it to this group, or
+      "asker" where the person means what they sent themselves («что я присылал»); since and until: days (YYYY-MM-DD)
+      between which the document appeared or came.
     """
 
     name = SEARCH_TOOL

@@ -18,13 +18,13 @@ from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
 from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
-from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery
+from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery, Spelling
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
 from rag.retrieval.neighbours import merge_neighbours
 from rag.retrieval.relevance import is_certain, is_noise
-from rag.retrieval.spelling import other_spellings
+from rag.retrieval.spelling import exactly, other_spellings
 
 # What a search takes of a pasted text. Longer ones say no more about what is looked for, and an encoder's context ends.
 MAX_QUERY_CHARS = 4000
@@ -122,9 +122,13 @@ class Retrieval:
             model=None if vector is None else self._embedder.model,
             terms=asked,
             limit=self._candidates,
-            spellings=other_spellings(asked, self._analyzer.unsure(text)) if len(asked) <= MAX_SPELLED else (),
+            spellings=self._spellings(asked, text) if len(asked) <= MAX_SPELLED else (),
             only=only,
         )
+
+    def _spellings(self, asked: Sequence[str], text: str) -> tuple[Spelling, ...]:
+        lemmas = [(term, lemma) for term in asked for lemma in self._analyzer.other_lemmas(term)]
+        return (*other_spellings(asked, self._analyzer.unsure(text)), *(exactly(*pair) for pair in lemmas))
 
     async def _vector(self, text: str) -> list[float] | None:
         """None when the embedder is away, or when the text has nothing that it knows (a vector of zeros)."""

@@ -73,11 +73,16 @@ def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, .
     return (*mistyped, *transcribed, *spelled_out)
 
 
+def exactly(term: str, other: str) -> Spelling:
+    """One other term in the place of `term`."""
+    return Spelling(term=term, beginnings=(other,), pattern=f"^{re.escape(other)}$")
+
+
 def _spelled_out(word: str) -> Iterator[Spelling]:
     """The abbreviation whose letters the word names."""
     if _NAMED_LETTERS.fullmatch(word):
         for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))}):
-            yield Spelling(term=word, beginnings=(abbreviation,), pattern=f"^{re.escape(abbreviation)}$")
+            yield exactly(word, abbreviation)
 
 
 def _abbreviations(word: str) -> Iterator[str]:

@@ -60,6 +60,7 @@ card-version = version { $number }
 card-author = By { $author }
 card-not-refreshed = ⚠️ The last refresh failed.
 rename-question = What shall <b>{ $title }</b> be called?
+rename-unreadable = A name needs at least one letter or digit. What shall the document be called?
 renamed = It is called <b>{ $title }</b> now.
 text-none = There is no text.
 versions-title = Versions of <b>{ $title }</b>

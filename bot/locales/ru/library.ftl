@@ -65,6 +65,7 @@ card-version = версия { $number }
 card-author = Автор: { $author }
 card-not-refreshed = ⚠️ Последнее обновление не удалось.
 rename-question = Как назвать <b>{ $title }</b>?
+rename-unreadable = В названии нужна хотя бы одна буква или цифра. Как назвать документ?
 renamed = Теперь это <b>{ $title }</b>.
 text-none = Текста нет.
 versions-title = Версии <b>{ $title }</b>

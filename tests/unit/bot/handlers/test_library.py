@@ -135,6 +135,25 @@ async def test_a_document_gets_another_name_by_a_reply() -> None:
     assert first(anna).title == "Аренда офиса"
 
 
+@pytest.mark.parametrize("name", [".", " — ", "\u200b\u202e"])
+async def test_a_name_that_nobody_could_read_is_asked_for_once_more(name: str) -> None:
+    anna = await with_documents(1)
+    before = first(anna).title
+    link: dict[str, Any] = {
+        "type": "text_link",
+        "offset": 0,
+        "length": 1,
+        "url": f"https://baza.invalid/name/{first(anna).id}",
+    }
+    await open_first(anna)
+    await anna.press(anna.last.buttons["Переименовать"])
+    question = anna.session.message(max(anna.session.messages)) | {"entities": [link]}
+    await anna.say(name, reply_to_message=question)
+    assert "хотя бы одна буква или цифра" in anna.last.text
+    assert link["url"] in anna.last.html
+    assert first(anna).title == before
+
+
 async def test_the_text_of_a_document_can_be_paged_through() -> None:
     anna = await with_documents(1)
     make_ready(first(anna))

@@ -128,6 +128,13 @@ def test_a_cut_answer_says_so() -> None:
     assert "Ответ оборвался" in finished_answer(plain_answer("Штраф", cut=True), WORDS).text
 
 
+def test_passages_stand_between_a_cut_answer_and_its_sources() -> None:
+    answer = plain_answer("Штраф", kind=AnswerKind.FROM_BASE, cut=True, passages="> Штраф 0,1 %")
+    text = finished_answer(answer, WORDS).text
+    assert text.startswith("Штраф\n\nОтвет оборвался")
+    assert text.endswith("Вот что нашлось в базе:\nШтраф 0,1 %")
+
+
 def test_the_growing_answer_is_a_beginning_of_the_finished_one() -> None:
     answer = plain_answer("Штраф **0,1 %** в день.", kind=AnswerKind.GENERAL)
     whole = finished_answer(answer, WORDS).text

@@ -52,3 +52,8 @@ def test_a_card_says_when_a_page_was_published_by_whom_and_where_it_stands() -> 
 def test_a_card_says_what_could_not_be_read_and_why() -> None:
     archive = ready(pages=None, parts=2, unread=(UnreadPart(name="тайна.pdf", code="file-encrypted"),))
     assert read_html(card_html(archive, WORDS))[0].endswith("⚠️ Не прочитано: тайна.pdf (под паролем)")
+
+
+def test_a_card_of_what_is_still_being_read_says_so() -> None:
+    lines = read_html(card_html(card(status=DocumentStatus.EMBEDDING), WORDS))[0].splitlines()
+    assert lines[1].startswith("читаю · ")

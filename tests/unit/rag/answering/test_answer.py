@@ -8,7 +8,7 @@ from rag.answering.prompt import AnswerSettings
 from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
-from tests.fakes.rag import ScriptedModel
+from tests.fakes.rag import ScriptedModel, make_passage, rank
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
 COUNT = Fact(kind=FactKind.VALUE, text="Documents that fit: 23.")
@@ -83,3 +83,22 @@ async def test_an_answer_that_breaks_off_keeps_what_was_not_looked_at_yet() -> N
     drafts = await drafts_of(ScriptedModel(LONG, error=ModelAway("broken")))
     assert drafts[-1].cut
     assert drafts[-1].text.count("Диск") == 40
+
+
+async def test_below_an_answer_that_breaks_off_stand_the_passages_that_may_hold_the_rest() -> None:
+    passages = rank(make_passage("Диск создают за час.", number=1), make_passage("Диск удаляют за 5 минут.", number=2))
+    facts = tuple(Fact(kind=FactKind.PASSAGE, text=each.passage.text, title="Диски", passage=each) for each in passages)
+    asked = Assignment(question="Что с диском?", facts=FactsPayload(facts=facts, coverage=1.0))
+    model = ScriptedModel("[+] Диск создают за час [1]. А удаля", error=ModelAway("broken"))
+
+    cut = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)][-1]
+
+    assert cut.text == "Диск создают за час. А удаля"
+    assert "> Диск удаляют за 5 минут." in cut.passages
+    assert [cited.quote for cited in cut.citations] == ["Диск создают за час.", "Диск удаляют за 5 минут."]
+
+
+async def test_below_general_knowledge_that_breaks_off_stands_nothing() -> None:
+    drafts = await drafts_of(ScriptedModel("[0] Столица Франции Пар", error=ModelAway("broken")))
+    assert drafts[-1].cut
+    assert not drafts[-1].passages

@@ -82,7 +82,7 @@ def test_what_steps_did_not_find_is_told_beside_the_materials_and_is_none_of_the
     prompt = build(found=rank(make_passage("текст")), gaps=gaps)
 
     assert gaps in prompt.messages[-1].content
-    assert gaps in prompt.materials  # its numbers may be said
+    assert gaps in prompt.said  # its numbers may be said
     assert len(prompt.facts) == 1
     assert gaps not in build(gaps=gaps).messages[-1].content  # nothing was found at all, which is said anyway
 

@@ -48,6 +48,18 @@ def test_sentences_about_something_else_are_left_out() -> None:
     assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф бывает. Он равен пятистам рублям."
 
 
+def test_the_heading_of_the_next_part_is_left_out() -> None:
+    text = "Платежи\n\nШтраф равен 5 %.\n\nРасторжение\n\nЗа 45 дней."
+
+    assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф равен 5 %."
+
+
+def test_the_line_below_a_label_is_quoted() -> None:
+    text = "Телефон\n\n+7 900 000-00-00\n\nАдрес\n\nМосква"
+
+    assert quote_passages(rank(make_passage(text)), "телефон")[0] == "> Телефон\n>\n> +7 900 000-00-00"
+
+
 def test_a_list_that_follows_is_quoted_whole() -> None:
     text = "Роль: автор.\n\nСтек\n\n- Python\n- RAG\n- Streamlit\n\nДостижения были разные."
 

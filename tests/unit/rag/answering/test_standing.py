@@ -9,7 +9,7 @@ from rag.records import AnswerKind
 from tests.fakes.rag import make_passage, rank
 
 FACTS = passages_payload(rank(make_passage("Штраф 0,1 %.", number=1), make_passage("Срок.", number=2)), asked="x").facts
-PROMPT = AnswerPrompt(messages=(), facts=FACTS, materials="")
+PROMPT = AnswerPrompt(messages=(), facts=FACTS)
 
 
 @pytest.mark.parametrize(
