@@ -1,8 +1,8 @@
 """How much of a long dialogue reaches the prompt: the window alone, and the window with recalled exchanges.
 
-In: LoCoMo's dialogues (`python -m benchmarks.memory ../shared/data/locomo/dialogues.json`). Out: the mean share of each
-question's evidence turns that a turn would be given, over the real store in an embedded PostgreSQL, beside plain BM25
-over single turns (its ten best). No model is asked, so the running summary adds nothing here.
+In: LoCoMo's dialogues, the folder or its file (`python -m benchmarks.memory ../shared/data/locomo`). Out: the mean
+share of each question's evidence turns that a turn would be given, over the real store in an embedded PostgreSQL,
+beside plain BM25 over single turns (its ten best). No model is asked, so the running summary adds nothing here.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from domain.ids import BaseId, ChatId, SessionId, UserId
 from rag.dialogue.memory import KEPT_MESSAGES
 from rag.records import Exchange
 
+FILE = "dialogues.json"
 USER = UserId(1)
 PAIRS = 15
 RECALLED = (0, 1, 2, 3, 5)
@@ -48,8 +49,9 @@ class Dialogue:
 
 
 def read_dialogues(path: Path) -> list[Dialogue]:
-    """LoCoMo's file. Questions without evidence in the dialogue are left out."""
-    return [_dialogue(sample) for sample in json.loads(path.read_text(encoding="utf-8"))]
+    """LoCoMo's file, or the folder that it lies in. Questions without evidence in the dialogue are left out."""
+    file = path / FILE if path.is_dir() else path
+    return [_dialogue(sample) for sample in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def _dialogue(sample: Mapping[str, Any]) -> Dialogue:

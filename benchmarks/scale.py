@@ -21,7 +21,9 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
+from adapters.database.sketches.mirror import ShelfMirror
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.shelves import ShelfStore
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId
 from rag.records import SearchQuery
@@ -30,6 +32,7 @@ SIZES = (1, 10, 100, 1_000, 10_000, 20_000)  # passages; a minute or two
 K = 30
 QUESTIONS = 100
 PATIENCE_S = 600
+COPIES_BYTES = 256 * 2**20  # as a bot has them by itself
 LARGEST_BESIDE = 50_000  # passages of a base that only stands beside the others
 
 
@@ -83,7 +86,7 @@ def fill(url: str, sizes: Sequence[int], among: int) -> None:
         connection.execute("vacuum analyze")
 
 
-async def run(sizes: Sequence[int], among: int, home: Path) -> None:
+async def run(sizes: Sequence[int], among: int, home: Path, *, copies: bool) -> None:
     """All bases first, then all measurements, smallest first."""
     async with embedded_database(home) as url:
         await migrate(url)
@@ -91,11 +94,14 @@ async def run(sizes: Sequence[int], among: int, home: Path) -> None:
         await asyncio.to_thread(fill, url, sizes, among)
         filled = time.monotonic()
         async with open_postgres(url, pool_size=1, timeout_s=PATIENCE_S) as transport:
-            search = SearchStore(transport)
+            mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES if copies else 0)
+            search = SearchStore(transport, mirror)
             await search.ensure_index()
+            shelved = time.monotonic()
+            await mirror.refresh()
             print(
                 f"{max(among, sum(sizes)):,} passages stored in {filled - began:.0f} s, shelves made in"
-                f" {time.monotonic() - filled:.0f} s",
+                f" {shelved - filled:.0f} s, copied in {time.monotonic() - shelved:.1f} s",
                 flush=True,
             )
             before: Measured | None = None
@@ -110,10 +116,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", type=int, nargs="*", default=list(SIZES), help="passages of each base, ascending")
     parser.add_argument("--among", type=int, default=0, help="passages of all bases together")
+    parser.add_argument("--without-copies", action="store_true", help="sketches are compared in the database alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="baza-scale-") as folder:
         Path(folder).chmod(0o711)
-        asyncio.run(run(given.sizes, given.among, Path(folder) / "home"))
+        asyncio.run(run(given.sizes, given.among, Path(folder) / "home", copies=not given.without_copies))
 
 
 if __name__ == "__main__":

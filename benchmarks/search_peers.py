@@ -27,7 +27,10 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
+from adapters.database.sketches.mirror import ShelfMirror
 from adapters.database.stores.search import SearchStore
+from adapters.database.stores.shelves import ShelfStore
+from benchmarks.scale import COPIES_BYTES
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId
 from rag.records import SearchQuery
@@ -59,8 +62,10 @@ async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answe
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
     async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
-        search = SearchStore(transport)
+        mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES)
+        search = SearchStore(transport, mirror)
         await search.ensure_index()
+        await mirror.refresh()
         return {str(number): await _ask_base(search, owners[number]) for number in range(len(SHARES) if asks else 0)}
 
 

@@ -194,6 +194,7 @@ async def run_kind(kind: Kind, given: Mapping[str, str], base: BaseId, questions
     with serving(kind) as url:
         settings = Settings.read({**given, "LLM_BASE_URL": url, "ANSWER_MODEL": "test-model"})
         async with open_parts(settings) as parts:
+            await parts.mirror.refresh()
             await measure(kind, parts, base, questions)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
+from adapters.database.sketches.mirror import ShelfMirror
+from adapters.database.stores.shelves import ShelfStore
 from adapters.database.transport import Transport
 from adapters.entities.names import NameForms
 from adapters.lexical import RussianEnglishAnalyzer
@@ -54,6 +56,7 @@ class Parts:
 
     settings: Settings
     stores: Stores
+    mirror: ShelfMirror  # of the vectors of large bases; empty until it is refreshed
     analyzer: QuestionAnalyzer
     names: NameForms
     embedder: TextEmbedder
@@ -151,9 +154,11 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
         search_models = await open_search_models(settings, stack)
+        mirror = ShelfMirror(ShelfStore(transport), size=settings.database.sketch_mb * MEGABYTE)
         yield Parts(
             settings=settings,
-            stores=Stores.over(transport),
+            stores=Stores.over(transport, mirror),
+            mirror=mirror,
             analyzer=analyzer,
             names=NameForms(),
             embedder=search_models.embedder,

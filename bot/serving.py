@@ -53,6 +53,7 @@ async def serve(
             enricher = await stack.enter_async_context(parts.open_enricher())
             works.append(enricher.run(stop))
         if with_bot:
+            await stack.enter_async_context(parts.mirror.kept_fresh())
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)
         await _run_together(works, stop)

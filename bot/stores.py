@@ -14,7 +14,7 @@ from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.stores.reading import ReadingStore
-from adapters.database.stores.search import SearchStore
+from adapters.database.stores.search import Proposals, SearchStore
 from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
@@ -44,8 +44,8 @@ class Stores:
     next_vectors: NextVectorStore
 
     @classmethod
-    def over(cls, transport: Transport) -> "Stores":
-        """All of them, calling through `transport`."""
+    def over(cls, transport: Transport, proposals: Proposals | None = None) -> "Stores":
+        """All of them, calling through `transport`; what `proposals` knows of large bases is asked before a search."""
         return cls(
             people=PeopleStore(transport),
             intake=IntakeStore(transport),
@@ -53,7 +53,7 @@ class Stores:
             text=TextStore(transport),
             library=LibraryStore(transport),
             notices=NoticeStore(transport),
-            search=SearchStore(transport),
+            search=SearchStore(transport, proposals),
             dialogue=DialogueStore(transport),
             inbox=InboxStore(transport),
             reading=ReadingStore(transport),

@@ -174,6 +174,6 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
 
 
 def _is_limited_by_telegram(settings: Settings) -> bool:
-    """Telegram's own servers hand bots files of 20 MB at most; a local Bot API server hands out any."""
-    is_local = settings.telegram.api_url is not None or settings.telegram.token is None
-    return not is_local and settings.worker.file_mb >= TELEGRAM_FILE_MB
+    """Telegram's own servers hand bots files of 20 MB at most, and the local chat does as they do; a Bot API server of
+    one's own hands out any."""
+    return settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB

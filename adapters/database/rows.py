@@ -4,7 +4,7 @@ In: rows as a transport gives them (UUIDs and moments are text). Out: records of
 that lacks a column or holds another type is a mistake of ours: KeyError or TypeError.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from adapters.database.transport import Row
@@ -22,7 +22,7 @@ from domain.documents import (
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
-from ingestion.records import Block, BlockKind, ClaimedDocument, Edition, PublishedDocument, Source
+from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
 from rag.records import Candidate, Exchange, Passage, PastSession
 
 
@@ -182,6 +182,7 @@ def claimed_document(row: Row) -> ClaimedDocument:
             lane=Lane(text(row, "lane")),
             edition=_edition(row),
         ),
+        is_known=bool(row["is_known"]),
     )
 
 
@@ -222,6 +223,25 @@ def published_document(row: Row) -> PublishedDocument:
     )
 
 
+def known_reading(row: Row, blocks: Sequence[Block]) -> Document:
+    """A row of `known_reading`, and the blocks of that document; what was written under it is none of the file's."""
+    caption = text_or_none(row, "source_text")
+    is_captioned = caption is not None and blocks[:1] and blocks[0].text == caption
+    return Document(
+        title=text(row, "title"),
+        blocks=tuple(blocks[1:] if is_captioned else blocks),
+        pages=integer_or_none(row, "pages"),
+        pages_without_text=tuple(page for page in items(row, "pages_without_text") if isinstance(page, int)),
+        language=text_or_none(row, "language"),
+        author=text_or_none(row, "author"),
+        published_at=moment_or_none(row, "published_at"),
+        medium=Medium(text(row, "medium")),
+        duration_s=number_or_none(row, "duration_s"),
+        parts=integer_or_none(row, "parts"),
+        unread=tuple(map(UnreadPart.from_json, items(row, "unread"))),
+    )
+
+
 def block(row: Row) -> Block:
     """A row of `read_blocks`."""
     return Block(
@@ -246,6 +266,7 @@ def passage(row: Row) -> Passage:
         published_at=moment_or_none(row, "published_at"),
         url=text_or_none(row, "url"),
         author=text_or_none(row, "author"),
+        sender=text_or_none(row, "sender"),
         document_status=DocumentStatus(text(row, "document_status")),
         searchable=integer(row, "searchable"),
         progress_total=integer(row, "progress_total"),

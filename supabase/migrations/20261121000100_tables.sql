@@ -178,7 +178,7 @@ create table documents_chunks (
 -- An exact scan reads every vector of a base: they stay in the row, and only the text moves out of it (TOAST).
 alter table documents_chunks
   alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
-create index documents_chunks_base on documents_chunks (base_id, model);
+create index documents_chunks_base on documents_chunks (base_id, id) include (model);
 comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
 
 create table chunk_terms (

@@ -33,6 +33,7 @@ declare
   ids bigint[]; -- by the place of the passage among these
   lengths int[];
 begin
+  perform begin_writing(p_held.base_id);
   if p_held.chunks > 0 then
     with old as (
       delete from documents_chunks c
@@ -63,9 +64,11 @@ begin
   insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
   select p_held.base_id, p.term, ids[p.place], least(p.frequency, 32767), least(p.around, 32767),
     least(lengths[p.place], 32767), least(p.titled, 127)::"char", least(p.around_titled, 127)::"char"
-  from unnest(string_to_array(p_chunks ->> 'terms', E'\n'), (p_chunks ->> 'places')::int[],
-    (p_chunks ->> 'frequencies')::int[], (p_chunks ->> 'around')::int[], (p_chunks ->> 'titled')::int[],
-    (p_chunks ->> 'around_titled')::int[]) as p (term, place, frequency, around, titled, around_titled);
+  from ( -- a list in `from` would be laid aside whole first, each column by itself
+    select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term, unnest((p_chunks ->> 'places')::int[]) as place,
+      unnest((p_chunks ->> 'frequencies')::int[]) as frequency, unnest((p_chunks ->> 'around')::int[]) as around,
+      unnest((p_chunks ->> 'titled')::int[]) as titled, unnest((p_chunks ->> 'around_titled')::int[]) as around_titled
+  ) p;
 
   p_held.chunks := p_held.chunks + coalesce(cardinality(ids), 0);
   p_held.terms := p_held.terms + (select coalesce(sum(l), 0) from unnest(lengths) l);

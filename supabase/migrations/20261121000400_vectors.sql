@@ -3,14 +3,14 @@
 -- A base of up to `exact_scan_limit` passages is read whole. Of a larger one the worker makes a shelf (000405): a
 -- sketch of each vector, some thousand bits. All sketches are compared, the nearest hundreds then by their vectors;
 -- what came since is read whole beside it. So no index is met by whoever writes, and nothing depends on how a graph was
--- walked.
+-- walked. A process that keeps a copy of a shelf in memory (000407) brings the nearest by their sketches with it.
 
 set search_path = public, extensions;
 
 create view passages with (security_invoker = true) as
 select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as as source_identifier,
   c.text, c.locator, d.published_at, d.source_url as url, d.author,
-  d.status as document_status, d.chunks as searchable, d.progress_total
+  d.sender, d.status as document_status, d.chunks as searchable, d.progress_total
 from documents_chunks c join documents d on d.id = c.document_id
 where d.visible;
 comment on view passages is
@@ -29,7 +29,8 @@ create table vector_shelves (
   name      text not null unique,          -- of the table in the schema `shelves`
   model     text not null,                 -- that made the vectors sketched on it
   edges     halfvec[] not null,            -- a sketch's bit tells on which side of an edge a number of the vector lies
-  passages  bigint not null                -- that were put there
+  passages  bigint not null,               -- that were put there
+  put       bigint not null default 0      -- the place of the last row that was put there; 0: none
 );
 comment on table vector_shelves is 'Which table holds sketches of the vectors of a large base.';
 
@@ -139,7 +140,29 @@ comment on function scan_shelf is
   'nothing further away is sorted. A row is taken by the best of its ten. Those that left meanwhile still stand on the '
   'shelf: where they took more than a quarter of the places, more are looked at.';
 
-create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
+create function compare_chunks(p_base uuid, p_chunks bigint[], p_embedding halfvec, p_model text, p_limit int)
+returns table (chunk_id bigint, distance double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with compared as materialized ( -- fetched at once: one by one takes twice as long
+    select c.id, c.embedding <=> p_embedding as distance
+    from (select * from documents_chunks x where x.id = any (p_chunks) offset 0) c
+    where c.base_id = p_base and c.model = p_model and c.embedding is not null
+      and c.document_id not in (select h.id from hidden_documents h where h.base_id = p_base)
+  )
+  select compared.id, compared.distance from compared
+  where (select count(*) from compared) * 4 >= cardinality(p_chunks) * 3
+  order by compared.distance, compared.id limit p_limit;
+end $$;
+comment on function compare_chunks is
+  'Internal: the nearest of these passages of the base; none where more than a quarter of them is gone, because others '
+  'should have been looked at then.';
+
+create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int,
+  p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
 as $$
@@ -149,7 +172,7 @@ declare
   present constant bigint := (select b.passages from bases b where b.id = p_base);
   -- How many are compared by their vectors. Of 50,000 passages the best 300 by 1,024 bits hold .998 of the nearest
   -- thirty; of 100,000 the best 500 .997; of 500,000 the best 500 .994, 700 .998. Those that left take their part.
-  effort constant int := greatest(10 * p_limit, 300 + least(present / 500, 100 + present / 1000))
+  effort constant int := greatest(10 * p_limit, 300 + least(present / 500, 150 + present / 2000))
     * least(greatest(1, shelf.passages / greatest(1, present)::real), 4);
   chunks bigint[];
   distances double precision[];
@@ -162,10 +185,16 @@ begin
   elsif (select sum(d.chunks) from documents d where d.id = any (p_within)) <= exact_scan_limit() then
     return query select * from scan_documents(p_base, p_embedding, p_model, p_within, p_limit);
     return;
+  elsif p_within is null and shelf.name = p_near_shelf and shelf.put = p_near_put then
+    select array_agg(chunk_id), array_agg(distance) into chunks, distances
+    from compare_chunks(p_base, p_near, p_embedding, p_model, p_limit);
+  end if;
+  if chunks is null then
+    select array_agg(chunk_id), array_agg(distance) into chunks, distances from scan_shelf(
+      p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit);
   end if;
   with found as (
-    select * from scan_shelf(
-      p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit)
+    select * from unnest(chunks, distances) shelved (chunk_id, distance)
     union all
     select * from scan_documents(p_base, p_embedding, p_model, array(
       select d.id from documents d where d.base_id = p_base and d.chunks > 0 and not d.shelved
@@ -181,4 +210,6 @@ begin
 end $$;
 comment on function search_vectors is
   'Internal: the nearest passages of a base among those that this model embedded: by the shelf and what came since; by '
-  'reading all where there is no shelf, where a filter leaves few, and where the shelf gave too few.';
+  'reading all where there is no shelf, where a filter leaves few, and where the shelf gave too few. `p_near` are those '
+  'that a copy of the shelf `p_near_shelf` up to its place `p_near_put` found nearest, which spares comparing the '
+  'sketches where nothing was put there since.';

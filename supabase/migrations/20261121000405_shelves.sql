@@ -69,7 +69,8 @@ declare
   cuts constant halfvec[] := shelf_edges(p_base, p_model);
   bits constant int := (select coalesce(sum(vector_dims(edge)), 1) from unnest(cuts) edge);
 begin
-  execute format('create table shelves.%I (document_id uuid not null, chunks bigint[] not null, %s)', shelf,
+  execute format('create table shelves.%I (document_id uuid not null, chunks bigint[] not null, %s, '
+    'place bigint generated always as identity primary key)', shelf,
     (select string_agg(format('s%s bit(%s)', n, bits), ', ') from generate_series(1, 10) n));
   execute format('alter table shelves.%I alter column chunks set storage plain, %s', shelf,
     (select string_agg(format('alter column s%s set storage plain', n), ', ') from generate_series(1, 10) n));
@@ -80,7 +81,7 @@ begin
   update documents d set shelved = false where d.base_id = p_base and d.shelved;
   insert into vector_shelves (base_id, name, model, edges, passages) values (p_base, shelf, p_model, cuts, 0)
   on conflict (base_id) do update
-  set name = excluded.name, model = excluded.model, edges = excluded.edges, passages = 0;
+  set name = excluded.name, model = excluded.model, edges = excluded.edges, passages = 0, put = 0;
   return shelf;
 end $$;
 comment on function new_shelf is
@@ -97,6 +98,7 @@ declare
       where d.base_id = p_base and d.status = 'ready' and d.chunks > 0 and not d.shelved) t
     where t.before < p_rows);
   written bigint;
+  last bigint;
 begin
   execute format(
     'with read as (select c.document_id, array_agg(c.id) as chunks, '
@@ -105,12 +107,14 @@ begin
     '  cross join lateral (select * from documents_chunks x where x.document_id = t.id order by x.ordinal) c '
     '  where s.name = $2 and c.base_id = s.base_id and c.model = s.model and c.embedding is not null '
     '  group by c.document_id, c.ordinal / 10), '
-    'put as (insert into shelves.%I select document_id, chunks, %s from read returning cardinality(chunks) as passages) '
-    'select coalesce(sum(passages), 0) from put', p_shelf,
+    'put as (insert into shelves.%I select document_id, chunks, %s from read '
+    '  returning cardinality(chunks) as passages, place) '
+    'select coalesce(sum(passages), 0), max(place) from put', p_shelf,
     (select string_agg(format('sketches[%s]', n), ', ') from generate_series(1, 10) n))
-  into written using taken, p_shelf;
+  into written, last using taken, p_shelf;
   update documents d set shelved = true where d.id = any (taken) and d.status = 'ready';
-  update vector_shelves s set passages = s.passages + written where s.name = p_shelf;
+  update vector_shelves s set passages = s.passages + written, put = greatest(s.put, last)
+  where s.name = p_shelf;
   return written;
 end $$;
 comment on function fill_shelf is

@@ -56,16 +56,18 @@ $$;
 comment on function refresh_common_terms is
   'Counts the frequent terms of one large base that has grown or shrunk by a fifth since it was last done.';
 
-create function forget_common_terms() returns trigger
+create function forget_terms() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
   delete from common_terms c where c.base_id = new.id;
+  delete from block_plans p where p.base_id = new.id;
+  update blocks b set emptied = true where b.base_id = new.id; -- removing what they hold is left to workers
   return null;
 end $$;
-comment on function forget_common_terms is 'Internal: of a base that was emptied nothing stays.';
+comment on function forget_terms is 'Internal: of a base that was emptied nothing stays.';
 create trigger bases_emptied after update of passages on bases
-  for each row when (new.passages = 0 and old.passages > 0) execute function forget_common_terms();
+  for each row when (new.passages = 0 and old.passages > 0) execute function forget_terms();
 
 create function is_word(p_term text) returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
@@ -124,15 +126,13 @@ comment on function count_postings is
   'as they were when they were last counted.';
 
 create function weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
-returns table (place int, term text, low text, high text, own double precision, wide double precision, many boolean)
+returns table (place int, term text, low text, high text, own double precision, wide double precision, postings bigint)
 language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
   wide_share constant double precision := 0.5; -- of a word's weight, for all that begins alike; the rest for itself
-  readable constant bigint := 10000; -- postings that one search reads in full, beginning with the rarest word
-  longest constant bigint := 15000; -- of a word that is not the rarest; reading all of «cloud» took longer than the rest
   total constant double precision := (select b.passages from bases b where b.id = p_base);
 begin
   return query
@@ -162,15 +162,13 @@ begin
       * ln(1 + (greatest(total - c.times, 0) + 0.5) / (c.times + 0.5)),
     case when is_word(c.term) and c.leads then wide_share else 0 end
       * ln(1 + (greatest(total - c.times_around, 0) + 0.5) / (c.times_around + 0.5)),
-    sum(c.times_around) over rarest_first - c.times_around > readable
-      or (c.times_around > longest and row_number() over rarest_first > 1)
-  from counted c
-  window rarest_first as (order by c.times_around, c.place, c.term);
+    c.times_around
+  from counted c order by c.times_around, c.place, c.term;
 end $$;
 comment on function weigh_terms is
   'Internal: what each term of a question is worth in this base (its rarity), and the range of the index where it and its '
-  'relatives stand. A term that the base does not hold is looked for in other spellings. Terms that are `many` are too '
-  'frequent to be read in full.';
+  'relatives stand, with how many `postings`, the rarest first. A term that the base does not hold is looked for in other '
+  'spellings.';
 
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
@@ -223,46 +221,36 @@ comment on function score_postings is
   'Internal: the best passages after `p_after` by all postings of some ranges of the index; `p_own` and `p_wide` are what '
   'the term itself and anything in its range are worth.';
 
-create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
-returns table (chunk_id bigint, score double precision, rarities double precision[])
+create function search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+  p_wide double precision[], p_postings bigint[], p_share double precision, p_after bigint, p_hidden bigint[],
+  p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
+  readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
+  longest constant int := 15000; -- of a word that is not the rarest; reading all of «cloud» took longer than the rest
   looked_through constant int := greatest(10 * p_limit, 300); -- passages that get a full score when words are left over
-  hidden constant bigint[] := array(
-    select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
-  allowed constant bigint[] := case when p_within is not null then array(
-    select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
-  blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
-  renamed constant bigint[] := case when blocked > 0 then array(
-    select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
-    where r.base_id = p_base and c.id <= blocked) else '{}' end;
   few record; -- and the many, in `many_terms`: they are looked up by their keys for what the few have found
 begin
-  if coalesce(cardinality(p_terms), 0) = 0 then
-    return;
-  end if;
-  with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
   select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
     array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
     array_agg(w.wide) filter (where not w.many) as wide,
-    array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights,
-    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as block_terms,
-    2.2 * sum(w.own + w.wide) as highest,
-    array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
-          left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
-  into few from weighed w;
+    array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights
+  into few
+  from (
+    select u.*, p_share * (sum(u.postings) over (order by u.place) - u.postings) > readable
+      or (p_share * u.postings > longest and u.place > 1) as many
+    from unnest(p_terms, p_lows, p_highs, p_own, p_wide, p_postings) with ordinality
+      u (term, low, high, own, wide, postings, place)) w;
   return query
   with found as materialized (
-    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, blocked, hidden,
-      allowed, case when few.many_terms is null then p_limit else looked_through end)
-    union all
-    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, 0, hidden,
-      renamed, case when few.many_terms is null then p_limit else looked_through end) where renamed <> '{}'
+    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, p_after, p_hidden, p_allowed,
+      case when few.many_terms is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
     select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as `score_postings`, each by itself
     from unnest(few.many_terms, few.weights) w (term, weight)
@@ -273,11 +261,55 @@ begin
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
     group by x.chunk_id
   )
-  select f.chunk_id, f.score + coalesce(more.score, 0) as score, few.rarities
+  select f.chunk_id, f.score + coalesce(more.score, 0) as score
   from found f left join more on more.chunk_id = f.chunk_id
-  union all
-  select b.chunk_id, b.score, few.rarities
-  from search_blocks(p_base, few.block_terms, few.highest, hidden || renamed, p_limit) b where blocked > 0
+  order by score desc, f.chunk_id limit p_limit;
+end $$;
+comment on function search_postings is
+  'Internal: the best passages after `p_after` by weighed terms, the rarest first, with how many postings each has in the '
+  'whole base. `p_share` of them are to be read; terms that then still are too frequent are looked up for what the '
+  'others have found.';
+
+create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
+returns table (chunk_id bigint, score double precision, rarities double precision[])
+language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  passed_over constant double precision := 0.03; -- so dear is a posting of what is in blocks, before PostgreSQL 18
+  hidden constant bigint[] := array(
+    select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
+  allowed constant bigint[] := case when p_within is not null then array(
+    select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
+  blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
+  share constant double precision := case when blocked = 0 then 1 else greatest(unblocked_share(p_base), passed_over) end;
+  renamed constant bigint[] := case when blocked > 0 then array(
+    select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
+    where r.base_id = p_base and c.id <= blocked) else '{}' end;
+  words record;
+begin
+  if coalesce(cardinality(p_terms), 0) = 0 then
+    return;
+  end if;
+  with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
+  select array_agg(w.term) as terms, array_agg(w.low) as lows, array_agg(w.high) as highs, array_agg(w.own) as own,
+    array_agg(w.wide) as wide, array_agg(w.postings) as postings,
+    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as block_terms,
+    2.2 * sum(w.own + w.wide) as highest,
+    array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
+          left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
+  into words from weighed w;
+  return query
+  select f.chunk_id, f.score, words.rarities
+  from (
+    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
+      share, blocked, hidden, allowed, p_limit)
+    union all
+    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
+      1, 0, hidden, renamed, p_limit) where renamed <> '{}'
+    union all
+    select * from search_blocks(p_base, words.block_terms, words.highest, hidden || renamed, p_limit) where blocked > 0) f
   order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function search_terms is

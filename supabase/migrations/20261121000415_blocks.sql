@@ -13,6 +13,7 @@ create table blocks (
   passages  int not null,
   last      bigint not null,               -- passage; those of the base up to this one are in blocks
   of        bigint not null,               -- passages of the base when its terms were weighed
+  emptied   boolean not null default false, -- all that the base held then has left
   primary key (base_id, number)
 );
 comment on table blocks is 'How far the passages of large bases are in blocks, for the search by words.';
@@ -42,11 +43,11 @@ comment on table block_terms is 'The postings of a block, a row for each term.';
 create table block_plans (
   base_id   uuid primary key references bases on delete cascade,
   up_to     bigint not null,               -- the last passage of the block that comes next
-  seen      xid8 not null                  -- when every transaction before this one has ended, none is missing up to it
+  writers   text[] not null                -- when these transactions have ended, none is missing up to it
 );
 comment on table block_plans is
-  'Ids of passages are given out before they are stored: until those who were writing then have ended, one before '
-  '`up_to` may still come, and would be in no block.';
+  'Ids of passages are given out before they are stored: until those who were writing in the base then have ended, one '
+  'before `up_to` may still come, and would be in no block.';
 
 create table renamed_documents (
   document_id uuid primary key references documents on delete cascade,
@@ -65,13 +66,48 @@ comment on function block_size is 'Internal: passages in a block; a vector has a
 create function blocked_up_to(p_base uuid) returns bigint
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select max(b.last) from blocks b where b.base_id = p_base
+  select max(b.last) from blocks b where b.base_id = p_base and not b.emptied
 $$;
 comment on function blocked_up_to is 'Internal: the last passage that is in a block; null where there is none.';
+
+create function unblocked_share(p_base uuid) returns double precision
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select least(greatest(b.passages - k.passages, block_size())::double precision / greatest(b.passages, 1), 1)
+  from bases b cross join lateral (
+    select coalesce(sum(k.passages), 0) as passages from blocks k where k.base_id = p_base and not k.emptied) k
+  where b.id = p_base
+$$;
+comment on function unblocked_share is
+  'Internal: which part of the passages of a base is in no block; a block''s worth at least, since some may have left.';
+
+create function writing_key(p_base uuid) returns bigint
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$ select hashtextextended('passages of ' || p_base, 0) $$;
+comment on function writing_key is
+  'Internal: under which advisory lock, shared, passages and their postings are written in a base.';
+
+create function begin_writing(p_base uuid) returns void
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$ select pg_advisory_xact_lock_shared(writing_key(p_base)) $$;
+comment on function begin_writing is
+  'Internal: to be called before the id of a passage is given out. Nobody waits for it; it shows in `writers_in` until '
+  'the transaction ends.';
+
+create function writers_in(p_base uuid) returns text[]
+language sql security invoker set search_path = public, extensions, pg_temp
+as $$
+  select coalesce(array_agg(l.virtualtransaction), '{}') from pg_locks l
+  where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = writing_key(p_base)
+    and l.database = (select d.oid from pg_database d where d.datname = current_database())
+$$;
+comment on function writers_in is
+  'Internal: the transactions that are writing passages in a base at this moment. Who writes anywhere else is none.';
 
 create function leave_blocks(p_held documents) returns void
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
+  select begin_writing(p_held.base_id);
   insert into renamed_documents (document_id, base_id)
   select p_held.id, b.id from bases b
   where b.id = p_held.base_id and (b.passages > counted_passages() or blocked_up_to(b.id) is not null
@@ -81,32 +117,13 @@ $$;
 comment on function leave_blocks is
   'Internal: notes that the postings of a document change, which may be in a block, or in one that is being made.';
 
-create function term_weight(p_base uuid, p_term text, p_passages bigint) returns double precision
-language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
-as $$
-declare
-  many constant int := 1000; -- those that have more stand in `common_terms`
-  low constant text := rtrim(p_term, '*');
-  high constant text := low || case when low = p_term then chr(1) else chr(1114111) end;
-  postings bigint := (
-    select count(*) from (
-      select from chunk_terms t
-      where t.base_id = p_base and t.term >= low collate "C" and t.term < high collate "C" limit many) t);
-begin
-  if postings = many then
-    postings := coalesce((select c.postings from common_terms c where c.base_id = p_base and c.term = p_term), many);
-  end if;
-  return case when is_word(low) then 0.5 else 1 end -- half for the term, half for all that begins so
-    * ln(1 + (greatest(p_passages - postings, 0) + 0.5::float) / (postings + 0.5));
-end $$;
-comment on function term_weight is
-  'Internal: what a term, or with a star a beginning, is worth in this base, as `weigh_terms` has it.';
-
 create function add_block(p_base uuid, p_up_to bigint) returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp set jit = off
+set enable_seqscan = off set enable_bitmapscan = off
+set enable_mergejoin = off set work_mem = '64MB' -- sorting postings by term would take a third of the time
 as $$
 declare
+  many constant int := 1000; -- postings; terms that have more stand in `common_terms`
   next constant int := (select coalesce(max(b.number) + 1, 0) from blocks b where b.base_id = p_base);
   size constant int := block_size();
   total constant bigint := (select b.passages from bases b where b.id = p_base);
@@ -130,25 +147,38 @@ begin
     select p.term, p.place, p.frequency * average / p.length + p.titled * 0.5 as weight from posting p
     union all
     select p.low || '*', p.place, p.around * average / p.length + p.around_titled * 0.5 from posting p
-    where is_word(p.low) and (p.around > 0 or p.around_titled > 0)
-  ), weighed as materialized (
-    select g.term, term_weight(p_base, g.term, total) as weight from (select distinct g.term from given g) g
+    where p.around > 0 or p.around_titled > 0
+  ), asked as (
+    select p.term, p.term as low, p.term || chr(1) as high from posting p group by p.term
+    union all -- "offset 0": each beginning once, not each posting, is asked whether it is a word
+    select p.low || '*', p.low, p.low || chr(1114111) from (select distinct p.low from posting p offset 0) p
+    where is_word(p.low)
+  ), weighed as materialized ( -- as `weigh_terms` has it
+    select a.term, case when is_word(a.low) then 0.5 else 1 end -- half for the term, half for all that begins so
+        * ln(1 + (greatest(total - counted.postings, 0) + 0.5::float) / (counted.postings + 0.5)) as weight
+    from asked a left join common_terms common on common.base_id = p_base and common.term = a.term
+    cross join lateral (
+      select coalesce(common.postings, (
+        select count(*) from (
+          select from chunk_terms t where t.base_id = p_base and t.term >= a.low collate "C"
+            and t.term < a.high collate "C" limit many) t)) as postings offset 0) counted
   )
   select p_base, g.term, next,
-    ('{' || string_agg(g.place || ':' || (w.weight * 2.2 * g.weight / (g.weight + 1.2))::real, ',' order by g.place)
+    ('{' || string_agg(g.place || ':' || (w.weight * 2.2 * g.weight / (g.weight + 1.2))::real, ',')
       || '}/' || size)::sparsevec
   from given g join weighed w using (term) group by g.term;
 end $$;
 comment on function add_block is 'Internal: puts the next passages of a base into a block, up to a given one.';
 
 create function block_wanted()
-returns table (base_id uuid, worn boolean, up_to bigint, seen xid8)
+returns table (base_id uuid, worn boolean, up_to bigint, writers text[])
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select b.id, worn.out, p.up_to, p.seen
+  select b.id, worn.out, p.up_to, p.writers
   from bases b left join block_plans p on p.base_id = b.id
   cross join lateral (
-    select coalesce(sum(k.passages), 0) as passages, coalesce(max(k.last), 0) as last, min(k.of) as least
+    select coalesce(sum(k.passages), 0) as passages, coalesce(max(k.last), 0) as last, min(k.of) as least,
+      bool_or(k.emptied) as emptied
     from blocks k where k.base_id = b.id) placed
   cross join lateral (
     select count(*) as passages from (
@@ -161,8 +191,8 @@ as $$
     select coalesce(sum(d.chunks), 0) as passages from renamed_documents r join documents d on d.id = r.document_id
     where r.base_id = b.id) renamed
   cross join lateral (
-    select placed.passages > 0 and (1.25 * b.passages <= counted_passages() or b.passages > 1.5 * placed.least
-      or placed.passages > 1.25 * (b.passages + hidden.passages - late.passages)
+    select placed.passages > 0 and (placed.emptied or 1.25 * b.passages <= counted_passages()
+      or b.passages > 1.5 * placed.least or placed.passages > 1.25 * (b.passages + hidden.passages - late.passages)
       or renamed.passages > 0.25 * placed.passages) as out) worn
   where worn.out or (b.passages > counted_passages() and late.passages = block_size())
   order by b.passages desc
@@ -187,15 +217,14 @@ begin
       delete from blocks b where b.base_id = wanted.base_id;
       delete from block_plans p where p.base_id = wanted.base_id;
       delete from renamed_documents r where r.base_id = wanted.base_id;
-    elsif wanted.up_to is null or wanted.seen > pg_snapshot_xmax(pg_current_snapshot()) then -- from a dump
-      insert into block_plans (base_id, up_to, seen)
-      select wanted.base_id, max(c.id), pg_snapshot_xmax(pg_current_snapshot())
+    elsif wanted.up_to is null then -- those who gave out ids up to `up_to` are seen, or have ended: `writers_in` is later
+      insert into block_plans (base_id, up_to, writers)
+      select wanted.base_id, max(c.id), writers_in(wanted.base_id)
       from (select c.id from documents_chunks c
         where c.base_id = wanted.base_id and c.id > coalesce(blocked_up_to(wanted.base_id), 0)
-        order by c.id limit block_size()) c
-      on conflict (base_id) do update set up_to = excluded.up_to, seen = excluded.seen;
-    elsif pg_snapshot_xmin(pg_current_snapshot()) < wanted.seen then
-      continue; -- somebody who was writing then still is
+        order by c.id limit block_size()) c;
+    elsif wanted.writers && writers_in(wanted.base_id) then
+      continue;
     else
       perform add_block(wanted.base_id, wanted.up_to);
       delete from block_plans p where p.base_id = wanted.base_id;

@@ -19,7 +19,8 @@ as $$
       and (p_filter -> 'media' is null or p_filter -> 'media' ? d.medium)
       and (p_filter ->> 'sender' is null or strpos(folded(d.sender), folded(p_filter ->> 'sender')) > 0)
       and (p_filter -> 'sent_by' is null or d.user_id = (p_filter ->> 'sent_by')::bigint)
-      and (p_filter ->> 'author' is null or strpos(folded(d.author), folded(p_filter ->> 'author')) > 0)
+      and (p_filter ->> 'author' is null
+        or strpos(folded(coalesce(d.author, d.sender)), folded(p_filter ->> 'author')) > 0)
       and exists (
         select from unnest(array[d.published_at, d.created_at]) as dated (at)
         where (p_filter ->> 'since' is null or at >= (p_filter ->> 'since')::timestamptz)
@@ -28,13 +29,14 @@ as $$
 $$;
 comment on function matching_documents is
   'Internal: the documents of the base that a filter lets through; null where there is no filter. Of a document''s own '
-  'day and that of its coming one has to be within since and before: «приказы 2024 года», «что присылали в мае».';
+  'day and that of its coming one has to be within since and before: «приказы 2024 года», «что присылали в мае». Where '
+  'nobody is known to have written it, it is taken for the words of who sent it: a note has no author.';
 
-create function search(p_base text, p_embedding text, p_model text, p_terms text[], p_spellings text, p_filter text,
-  p_limit int)
+create function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text, p_filter text,
+  p_limit int, p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
-  text text, locator jsonb, published_at timestamptz, url text, author text, document_status text, searchable int,
-  progress_total int, similarity double precision, bm25 double precision,
+  text text, locator jsonb, published_at timestamptz, url text, author text, sender text,
+  document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
   rarities double precision[])
 language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
 as $$
@@ -49,11 +51,11 @@ begin
   return query
   with found as (
     select chunk_id, words.score, words.rarities
-    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit)
+    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_shelf, p_near_put)
     full join search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit) words using (chunk_id)
   )
   select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as, c.text, c.locator, d.published_at,
-    d.source_url, d.author, d.status, d.chunks, d.progress_total,
+    d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then nullif(1 - (c.embedding <=> query_vector), 'NaN') end, -- NaN: a vector of zeros
     found.score, found.rarities
   from found
@@ -66,7 +68,8 @@ end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg, each passage once. `similarity` (cosine) is there for all that the vector can '
   'be compared with, `bm25` for those that the words found, with what each term of the question is worth in '
-  '`rarities`. A leg without vector or terms is left out.';
+  '`rarities`. A leg without vector or terms is left out. `p_near` are passages that a copy of the shelf `p_near_shelf` '
+  'up to its place `p_near_put` found nearest; like all others they are looked at in this base alone.';
 
 create function passage(p_base text, p_chunk bigint)
 returns setof passages

@@ -173,6 +173,18 @@ async def test_a_batch_can_be_cancelled_as_a_whole(start: Start) -> None:
             await you.wait_for("Всего 3 документа, в базе 0", 45)  # before the pages could have come
 
 
+async def test_a_file_that_telegram_does_not_hand_out_is_refused_at_once(start: Start, tmp_path: Path) -> None:
+    archive = tmp_path / "архив.zip"
+    with archive.open("wb") as file:
+        file.truncate(21 * 2**20)
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.send_file(archive)
+        refused = await you.wait_for("больше 20.МБ", READ_S)
+    assert "Telegram не отдаёт такие файлы ботам" in refused.text
+    assert "пришлите ссылку" in refused.text
+
+
 @pytest.mark.parametrize("name", ["голос.ogg"])
 async def test_where_no_speech_model_is_set_up_a_recording_says_so(start: Start, tmp_path: Path, name: str) -> None:
     recording = tmp_path / name

@@ -46,6 +46,7 @@ async def fill(anna: Person, you: Person, folder: Path) -> None:
 CASES: tuple[tuple[dict[str, str], set[str]], ...] = (
     ({}, ALL),
     ({"sender": "анна"}, {HERS}),
+    ({"author": "анна"}, {HERS}),  # a note that nobody else has written
     ({"sender": "asker"}, {MINE, FILE}),
     ({"source": "file"}, {FILE}),
     ({"document": "офис"}, {FILE}),
@@ -66,4 +67,11 @@ async def test_the_model_sees_what_the_question_is_limited_to(
             await ask(you, QUERY)
             shown.append((limits, {text for text in ALL if text in llm.requests[-1].last}))
     assert shown == list(CASES)
+    above = {text: llm.requests[-1].last.rpartition(text)[0].rpartition("Document: ")[2] for text in ALL}
+    assert {text: "Sent by: Анна" in heading for text, heading in above.items()} == {
+        HERS: True,
+        MINE: False,
+        FILE: False,
+    }
+    assert all("Sent by: " in heading for heading in above.values())
     assert "Within the limits (until: 2020-01-01) this search found nothing." in llm.requests[-1].last

@@ -69,8 +69,15 @@ async def test_a_link_that_is_kept_as_a_file_is_read(start: Start, tmp_path: Pat
         async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
             await enter(you, "base")
             await you.send_file(write(tmp_path, f"[InternetShortcut]\nURL={web.url('/a')}\n", "Цены.url"))
-            await you.wait_for("✅ Цены.url в базе", READ_S)
+            await you.wait_for("✅ Цены в базе", READ_S)
+            web.replies["/a"] = Reply(body=FARE.format("пятьдесят").encode())
+            await you.say("/docs")
+            await you.press("1", await you.wait_for("Документы: 1"))
+            await you.press("Обновить", await you.wait_for("добавлен"))
+            replaced = await you.wait_for("✅ Цены: заменил", READ_S)
+            await you.say(web.url("/a"))
+            await you.wait_for("уже есть в базе с", READ_S, after=replaced)
             await enter(you, "chat")
             await you.say("Сколько стоит проезд по городу?")
             answer = await you.wait_for("Информация взята из", READ_S)
-    assert "сорок рублей" in answer.text
+    assert "пятьдесят рублей" in answer.text

@@ -117,6 +117,7 @@ class FakeQueue:
         self.hashes: list[str] = []
         self.sizes: list[int | None] = []
         self.editions: list[Edition | None] = []
+        self.reading: Document | None = None  # that the base holds of any known file
         self.parsed: Document | None = None
         self.expected = 0
         self.chunks: dict[int, IndexedChunk] = {}
@@ -170,6 +171,18 @@ class FakeQueue:
         self.editions.append(edition)
         first = self.known_hashes.get(content_hash)
         return None if first is None else PublishedDocument(duplicate_of=first, chunks=1)
+
+    async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
+        """Back into the queue, as a link."""
+        self.waiting.append(
+            replace(
+                document, source=replace(document.source, type=link.type, identifier=link.identifier, lane=link.lane)
+            )
+        )
+
+    async def known_reading(self, document: ClaimedDocument) -> Document | None:
+        """As scripted."""
+        return self.reading
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         """Remembered."""

@@ -101,6 +101,9 @@ class LowerWords:
     def unsure(self, text: str) -> frozenset[str]:
         return frozenset()
 
+    def other_lemmas(self, term: str) -> tuple[str, ...]:
+        return ()
+
 
 @dataclass
 class ReverseReranker:

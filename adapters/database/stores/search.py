@@ -3,8 +3,12 @@
 In: a query as a vector, terms or both. Out: candidates of both legs. Fusing and ordering is work of `rag.retrieval`.
 """
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from adapters.database import rows
-from adapters.database.payloads import iso, json_text, storable, vector_text
+from adapters.database.payloads import iso, json_text, storable, vectors_in_line
+from adapters.database.sketches.mirror import Near
 from adapters.database.transport import Transport
 from domain.ids import BaseId, ChunkId
 from domain.locator import JsonValue
@@ -13,23 +17,36 @@ from rag.records import Candidate, Passage, SearchFilter, SearchQuery, Spelling
 INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a shelf takes a second
 
 
+class Proposals(Protocol):
+    """Knows of large bases what should be looked at."""
+
+    async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
+        """Passages among which the nearest `limit` are; None where that is left to the database."""
+        ...
+
+
 class SearchStore:
     """Meets `rag.ports.PassageSearch`."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, proposals: Proposals | None = None) -> None:
         self._transport = transport
+        self._proposals = proposals
 
     async def search(self, query: SearchQuery) -> list[Candidate]:
         """Up to `query.limit` candidates of each leg, each passage once, in one call of the database."""
+        near = await self._near(query)
         found = await self._transport.call(
             "search",
             p_base=query.base_id,
-            p_embedding=None if query.vector is None else vector_text(query.vector),
+            p_embedding=None if query.vector is None else vectors_in_line([query.vector]),
             p_model=query.model,
             p_terms=[storable(term) for term in query.terms],
             p_spellings=json_text([_spelling_json(spelling) for spelling in query.spellings]),
             p_filter=None if query.only is None else json_text(_filter_json(query.only)),
             p_limit=query.limit,
+            p_near=None if near is None else _numbers_text(near.passages),
+            p_near_shelf=None if near is None else near.shelf,
+            p_near_put=None if near is None else near.put,
         )
         return [rows.candidate(row) for row in found]
 
@@ -42,6 +59,12 @@ class SearchStore:
         """Whether anything in the base can be found."""
         found = await self._transport.call("holds_documents", p_base=base)
         return any(row["holds"] for row in found)
+
+    async def _near(self, query: SearchQuery) -> Near | None:
+        """A filter leaves other passages nearest."""
+        if self._proposals is None or query.vector is None or query.only is not None:
+            return None
+        return await self._proposals.near(query.base_id, query.model, query.vector, limit=query.limit)
 
     async def ensure_index(self) -> bool:
         """Make what large bases need: shelves, counts of words, blocks of terms; True when any was made now.
@@ -56,6 +79,11 @@ class SearchStore:
         while await self._transport.call("ensure_term_blocks", timeout_s=INDEX_S):
             made = True
         return made
+
+
+def _numbers_text(numbers: Sequence[int]) -> str:
+    """As PostgreSQL reads an array; a thousand numbers as a list would each be quoted."""
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:

@@ -23,7 +23,7 @@ from ingestion.records import (
     PublishedDocument,
     Source,
 )
-from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, now
+from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, key_of, now
 
 FILES_HERE = frozenset({SourceType.PATH})
 PLACES = FILES_HERE | {SourceType.LINK, SourceType.SITE}
@@ -53,7 +53,12 @@ class MemoryWork:
         row.batch.revision += 1
         self._tables.served[row.batch.base_id] = now()
         return ClaimedDocument(
-            id=row.id, base_id=row.batch.base_id, lease=row.lease, attempt=row.attempts, source=_as_sent(row)
+            id=row.id,
+            base_id=row.batch.base_id,
+            lease=row.lease,
+            attempt=row.attempts,
+            source=_as_sent(row),
+            is_known=row.source.type is SourceType.FILE and row.chosen and row.content_hash is not None,
         )
 
     def _album_caption(self, row: DocumentRow) -> str | None:
@@ -111,6 +116,22 @@ class MemoryWork:
         row.content_hash = content_hash
         row.size_bytes, row.media_type = size_bytes or row.size_bytes, row.media_type or media_type
         return self._stopped(row)
+
+    async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
+        row = self._held(document)
+        row.source = replace(link, text=row.source.text, url=row.source.url)
+        row.name_key, row.title = key_of(link), link.identifier
+        row.size_bytes = row.media_type = None
+        self._put_back(row)
+
+    async def known_reading(self, document: ClaimedDocument) -> Document | None:
+        row = self._held(document)
+        before = self._tables.ready_before(row)
+        if before is None or before.parsed is None or before.content_hash != row.content_hash:
+            return None
+        blocks = before.blocks
+        is_captioned = blocks[:1] and blocks[0].text == before.source.text
+        return replace(before.parsed, title=before.title, blocks=tuple(blocks[1:] if is_captioned else blocks))
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         row = self._held(document)
@@ -211,6 +232,9 @@ class MemoryWork:
         words = "\n\n".join(filter(None, (known, *own)))
         row.source = replace(row.source, text=words, identifier=twin.source.identifier, title=twin.source.title)
         row.name_key, row.title, row.lineage, row.chosen = twin.name_key, twin.title, twin.lineage, True
+        self._put_back(row)
+
+    def _put_back(self, row: DocumentRow) -> None:
         row.status, row.lease, row.lease_until, row.visible = DocumentStatus.QUEUED, None, None, False
         row.attempts -= 1
         row.batch.revision += 1

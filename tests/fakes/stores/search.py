@@ -66,7 +66,7 @@ def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
     if only is None:
         return True
     published = (row.parsed.published_at if row.parsed else None) or row.source.published_at
-    author = (row.parsed.author if row.parsed else None) or row.source.author or ""
+    author = (row.parsed.author if row.parsed else None) or row.source.author or row.sender or ""
     return (
         (not only.documents or row.id in only.documents)
         and (not only.types or row.source.type in only.types)
@@ -112,6 +112,7 @@ def _passage(number: ChunkId, row: DocumentRow, indexed: IndexedChunk) -> Passag
         published_at=(row.parsed.published_at if row.parsed else None) or row.source.published_at,
         url=row.source.url,
         author=(row.parsed.author if row.parsed else None) or row.source.author,
+        sender=row.sender,
         document_status=row.status,
         searchable=len(row.chunks),
         progress_total=row.total,

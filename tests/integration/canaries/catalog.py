@@ -30,7 +30,7 @@ where p.pronamespace = 'public'::regnamespace and p.proargnames && array['p_base
 order by p.provolatile = 'v', 1
 """
 _SHELF = """
-select name, sketch(%s::extensions.halfvec, edges)::text from vector_shelves where edges <> '{}' and base_id = %s
+select name, sketch(%s::extensions.halfvec, edges)::text, put from vector_shelves where edges <> '{}' and base_id = %s
 """
 _TABLES = """
 select t.table_name, array_agg(c.column_name::text) from information_schema.columns c
@@ -52,10 +52,13 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_highs": lambda canary: [f"{word}~" for word in (canary.word, *WORDS)],
     "p_own": lambda _: [1.0] * 4,
     "p_wide": lambda _: [1.0] * 4,
+    "p_postings": lambda _: [100] * 4,
+    "p_share": lambda _: 1.0,
     "p_hidden": lambda _: [],
     "p_highest": lambda _: 100.0,
-    "p_passages": lambda _: 100,
     "p_allowed": lambda canary: [canary.chunk],
+    "p_chunks": lambda canary: [canary.chunk],
+    "p_near": lambda canary: [canary.chunk],
     "p_beginnings": lambda canary: [canary.word[0]],
     "p_pattern": lambda _: ".",
     "p_spellings": lambda canary: json.dumps([{"term": "нет такого", "beginnings": [canary.word[0]], "pattern": "."}]),
@@ -111,8 +114,14 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
 
 OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
     ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
+    ("search", "p_embedding"): lambda _: (
+        "{" + NORTHWARDS.strip("[]") + "}"
+    ),  # others read a vector, this one its numbers
 }
 """Where a parameter of the same name is something else."""
+
+NO_SHELF: Mapping[str, Argument] = {"p_near_shelf": None, "p_near_put": None}
+"""Of a small base: what somebody found nearest is no use then."""
 
 EVERYWHERE: Mapping[str, Argument] = {"p_filter": None, "p_within": None, "p_allowed": None, "p_name_contains": None}
 """The same questions without a filter."""
@@ -160,7 +169,7 @@ class Catalog:
         parameters, shelf = self.functions[name], self._shelf(caller.base)
         if "p_shelf" in parameters and shelf is None:
             return
-        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(shelf or {})}
+        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(shelf or NO_SHELF)}
         if name in OF_NEXT_MODEL:
             own["p_model"] = NEXT_MODEL
         if not filtered:
@@ -173,7 +182,10 @@ class Catalog:
     def _shelf(self, base: BaseId) -> dict[str, Argument] | None:
         """Where the vectors of the base lie once more, and what is looked for there."""
         found = self.connection.execute(_SHELF, [NORTHWARDS, base]).fetchone()
-        return {"p_shelf": str(found[0]), "p_sketch": str(found[1])} if found else None
+        if found is None:
+            return None
+        name, sketch, put = str(found[0]), str(found[1]), int(found[2])
+        return {"p_shelf": name, "p_sketch": sketch, "p_near_shelf": name, "p_near_put": put}
 
 
 def _given(name: str, part: str, canary: Canary) -> Argument:

@@ -1,4 +1,4 @@
-"""Memory of parsing: it does not grow with the size of a text, a table or a letter."""
+"""Memory of parsing: it does not grow with the size of a text, a table, a document or a letter. Linux: /proc."""
 
 import subprocess
 import sys
@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.ingestion.parsers.packages import letter
+from tests.unit.ingestion.parsers.files import write_docx
+from tests.unit.ingestion.parsers.packages import letter, write_xlsx
 
 PARSING = """
-import resource, sys
+import sys
 from pathlib import Path
 from ingestion.parsers.registry import parse_file
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():  # of this program alone: `ru_maxrss` begins with that of whoever has started it
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0])
 small, large, name = sys.argv[1:]
 parse_file(Path(small), name=name, media_type=None)
 before = peak()
@@ -36,6 +38,34 @@ def _growth_kb(folder: Path, small: bytes, large: bytes, *, name: str) -> int:
 def test_a_long_text_is_not_held_whole(tmp_path: Path, name: str, encoding: str) -> None:
     small, large = (ROW * times for times in (100, 6_000))
     assert _growth_kb(tmp_path, small.encode(encoding), large.encode(encoding), name=name) < MOST_KB
+
+
+@pytest.mark.parametrize(
+    "block", [f"## Раздел\n\n{'в *журнале* ' * 100}\n\n", "- *пункт* [ссылка](x)\n" * 40], ids=["sections", "one list"]
+)
+def test_long_markdown_is_not_held_whole(tmp_path: Path, block: str) -> None:
+    small, large = ((block * times).encode() for times in (20, 4_000_000 // len(block.encode())))
+    assert _growth_kb(tmp_path, small, large, name="книга.md") < MOST_KB
+
+
+@pytest.mark.parametrize("wrap", ["{}", "<w:tbl>{}</w:tbl>"], ids=["paragraphs", "one table"])
+def test_a_long_docx_is_not_held_whole(tmp_path: Path, wrap: str) -> None:
+    run = '<w:r><w:rPr><w:sz w:val="24"/></w:rPr><w:t>в журнале </w:t></w:r>'
+    line = f"<w:p>{run * 9}</w:p>" if wrap == "{}" else f"<w:tr><w:tc><w:p>{run * 9}</w:p></w:tc></w:tr>"
+    small, large = (
+        write_docx(tmp_path / "f.docx", wrap.format(line * times)).read_bytes()
+        for times in (10, 7_000_000 // len(line.encode()))
+    )
+    assert _growth_kb(tmp_path, small, large, name="книга.docx") < MOST_KB
+
+
+def test_the_shared_texts_of_a_workbook_take_little_more_than_their_letters(tmp_path: Path) -> None:
+    def book(texts: int) -> bytes:
+        shared = [f"запись в журнале {number}" for number in range(texts)]
+        row = '<sheetData><row r="1"><c t="s"><v>0</v></c></row></sheetData>'
+        return write_xlsx(tmp_path / "f.xlsx", {"Лист": row}, shared=shared).read_bytes()
+
+    assert _growth_kb(tmp_path, book(100), book(400_000), name="журнал.xlsx") < MOST_KB
 
 
 def test_attachments_are_not_held(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ingestion.parsers.process import ParseProcess
 from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
+from tests.unit.ingestion.parsers.packages import write_odf
 from tests.waiting import until
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -184,7 +185,7 @@ async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> 
 
 
 async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
-    heavy = write_docx(tmp_path / "heavy.docx", p("x") * 500_000)
+    heavy = write_odf(tmp_path / "heavy.odt", "text", "<text:p>x</text:p>" * 1_000_000)  # it is held as a tree
     async with ParseProcess(timeout_s=300, memory_mb=200) as parser:
         assert await _code(parser.parse(_fetched(heavy), progress_of(FakeQueue()))) is FailureCode.FILE_TOO_HEAVY
         assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"

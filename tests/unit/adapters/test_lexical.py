@@ -78,6 +78,15 @@ def test_a_word_with_a_hyphen_that_no_dictionary_has_may_be_mistyped() -> None:
     assert "ктото" not in ANALYZER.unsure("кто-то")
 
 
+@pytest.mark.parametrize(
+    ("term", "others"),
+    [("корм", ("корма",)), ("сталь", ("стать",)), ("срок", ()), ("подключить", ()), ("disk", ()), ("pg-15", ())],
+)
+def test_a_word_says_as_what_its_forms_are_counted(term: str, others: tuple[str, ...]) -> None:
+    assert ANALYZER.other_lemmas(term) == others
+    assert all(other not in ANALYZER.terms(term) for other in others)
+
+
 def test_single_letters_punctuation_and_stop_words_are_left_out() -> None:
     assert ANALYZER.terms("Что это такое — в г. Москве?") == ("такой", "москва")
 

@@ -1,6 +1,7 @@
 """Blocks of large bases: words find the same as without them; what comes and leaves, when they are made anew."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,12 +11,16 @@ import pytest
 from adapters.database.stores.search import SearchStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId, UserId
+from ingestion.records import ClaimedDocument
 from rag.records import SearchFilter
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import ask, claim_new, find, indexed, open_base, publish
 from tests.integration.adapters.database.stores.test_functions import set_number
 
 SIZE = 20  # passages; more is a large base, so many are a block
+ONE_CHUNK = json.dumps(
+    {"chunks": [{"ordinal": 0, "text": "", "span_start": 0, "span_end": 0, "locator": {}, "length": 0, "model": ""}]}
+)
 COUNTED = "select passages, last = (select max(chunk_id) from block_places) from blocks order by number"
 
 
@@ -51,10 +56,10 @@ async def scores(stores: DatabaseStores, base: BaseId, words: str, *, limit: int
 
 
 @contextmanager
-def somebody_writing(database_url: str) -> Iterator[psycopg.Connection]:
-    """A transaction that has written something and has not ended."""
+def somebody_writing(database_url: str, held: ClaimedDocument) -> Iterator[psycopg.Connection]:
+    """A transaction that has written a passage and has not ended."""
     with psycopg.connect(database_url) as connection:
-        connection.execute("create temporary table written (id int)")
+        connection.execute("select * from add_chunks(%s, %s, %s, '{}')", [held.id, held.lease, ONE_CHUNK])
         yield connection
 
 
@@ -86,6 +91,19 @@ async def test_no_more_come_than_are_asked_for_and_the_best(transport: Transport
     base = await large_base(stores, transport)
     every = sorted((await scores(stores, base, "номер2 диск")).values(), reverse=True)
     assert sorted((await scores(stores, base, "номер2 диск", limit=4)).values(), reverse=True) == every[:4]
+
+
+async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    for number in range(5, 9):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    assert ask(database_url, "select unblocked_share(id) from bases") == [(pytest.approx((54 - SIZE) / 54),)]
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        last = connection.execute("select blocked_up_to(%s)", [base]).fetchone()
+        for share, found in ((1, 6), (0.1, 34)):
+            rows = connection.execute(_WITH_A_FREQUENT_WORD, [base, share, *(last or ())])
+            assert len(rows.fetchall()) == found
 
 
 async def test_what_left_takes_no_places(transport: Transport) -> None:
@@ -128,7 +146,7 @@ async def test_enough_more_passages_are_another_block(transport: Transport, data
 async def test_a_passage_that_is_being_written_is_waited_for(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base = await open_base(stores)
-    with somebody_writing(database_url) as writing:
+    with somebody_writing(database_url, await claim_new(stores, base)) as writing:
         for number in range(5):
             await publish(stores, base, *texts(number), name=f"{number}")
         await make_blocks(transport)
@@ -136,6 +154,24 @@ async def test_a_passage_that_is_being_written_is_waited_for(transport: Transpor
         writing.rollback()
     await make_blocks(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
+
+
+async def test_who_writes_in_another_base_is_not_waited_for(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    other = await open_base(stores, UserId(202))
+    with somebody_writing(database_url, await claim_new(stores, other)):
+        await large_base(stores, transport)
+        assert ask(database_url, COUNTED) == [(SIZE, True)]
+
+
+async def test_who_renames_is_waited_for_too(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await open_base(stores)
+    document = await publish(stores, base, "запись")
+    with psycopg.connect(database_url) as renaming:
+        renaming.execute("select * from rename_document(%s, %s, 'смета', null, '{}')", [base, document])
+        assert ask(database_url, "select cardinality(writers_in(id)) from bases") == [(1,)]
+    assert ask(database_url, "select cardinality(writers_in(id)) from bases") == [(0,)]
 
 
 async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport, database_url: str) -> None:
@@ -185,13 +221,13 @@ async def test_blocks_are_not_made_for_ever_of_what_may_not_be_seen(transport: T
     assert len(await scores(stores, base, "запись")) == 30
 
 
-async def test_what_another_server_planned_is_planned_anew(transport: Transport, database_url: str) -> None:
+async def test_who_wrote_on_another_server_is_not_waited_for(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base = await open_base(stores)
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
     ask(database_url, "select * from ensure_term_blocks()")
-    assert ask(database_url, "update block_plans set seen = '999999999999' returning up_to > 0") == [(True,)]
+    assert ask(database_url, "update block_plans set writers = '{99/99}' returning up_to > 0") == [(True,)]
     await make_blocks(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
 
@@ -222,6 +258,33 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
     assert await scores(stores, base, "запись") == {}
 
 
+async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
+    transport: Transport, database_url: str
+) -> None:
+    stores = DatabaseStores(transport)
+    base = await large_base(stores, transport)
+    await stores.library.clean_base(base)
+    for number in range(5):
+        await publish(stores, base, *texts(number), name=f"{number}")
+    assert ask(database_url, "select blocked_up_to(id) from bases") == [(None,)]
+    before = await scores(stores, base, "запись номер3")
+    await make_blocks(transport)
+    assert ask(database_url, COUNTED) == [(SIZE, True)]
+    assert ask(database_url, "select count(*) from block_places p where not exists (" + _HELD + ")") == [(0,)]
+    assert before == pytest.approx(await scores(stores, base, "запись номер3"), rel=1e-5)
+
+
+async def test_passages_of_other_bases_are_not_passed_over(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    await publish(stores, await open_base(stores, UserId(202)), "чужое")
+    ask(database_url, _MANY_MORE)
+    base = await large_base(stores, transport)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("vacuum analyze documents_chunks")
+        plan = connection.execute(_LATER, [base]).fetchall()
+    assert not any("Removed by Filter" in line for (line,) in plan)
+
+
 async def test_two_large_bases_keep_to_themselves(transport: Transport) -> None:
     stores = DatabaseStores(transport)
     bases = [await large_base(stores, transport, UserId(user)) for user in (101, 202)]
@@ -233,3 +296,15 @@ async def test_two_large_bases_keep_to_themselves(transport: Transport) -> None:
 
 
 _HELD = "select from documents_chunks c where c.id = p.chunk_id"
+_MANY_MORE = """
+insert into documents_chunks (base_id, document_id, ordinal, text, span_start, span_end, length, model)
+select c.base_id, c.document_id, n, c.text, 0, 1, 1, c.model from documents_chunks c, generate_series(1, 5000) n
+returning id
+"""
+_LATER = """
+explain analyze select from documents_chunks c where c.base_id = %s and c.id > 0 order by c.id limit 20
+"""  # as `block_wanted` counts them
+_WITH_A_FREQUENT_WORD = """
+select * from search_postings(%s, '{номер8,запис}', '{номер8,запис}', '{номер8\x01,записю}', '{1,1}', '{1,1}',
+  '{9000,90000}', %s, %s, '{}', null, 40)
+"""  # nine passages in ten stand in blocks, it says, or none

@@ -9,6 +9,7 @@ import pytest
 from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import UserId
 from ingestion.errors import LeaseLost
+from ingestion.intake import link_of
 from ingestion.ports import WorkQueue
 from ingestion.records import ClaimedDocument, Failure, Source
 from tests.integration.adapters.database.stores.material import (
@@ -33,6 +34,8 @@ UNDER_A_LEASE: dict[str, Callable[[WorkQueue, ClaimedDocument], Awaitable[object
     "renew": lambda work, held: work.renew(held, lease_s=LEASE_S),
     "report": lambda work, held: work.report(held, status=DocumentStatus.PARSING, done=1, total=2),
     "record_content": lambda work, held: work.record_content(held, content_hash="00"),
+    "become_link": lambda work, held: work.become_link(held, link=link_of("https://site.example/a")),
+    "known_reading": lambda work, held: work.known_reading(held),
     "store_blocks": lambda work, held: work.store_blocks(held, parsed=parsed("слова"), chunks=1),
     "keep_chunks": lambda work, held: work.keep_chunks(held, model=MODEL, digests=[]),
     "give_back": lambda work, held: work.give_back(held),

@@ -1,7 +1,8 @@
 """What comes of a document once more: read anew in vain, deleted meanwhile, sent twice, or one of an album."""
 
-from domain.documents import Choice, DocumentStatus
+from domain.documents import Choice, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId
+from ingestion.intake import link_of
 from ingestion.records import Failure
 from tests.integration.adapters.database.stores.material import (
     Stores,
@@ -139,6 +140,52 @@ async def test_what_is_written_under_a_known_file_is_kept_with_it(stores: Stores
     card = await card_of(stores, base, old)
     assert (card.version, dict(card.error_params)) == (2, {"captioned": True})
     assert list(await find(stores, base, "пункт")) == ["пункт"]
+
+
+async def test_what_was_read_in_a_known_file_is_there_for_its_next_version(stores: Stores) -> None:
+    base = await open_base(stores)
+    old = await claim_source(stores, base, file("Договор.pdf", caption="Аренда"))
+    assert (old.is_known, await stores.work.known_reading(old)) == (False, None)
+    await read(stores, old, "Аренда", "пункт")  # the words under it come first
+    again, _ = await read_source(stores, base, file("копия.pdf", caption="Дача"), "Аренда", "пункт")
+    held = await claim(stores, again)
+    known = await stores.work.known_reading(held)
+    assert held.is_known
+    assert known is not None
+    assert [(block.text, block.locator.page) for block in known.blocks] == [("пункт", 1)]
+    assert (known.title, known.pages, known.pages_without_text, known.language) == ("Договор.pdf", 3, (2,), "ru")
+
+
+async def test_what_takes_the_place_of_another_file_has_been_read_by_nobody(stores: Stores) -> None:
+    base = await open_base(stores)
+    _, new = await ask(stores, base)
+    assert await stores.library.choose(base, new, Choice.REPLACE)
+    assert await stores.work.known_reading(await claim(stores, new)) is None
+
+
+async def test_a_link_that_came_as_a_file_is_known_as_a_link(stores: Stores) -> None:
+    base = await open_base(stores)
+    first, _ = await read_source(stores, base, PAGE, "правила")
+    held = await claim_source(stores, base, file("Правила.url", caption="прочесть"))
+    await stores.work.become_link(held, link=link_of(PAGE.identifier))
+    again = await claim(stores, held.id)
+    source = again.source
+    assert (source.type, source.identifier, source.text) == (SourceType.LINK, PAGE.identifier, "прочесть")
+    assert (source.file_id, source.title, again.attempt, again.is_known) == (None, None, 1, False)
+    assert (await read(stores, again, "новые правила")).duplicate_of is None
+    card = await card_of(stores, base, first)
+    assert (card.id, card.version, card.source_type) == (held.id, 2, SourceType.LINK)
+    assert await refresh(stores, base, held.id)
+
+
+async def test_a_link_that_came_as_a_file_waits_in_the_lane_of_what_it_leads_to(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_source(stores, base, file("Лекция.url"))
+    await stores.work.become_link(held, link=link_of("https://www.youtube.com/watch?v=x"))
+    assert await stores.work.claim(worker="a worker", lease_s=60, lanes=[Lane.QUICK]) is None
+    taken = await stores.work.claim(worker="a worker", lease_s=60, lanes=[Lane.LONG])
+    assert taken is not None
+    assert taken.id == held.id
 
 
 async def test_of_three_files_that_come_together_the_words_under_each_are_kept(stores: Stores) -> None:

@@ -14,6 +14,7 @@ from tests.integration.adapters.database.stores.material import (
     ANNA,
     EAST,
     NORTH,
+    SENDER,
     Stores,
     claim,
     claim_new,
@@ -172,7 +173,8 @@ async def test_a_filter_leaves_other_documents_out_of_both_legs(stores: Stores) 
         pytest.param(SearchFilter(sent_by=UserId(0)), False, id="nobody's number"),
         pytest.param(SearchFilter(since=LONG_AGO), True, id="since long ago"),
         pytest.param(SearchFilter(before=LONG_AGO), False, id="before long ago"),
-        pytest.param(SearchFilter(author="Иван"), False, id="nobody signed it"),
+        pytest.param(SearchFilter(author="Николай"), False, id="nobody signed it"),
+        pytest.param(SearchFilter(author="петр"), True, id="what nobody signed is of who sent it"),
         pytest.param(SearchFilter(), True, id="nothing asked"),
     ],
 )
@@ -180,6 +182,17 @@ async def test_a_filter_knows_type_sender_author_and_date(stores: Stores, only: 
     base = await open_base(stores)
     await publish(stores, base, "кот")
     assert bool(await find(stores, base, "кот", only=only)) is passes
+
+
+async def test_a_passage_says_who_wrote_and_who_sent_it(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = await claim_new(stores, base)
+    signed = replace(parsed("кот"), author="Николай")
+    await stores.work.publish(held, chunks=1, last=[indexed(0, "кот")], parsed=signed)
+    passage = (await find(stores, base, "кот"))["кот"].passage
+    assert (passage.author, passage.sender) == ("Николай", SENDER)
+    assert await stores.search.passage(base, passage.chunk_id) == passage
+    assert await find(stores, base, "кот", only=SearchFilter(author=SENDER)) == {}, "signed by another"
 
 
 @pytest.mark.parametrize(

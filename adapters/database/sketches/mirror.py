@@ -1,0 +1,162 @@
+"""A copy of each shelf in this process, kept fresh in the background.
+
+In: shelves, as the database lists and gives them. Out: for a query vector the passages that are nearest by their
+sketches, with the shelf and the place up to which it was copied, by which the database sees whether anything was put
+there since. A base without a whole copy gives none, and is searched in the database alone: nothing is ever missing
+because of a copy, it only saves time.
+"""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+
+from adapters.database.errors import DatabaseAway, DatabaseError
+from domain.ids import BaseId
+
+if TYPE_CHECKING:
+    from adapters.database.sketches.scanning import Sketches
+
+log = structlog.get_logger()
+
+REFRESH_S = 15.0
+"""Until then a base whose shelf has grown is searched in the database alone."""
+
+ROWS_A_STEP = 500  # of ten passages: a megabyte, which holds up nobody
+OUTDATED_SHARE = 1.5  # of what is on the shelf: a copy that holds more is mostly of what has left
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf:
+    """What the database says about one."""
+
+    base_id: BaseId
+    name: str
+    model: str  # that made the vectors
+    edges: Sequence[Sequence[float]]  # where their numbers are cut into bits
+    passages: int
+    put: int  # the place of its last row
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShelfRows:
+    """Some rows of a shelf."""
+
+    last: int  # the place of the last of them
+    passages: Sequence[int]
+    sketches: str  # one after the other, base64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """What a copy proposes."""
+
+    passages: Sequence[int]
+    shelf: str
+    put: int
+
+
+class Shelves(Protocol):
+    """Where shelves come from. Both raise DatabaseAway and DatabaseError."""
+
+    async def shelves(self, *, size: int) -> list[Shelf]:
+        """Those of as many bases as fit into `size` bytes."""
+        ...
+
+    async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
+        """Up to `limit` rows behind the place `after`; None at the end, and where the shelf is gone."""
+        ...
+
+
+@dataclass(kw_only=True)
+class _Copy:
+    shelf: Shelf
+    put: int = 0  # copied up to there
+    sketches: "Sketches"
+
+    def near(self, vector: Sequence[float], limit: int) -> Near:
+        from adapters.database.sketches.scanning import sketch_of
+
+        put = self.put  # first: what is added meanwhile may or may not be among what is found
+        passages = self.sketches.nearest(sketch_of(vector, self.shelf.edges), effort(len(self.sketches), limit))
+        return Near(passages=passages, shelf=self.shelf.name, put=put)
+
+
+class ShelfMirror:
+    """Meets `adapters.database.stores.search.Proposals`. `size` is in bytes; 0 for no copies."""
+
+    def __init__(self, shelves: Shelves, *, size: int) -> None:
+        self._shelves = shelves
+        self._size = size
+        self._copies: dict[BaseId, _Copy] = {}
+
+    async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
+        """What should be looked at for the nearest `limit`; None where there is no whole copy for this model."""
+        copy = self._copies.get(base)
+        if copy is None or copy.shelf.model != model or copy.put < copy.shelf.put:
+            return None
+        return await asyncio.to_thread(copy.near, vector, limit)
+
+    async def refresh(self) -> None:
+        """Copy what has come. Raises DatabaseAway, DatabaseError."""
+        present = await self._shelves.shelves(size=self._size) if self._size else []
+        self._copies = {shelf.base_id: await self._copy_of(shelf) for shelf in present}
+        for copy in self._copies.values():
+            await self._complete(copy)
+
+    @asynccontextmanager
+    async def kept_fresh(self) -> AsyncIterator[None]:
+        """Copies are made and refreshed while the context is open."""
+        task = asyncio.create_task(self._refresh_forever())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _refresh_forever(self) -> None:
+        while self._size:
+            try:
+                await self.refresh()
+            except (DatabaseAway, DatabaseError) as exc:  # searches go without, and say themselves what they lack
+                log.warning("shelves_not_copied", reason=str(exc))
+            await asyncio.sleep(REFRESH_S)
+
+    async def _copy_of(self, shelf: Shelf) -> _Copy:
+        """The one there is, if it can go on, or an empty one."""
+        held = self._copies.get(shelf.base_id)
+        if held and held.shelf.name == shelf.name and len(held.sketches) <= OUTDATED_SHARE * shelf.passages:
+            return _Copy(shelf=shelf, put=held.put, sketches=held.sketches)
+        sketches = await asyncio.to_thread(_no_sketches, shelf)
+        return _Copy(shelf=shelf, sketches=sketches)
+
+    async def _complete(self, copy: _Copy) -> None:
+        if copy.put == copy.shelf.put:
+            return
+        while copy.put < copy.shelf.put:
+            rows = await self._shelves.rows(copy.shelf.base_id, copy.shelf.name, after=copy.put, limit=ROWS_A_STEP)
+            if rows is None:  # taken away meanwhile, or what was put last has left again
+                copy.put = copy.shelf.put
+                break
+            await asyncio.to_thread(copy.sketches.add, rows.passages, b64decode(rows.sketches))
+            copy.put = rows.last
+        log.info("shelf_copied", base=copy.shelf.base_id, passages=len(copy.sketches))
+
+
+def effort(held: int, limit: int) -> int:
+    """Of how many passages the vectors are to be compared for the nearest `limit`, as `search_vectors` has it (000400):
+    of 50,000 passages the best 300 by 1,024 bits hold .998 of the nearest thirty, of 500,000 the best 700."""
+    return max(10 * limit, 300 + min(held // 500, 150 + held // 2000))
+
+
+def _no_sketches(shelf: Shelf) -> "Sketches":
+    from adapters.database.sketches.scanning import (
+        Sketches,
+    )  # numpy takes a tenth of a second, and most hosts have no large base
+
+    return Sketches(size=-(-sum(map(len, shelf.edges)) // 8))

@@ -1,0 +1,188 @@
+"""Copies of shelves over both transports: with one a search finds what it finds without, and never anything else."""
+
+from random import Random
+
+import psycopg
+import pytest
+
+from adapters.database.sketches.mirror import Near, ShelfMirror
+from adapters.database.stores.search import SearchStore
+from adapters.database.stores.shelves import ShelfStore
+from adapters.database.transport import Transport
+from domain.ids import BaseId, DocumentId
+from rag.records import SearchFilter, SearchQuery
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import (
+    MODEL,
+    ask,
+    claim_new,
+    hash_of,
+    indexed,
+    parsed,
+)
+from tests.integration.adapters.database.stores.test_functions import set_number
+
+LIMIT = 20  # passages; more is a large base
+SIZE = 2**20
+NEAREST = 5
+chance = Random(7)
+
+
+@pytest.fixture(autouse=True)
+def small_is_large(database_url: str) -> None:
+    set_number(database_url, "exact_scan_limit", LIMIT)
+
+
+def some_vector() -> list[float]:
+    return [chance.gauss(0, 1) for _ in range(40)]
+
+
+async def publish_scattered(stores: DatabaseStores, base: BaseId, name: str, count: int) -> DocumentId:
+    """A ready document whose passages lie anywhere."""
+    held = await claim_new(stores, base, name)
+    texts = [f"{name} {number}" for number in range(count)]
+    assert await stores.work.record_content(held, content_hash=hash_of(*texts)) is None
+    await stores.work.store_blocks(held, parsed=parsed(*texts, title=name), chunks=count)
+    chunks = [indexed(number, text, vector=some_vector()) for number, text in enumerate(texts)]
+    await stores.work.add_chunks(held, chunks=chunks)
+    await stores.work.publish(held, chunks=count)
+    return held.id
+
+
+class Copied:
+    """A base whose shelf is copied, searched with the copy and without."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.stores = DatabaseStores(transport)
+        self.mirror = ShelfMirror(ShelfStore(transport), size=SIZE)
+        self.with_copy = SearchStore(transport, self.mirror)
+        self.without = SearchStore(transport)
+        self.base = BaseId("")
+        self.documents: list[DocumentId] = []
+
+    async def fill(self, *, name: str = "своя", documents: int = 5) -> None:
+        self.base = await self.stores.people.open_named_base(name)
+        self.documents = [
+            await publish_scattered(self.stores, self.base, f"документ{number}", 12) for number in range(documents)
+        ]
+        assert await self.without.ensure_index()
+        await self.mirror.refresh()
+
+    async def finds_the_same(self, *, only: SearchFilter | None = None) -> None:
+        for _ in range(5):
+            query = SearchQuery(
+                base_id=self.base, vector=some_vector(), model=MODEL, terms=(), limit=NEAREST, only=only
+            )
+            expected = await self.without.search(query)
+            assert await self.with_copy.search(query) == expected
+            assert len(expected) == NEAREST
+
+
+@pytest.fixture
+async def copied(transport: Transport) -> Copied:
+    copied = Copied(transport)
+    await copied.fill()
+    return copied
+
+
+async def proposed(copied: Copied, base: BaseId) -> Near | None:
+    return await copied.mirror.near(base, MODEL, some_vector(), limit=NEAREST)
+
+
+async def test_a_search_finds_the_same_with_a_copy(copied: Copied) -> None:
+    near = await proposed(copied, copied.base)
+    assert near
+    assert len(near.passages) == 60
+    await copied.finds_the_same()
+    await copied.finds_the_same(only=SearchFilter(documents=tuple(copied.documents[:3])))
+
+
+async def test_the_copy_proposes_by_the_same_sketches(copied: Copied, database_url: str) -> None:
+    vector = some_vector()
+    sketched = "select id, sketch(c.embedding, s.edges)::text from documents_chunks c, vector_shelves s"
+    asked = f"select sketch('{[*vector, *[0.0] * (1024 - len(vector))]}', s.edges)::text from vector_shelves s"
+    ((bits,),) = ask(database_url, asked)
+    differing = {
+        passage: sum(mine != theirs for mine, theirs in zip(str(bits), str(theirs), strict=True))
+        for passage, theirs in ask(database_url, sketched)
+    }
+    (copy,) = copied.mirror._copies.values()
+    from adapters.database.sketches.scanning import sketch_of
+
+    best = copy.sketches.nearest(sketch_of(vector, copy.shelf.edges), 10)
+    assert sorted(differing[passage] for passage in best) == sorted(differing.values())[:10]
+
+
+async def test_what_came_and_left_since_is_told_from_what_is_there(copied: Copied) -> None:
+    await publish_scattered(copied.stores, copied.base, "потом", 12)
+    await copied.finds_the_same()  # beside the shelf
+    await copied.stores.library.delete(copied.base, copied.documents[0])
+    await copied.finds_the_same()
+    assert await copied.without.ensure_index()
+    await copied.finds_the_same()  # on the shelf, and not in the copy
+    await copied.mirror.refresh()
+    await copied.finds_the_same()
+    for document in copied.documents[1:4]:
+        await copied.stores.library.delete(copied.base, document)
+    await copied.finds_the_same()  # most of what is proposed has left
+
+
+async def test_a_base_moved_to_another_shelf_is_searched_there(copied: Copied, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("delete from vector_shelves")
+    await copied.finds_the_same()
+    assert await copied.without.ensure_index()
+    await copied.finds_the_same()
+    await copied.mirror.refresh()
+    await copied.finds_the_same()
+
+
+async def test_what_is_proposed_is_looked_at_in_one_s_own_base_alone(copied: Copied, transport: Transport) -> None:
+    stranger = Copied(transport)
+    await stranger.fill(name="чужая")
+    await copied.mirror.refresh()
+    theirs, own = await proposed(stranger, stranger.base), await proposed(copied, copied.base)
+    assert theirs
+    assert own
+
+    wicked = Near(passages=[*theirs.passages, *own.passages[:1]], shelf=own.shelf, put=own.put)
+
+    class Wicked:
+        async def near(self, base: BaseId, model: str | None, vector: object, *, limit: int) -> Near:
+            return wicked
+
+    query = SearchQuery(base_id=copied.base, vector=some_vector(), model=MODEL, terms=(), limit=NEAREST)
+    found = await SearchStore(transport, Wicked()).search(query)
+    assert found == await copied.without.search(query)
+
+
+async def test_a_shelf_is_read_in_its_own_base_alone(copied: Copied, transport: Transport) -> None:
+    stranger = Copied(transport)
+    await stranger.fill(name="чужая")
+    shelves = ShelfStore(transport)
+    by_base = {shelf.base_id: shelf for shelf in await shelves.shelves(size=SIZE)}
+    assert await shelves.rows(copied.base, by_base[stranger.base].name, after=0, limit=10) is None
+    assert await shelves.rows(stranger.base, by_base[stranger.base].name, after=0, limit=10)
+
+
+async def test_as_many_shelves_are_listed_as_fit_the_smallest_first(copied: Copied, transport: Transport) -> None:
+    larger = Copied(transport)
+    await larger.fill(name="чужая", documents=6)
+    shelves = ShelfStore(transport)
+    listed = await shelves.shelves(size=SIZE)
+    sizes = [shelf.passages for shelf in listed]
+    assert sizes == sorted(sizes)
+    bytes_of_first = sizes[0] * (8 + sum(map(len, listed[0].edges)) // 8)
+    assert await shelves.shelves(size=bytes_of_first) == listed[:1]
+    assert await shelves.shelves(size=bytes_of_first - 1) == []
+
+
+async def test_a_copy_is_made_in_steps(copied: Copied) -> None:
+    shelves = copied.mirror._shelves
+    ((base, copy),) = [(base, copy) for base, copy in copied.mirror._copies.items() if base == copied.base]
+    after, passages = 0, list[int]()
+    while rows := await shelves.rows(base, copy.shelf.name, after=after, limit=2):
+        assert rows.last > after
+        passages, after = [*passages, *rows.passages], rows.last
+    assert after == copy.shelf.put
+    assert len(passages) == len(set(passages)) == copy.shelf.passages == 60
