@@ -238,7 +238,9 @@ def _with_about(parsed: Document, file: FetchedFile) -> Document:
 
 def _with_source(parsed: Document, source: Source) -> Document:
     """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption.
-    A document's own day goes before that of the message which was forwarded."""
+    A document's own day goes before that of the message which was forwarded; a forwarded post is that message itself,
+    whatever day its text claims."""
+    own = None if source.type is SourceType.NOTE and source.published_at else own_moment(parsed, source)
     title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
     caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None  # of a link that was a file
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
@@ -246,6 +248,6 @@ def _with_source(parsed: Document, source: Source) -> Document:
         parsed,
         title=title or parsed.title,
         author=parsed.author or source.author,
-        published_at=parsed.published_at or own_moment(parsed, source) or source.published_at,
+        published_at=parsed.published_at or own or source.published_at,
         blocks=joined(opening, parsed.blocks),
     )

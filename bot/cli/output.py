@@ -74,6 +74,7 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         "kind": answer.kind.value,
         "choices": list(answer.choices),
         "cut": answer.cut,
+        "passages": answer.passages,
         "in_other_language": answer.in_other_language,
         "model": answer.model,
         "model_calls": answer.usage.calls,

@@ -222,8 +222,9 @@ class AnswerWriter:
     def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
         evidence = _evidence(assignment, prompt, today=self._today())
         remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
-        leaked = rules_shown(shown.text, prompt.rules)
-        return (*remarks, *leaked, *misdated(whole_sentences(shown.text), assignment.facts.conflicts))
+        whole = whole_sentences(shown.text)
+        own = (*wrong_sums(whole), *rules_shown(shown.text, prompt.rules))
+        return (*remarks, *own, *misdated(whole, assignment.facts.conflicts))
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """What was shown stays, with the passages below it, which may hold the rest. Without a mark so far its sources

@@ -69,7 +69,12 @@ def clock_times(plain: str) -> Iterator[ClockTime]:
 def times_named(plain: str) -> frozenset[tuple[int, int]]:
     """Hours (0 to 11) and minutes of all times of the text."""
     in_words = {(each.hour, each.minute) for each in clock_times(plain)}
-    return frozenset(in_words | {(int(hour) % HOURS, int(minute)) for hour, minute in _IN_DIGITS.findall(plain)})
+    return frozenset(in_words | {(hour % HOURS, minute) for hour, minute, _ in digital_times(plain)})
+
+
+def digital_times(plain: str) -> Iterator[tuple[int, int, re.Match[str]]]:
+    """Hours (0 to 24) and minutes of those in digits, and where they stand: 8:30, «8.30», «8 ч 30»."""
+    return ((int(match[1]), int(match[2]), match) for match in _IN_DIGITS.finditer(plain))
 
 
 def _time(match: re.Match[str], hour: int, minutes: int) -> ClockTime:

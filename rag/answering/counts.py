@@ -14,7 +14,7 @@ _LISTED_IN_LINE = re.compile(r":([^:\n]+?)(?:[.!?;](?:\s|$)|$)", re.MULTILINE)
 _SEPARATOR = re.compile(r"[,;]\s+(?:и|а также|and)\s+|[,;]\s+|\s+(?:и|and)\s+")
 # «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers
 _REMAINDER = re.compile(
-    r"^\W*(?:и |and )?(?:(?:ещё|еще)\s+(\d{1,4})(?:\s+из\s+(\d{1,4}))?|(\d{1,4}) more(?:\s+of\s+(\d{1,4}))?)"
+    r"^[^\w\n]*(?:и |and )?(?:(?:ещё|еще)\s+(\d{1,4})(?:\s+из\s+(\d{1,4}))?|(\d{1,4}) more(?:\s+of\s+(\d{1,4}))?)"
     r"\b[^\d\n]{0,60}$",
     re.MULTILINE | re.IGNORECASE,
 )

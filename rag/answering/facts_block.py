@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from domain.documents import SourceType
 from domain.locator import Locator
 from rag.execution.facts import Fact, FactKind
+from rag.persons import person_name
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
@@ -38,13 +39,6 @@ _KIND_LINES = {
     FactKind.VALUE: "Worked out by the program",
 }
 _MIN_CUT_TOKENS = 50  # less than that of a first passage is not worth a model call
-_NAME_CHARS = 100  # of an author or a sender: a channel's title and a signature have no more
-# What programs write into files whose user never told a name.
-_NOBODY = re.compile(
-    r"(?:(?:microsoft |ms )?office )?user|windows user|user name|users|(?:администратор|пользователь)(?: windows)?"
-    r"|admin(?:istrator)?|author|автор|unknown|неизвестн\w+|anonymous|python-docx|openpyxl|apache poi|root|owner|pc|пк",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,19 +116,13 @@ def _place(passage: Passage) -> list[str]:
         "Time": _time(locator),
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
-        "Author": _person(passage.author),
-        "Sent by": _person(passage.sender) if passage.sender != passage.author else "",
+        "Author": person_name(passage.author),
+        "Sent by": person_name(passage.sender) if passage.sender != passage.author else "",
         "Date": passage.published_at.date().isoformat() if passage.published_at else "",
     }
     document = f"Document: {_one_line(passage.title or passage.source_identifier)}"
     named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
     return [f"{document} ({_source(passage)})", *named]
-
-
-def _person(name: str | None) -> str:
-    """Nothing for what is no name: answers would give «Microsoft Office User» as who wrote it."""
-    plain = _one_line(name or "")
-    return "" if _NOBODY.fullmatch(plain) else plain[:_NAME_CHARS]
 
 
 def _source(passage: Passage) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from rag.answering.clock import clock_times, times_named
+from rag.answering.clock import clock_times, digital_times, times_named
 from rag.answering.numbers import (
     WrittenNumber,
     amounts,
@@ -23,7 +23,7 @@ from rag.answering.numbers import (
     without_places,
     written_numbers,
 )
-from rag.answering.ratios import MANY_NUMBERS, is_borne_out, ratios, ratios_said
+from rag.answering.ratios import MANY_NUMBERS, Ratio, is_belied, is_borne_out, ratios, ratios_said
 from rag.answering.retold import in_parts, retold
 from rag.answering.spoken import in_words
 
@@ -79,6 +79,11 @@ class Known:
         return times_named(self.plain)
 
     @cached_property
+    def digital_times(self) -> frozenset[tuple[int, int]]:
+        """Those in digits, morning and evening apart."""
+        return frozenset((hour, minute) for hour, minute, _ in digital_times(self.plain))
+
+    @cached_property
     def ratios(self) -> frozenset[Decimal]:
         """«Вдвое», «2 раза»."""
         return ratios_said(self.plain)
@@ -87,6 +92,11 @@ class Known:
     def compared(self) -> frozenset[Decimal]:
         """Numbers that an answer may compare: those of points, pages and days among them would bear anything out."""
         return numbers(self.measuring) | {number.value for number in in_words(self.plain)}
+
+    @cached_property
+    def sized(self) -> frozenset[Decimal]:
+        """Those with a unit: among all others (hours of a letter's head) one fits anything."""
+        return _measured(self.measuring)
 
 
 def strange_figures(lines: Sequence[str], known: Known) -> list[str]:
@@ -100,7 +110,7 @@ def strange_figures(lines: Sequence[str], known: Known) -> list[str]:
     shown |= _differences(shown)
     rest = [line for line in folded if line not in sums]
     words = [each for line in rest for each in _strange_words(line, known, shown)]
-    plain = [_without_words(line) for line in rest]
+    plain = [_without_times_and_ratios(line, known) for line in rest]
     return [*_strange_digits(plain, known, shown), *_strange_amounts(plain, known, shown), *words]
 
 
@@ -133,14 +143,34 @@ def _strange_words(line: str, known: Known, shown: frozenset[Decimal]) -> Iterat
     for time in clock_times(line):
         if (time.hour, time.minute) not in known.times:
             yield time.shown
-    for ratio in ratios(line):
-        if ratio.value not in known.ratios and not is_borne_out(ratio, known.compared | shown):
+    claims = [ratio for ratio in ratios(line) if ratio.value not in known.ratios]
+    told = _measured(line) if claims else frozenset()
+    judged: dict[tuple[Decimal, bool], bool] = {}  # a model that goes round in circles claims the same without end
+    for ratio in claims:
+        claim = (ratio.value, ratio.is_rough)
+        if claim not in judged:
+            judged[claim] = _is_borne_out(ratio, told, known, shown)
+        if not judged[claim]:
             yield ratio.shown
 
 
-def _without_words(line: str) -> str:
-    """Without times and ratios in words, whose numbers alone mean nothing."""
+def _is_borne_out(ratio: Ratio, told: frozenset[Decimal], known: Known, shown: frozenset[Decimal]) -> bool:
+    if not is_borne_out(ratio, known.compared | shown):
+        return False
+    return not is_belied(ratio, told=told, known=known.sized | shown)
+
+
+def _measured(text: str) -> frozenset[Decimal]:
+    """So many days or roubles, in the plainest reading."""
+    found = (min(number.readings, key=len) for number in written_numbers(text) if number.is_measured)
+    return frozenset(value for reading in found for value in reading)
+
+
+def _without_times_and_ratios(line: str, known: Known) -> str:
+    """Without those in words, whose numbers alone mean nothing, and without known times: a material may write 8:30 as
+    «08.30», which is a number."""
     spans = [
+        *(at.span() for *time, at in digital_times(line) if ":" in at[0] and tuple(time) in known.digital_times),
         *((time.start, time.end) for time in clock_times(line)),
         *((each.start, each.end) for each in ratios(line)),
     ]

@@ -76,7 +76,7 @@ _MANY = frozenset({"тысяча", "тысячу", "миллион", "милли
 _PLACES = re.compile(
     r"^(?:Page|Slide|Rows): [\d-]+$|^Date: \d{4}-\d\d-\d\d$"
     r"|(?:^Section: | > )\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
-    r"|^[ \t>*_#+•-]*\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
+    r"|^[ \t>*_#+•-]*\d{1,2}(?:\.\d{1,3})*[.)](?=\s)"
     r"|(?:\b(?:пп?\.|ст\.|стр\.|гл\.|пункт\w*|част[ьи]|глав[аеуы]|раздел[аеу]?|приложени\w+|clause|section|article|page|"
     r"chapter|appendix)|№)[ \u00a0]*\d+(?:\.\d+)*(?![\d%])",
     re.MULTILINE | re.IGNORECASE,
@@ -135,12 +135,17 @@ def numbers(text: str) -> frozenset[Decimal]:
 
 def without_places(text: str) -> str:
     """The text without numbers that measure nothing: of points («10. …», «п. 5»), pages and the day of a document."""
-    return _PLACES.sub(" ", text)
+    return _PLACES.sub(lambda place: place[0] if _is_amount_of_its_own(place) else " ", text)
 
 
 def places(text: str) -> str:
     """What `without_places` leaves out."""
     return "\n".join(match[0] for match in _PLACES.finditer(text))
+
+
+def _is_amount_of_its_own(place: re.Match[str]) -> bool:
+    """«Часть 500 рублей», «раздел 5 % скидки»: the word before it is no name of its place."""
+    return is_measure(place.string, place.end(), place.end())
 
 
 def months(text: str) -> frozenset[Decimal]:

@@ -12,6 +12,7 @@ from itertools import permutations
 
 MANY_NUMBERS = 20  # of more than so many, some two stand in any ratio
 NEAR, ROUGHLY = Decimal("0.1"), Decimal("0.35")  # of the ratio: «вдвое», «почти вдвое»
+EXACTLY = Decimal("0.01")
 
 _COUNTS = {
     "полтора": "1.5", "два": "2", "три": "3", "четыре": "4", "пять": "5", "шесть": "6", "семь": "7", "восемь": "8",
@@ -36,7 +37,9 @@ _COUNTED = re.compile(rf"\bв {_COUNT} раза?\b|\b{_COUNT} times {_COMPARED}\
 # What a text may have instead of the word.
 _ALSO = re.compile(rf"\b{_COUNT} (?:раза?|times)\b|\b(\d+)[xх]\b|[xх×](\d+)\b|\b(\d+)-?(?:х-?)?кратн")
 _ALSO_TWO = re.compile(
-    r"\bдважды\b|\bдвойн\w+|\bдву(?:х)?кратн|\bdoubl(?:e|es|ing)\b|\bпол-?(?:стакан|лож|цен|ставк|пачк|чашк|срок|порци|доз|пут|объем)\w*|\bполовин\w*|\bhalf\b|\b1/2\b|½"
+    r"\bдважды\b|\bдвойн\w+|\bдву(?:х)?кратн|\bdoubl(?:e|es|ing)\b|\bполовин\w*|\bhalf\b|\b1/2\b|½"
+    r"|\bпол-?(?:стакан|лож|цен|ставк|пачк|чашк|срок|порци|доз|пут|объем)\w*"
+    r"|\bпополам\b|\b50/50\b|\bдв(?:е|умя) равн\w+ (?:част|дол)|\btwo equal (?:part|share|payment|instal)"
 )
 _ALSO_THREE = re.compile(r"\bтрижды\b|\bтройн\w+|\bтре(?:х)?кратн|\btripl(?:e|es|ing)\b|\bтреть\w*|\bтрети\b|\b1/3\b")
 _PER_CENT = re.compile(r"\b([1-9]\d{0,3}) ?(?:%|процент|per ?cent)")
@@ -79,11 +82,23 @@ def ratios_said(plain: str) -> frozenset[Decimal]:
 
 def is_borne_out(ratio: Ratio, numbers: Collection[Decimal]) -> bool:
     """Whether two of the numbers stand in it."""
-    value = ratio.value
-    if len(numbers) > MANY_NUMBERS or not value:
+    if len(numbers) > MANY_NUMBERS or not ratio.value:
         return True
-    allowed = value * (ROUGHLY if ratio.is_rough else NEAR)
-    return any(less and abs(more / less - value) <= allowed for more, less in permutations(numbers, 2))
+    return _stand_in(ratio, numbers)
+
+
+def is_belied(ratio: Ratio, *, told: Collection[Decimal], known: Collection[Decimal]) -> bool:
+    """Whether two numbers or more are `told` beside it, and it is neither that of two of them nor exactly that of one
+    of them and one of the `known`: «втрое: 2 400 ₽ против 1 200 ₽»."""
+    if not 2 <= len(told) <= MANY_NUMBERS or not ratio.value or _stand_in(ratio, told):
+        return False
+    meant = [number * by for number in told for by in (ratio.value, 1 / ratio.value)]
+    return not any(abs(number - each) <= each * EXACTLY for number in known for each in meant)
+
+
+def _stand_in(ratio: Ratio, numbers: Collection[Decimal]) -> bool:
+    allowed = ratio.value * (ROUGHLY if ratio.is_rough else NEAR)
+    return any(less and abs(more / less - ratio.value) <= allowed for more, less in permutations(numbers, 2))
 
 
 def _left(per_cent: Decimal) -> set[Decimal]:

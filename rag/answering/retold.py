@@ -11,9 +11,10 @@ from decimal import Decimal
 
 from rag.answering.clock import HOURS, clock_times
 from rag.answering.numbers import numbers
-from rag.answering.spoken import halves, in_words, smaller_units
+from rag.answering.spoken import halves, in_words, larger_units, smaller_units
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
+_LONGEST = 10**6  # of days or minutes; the remainder of very long numbers cannot be told
 _RUN = re.compile(r"\d+")
 _HOURS_AND_MINUTES = re.compile(
     r"(\d{1,2})[ \u00a0]?(?:ч|час(?:а|ов)?|h|hours?)\.?[ \u00a0](?:and )?([1-5]?\d)[ \u00a0]?(?:м|m)", re.IGNORECASE
@@ -51,7 +52,12 @@ def retold(text: str) -> frozenset[Decimal]:
     """What may be said in digits or words: other units, parts of the whole in per cent, Roman numerals, words that mean
     a number."""
     plain = text.casefold().replace("ё", "е")
-    found = {*_in_smaller_units(plain), *_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
+    found = {
+        *_in_smaller_units(plain),
+        *_in_larger_units(plain),
+        *_shares(plain),
+        *map(Decimal, map(_roman, _ROMAN.findall(text))),
+    }
     found.update(number.value for number in in_words(_COMPOUND.sub(r"\1 \2 ", plain)))
     found.update(value for half in halves(plain) for value in (half.value, *half.converted))
     found.update(Decimal(hour) - HOURS for hour in _AFTERNOON.findall(text))  # «в 8 часов вечера»
@@ -80,6 +86,14 @@ def _in_smaller_units(plain: str) -> Iterator[Decimal]:
     for hours, minutes in _HOURS_AND_MINUTES.findall(plain):
         together = Decimal(hours) * 60 + Decimal(minutes)
         yield from (together, together / 60)
+
+
+def _in_larger_units(plain: str) -> Iterator[Decimal]:
+    """Wholes and halves: «36 месяцев» are 3 years, «18 месяцев» 1.5."""
+    digits = ((Decimal(each[0].replace(",", ".")), larger_units(plain, each.end())) for each in _DIGITS.finditer(plain))
+    words = ((number.value, larger_units(number.unit, 0)) for number in in_words(plain))
+    for value, units in (*digits, *words):
+        yield from (value / unit for unit in units if value < _LONGEST and value * 2 % unit == 0)
 
 
 def _shares(plain: str) -> Iterator[Decimal]:

@@ -50,28 +50,31 @@ _FRACTION = re.compile(
 )
 _DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
 
-_UNITS: tuple[tuple[str, tuple[int, ...]], ...] = (  # and into how many of smaller ones each can be told
-    (r"год(?:а|у|ом|ов|ы)?|лет|годам|years?", (12, 365)),
-    (r"месяц\w*|мес|months?", (30,)),
-    (r"недел[яьиюе]\w*|нед|weeks?", (7,)),
-    (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,)),
-    (r"час(?:а|ов|ам|ами|ах)?|ч|hours?", (60,)),
-    (r"минут\w*|мин|minutes?", (60,)),
+_UNITS: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...] = (
+    # names, how many of smaller units each is, and how many of each are one of a larger one
+    (r"год(?:а|у|ом|ов|ы)?|лет|годам|years?", (12, 365), ()),
+    (r"месяц\w*|мес|months?", (30,), (12,)),
+    (r"недел[яьиюе]\w*|нед|weeks?", (7,), ()),
+    (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,), (7, 30, 365)),
+    (r"час(?:а|ов|ам|ами|ах)?|ч|hours?", (60,), (24,)),
+    (r"минут\w*|мин|minutes?", (60,), (60,)),
     (
         r"километр\w*|км|kilomet(?:er|re)s?|km|тонн\w*|т|tons?|килограмм\w*|кг|kilograms?|kg|литр\w*|lit(?:er|re)s?",
         (1000,),
+        (),
     ),
-    (r"метр\w*|м|met(?:er|re)s?", (100,)),
+    (r"метр\w*|м|met(?:er|re)s?", (100,), ()),
     (
         r"процент\w*|%|per ?cent|рубл\w*|копе\w+|доллар\w*|евро|юан\w*|тенге|dollars?|euros?|roubles?|rubles?|pounds?"
         r"|секунд\w*|seconds?|грамм\w*|миллиметр\w*|сантиметр\w*|miles?|мегабайт\w*|гигабайт\w*|градус\w*|degrees?",
+        (),
         (),
     ),
 )
 _BEFORE_UNIT = (
     r"[ \u00a0\u202f]+(?:(?:рабоч\w+|календарн\w+|банковск\w+|полны\w+|business|working|calendar|full|us)[ \u00a0]+)?"
 )
-_NAMES = "(?:" + "|".join(f"({names})" for names, _ in _UNITS) + r")(?!\w)"
+_NAMES = "(?:" + "|".join(f"({names})" for names, *_ in _UNITS) + r")(?!\w)"
 _UNIT = re.compile(_BEFORE_UNIT + _NAMES)
 _UNIT_OF_DIGITS = re.compile(f"(?:{_BEFORE_UNIT}|-)?{_NAMES}")  # «48ч», "2-year"
 # «10-11 дней», «от 10 до 11 %», «990 ₽», "2-year"; but not «в 2-м классе»
@@ -81,6 +84,7 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _CURRENCY_BEFORE = re.compile(r"[$€£₽][ \u00a0]?\Z")
+_PART_NEXT = re.compile(r"[ \u00a0][чт]\.[ \u00a0]?\d", re.IGNORECASE)  # «ст. 12 ч. 3»: no hours
 _YEAR = re.compile(r"(?:19|20)\d\d[ \u00a0-]*(?:г|year)", re.IGNORECASE)
 _IDIOM = re.compile(  # «сто раз говорил» is no count; «в сто раз» is one
     r"(?<!\bв )\b(?:сто|тысячу|миллион) раз\b|\bна все сто\b"
@@ -164,8 +168,9 @@ def without_idioms(plain: str) -> str:
 
 
 def is_measure(text: str, start: int, end: int) -> bool:
-    """Whether the digits there say how much of something measured: days, roubles, per cent. A year is none."""
-    if _YEAR.match(text, start):
+    """Whether the digits there say how much of something measured: days, roubles, per cent. A year is none, nor is a
+    point of a law."""
+    if _YEAR.match(text, start) or _PART_NEXT.match(text, end):
         return False
     return _MEASURE.match(text, end) is not None or _CURRENCY_BEFORE.search(text, max(0, start - 2), start) is not None
 
@@ -173,6 +178,12 @@ def is_measure(text: str, start: int, end: int) -> bool:
 def smaller_units(plain: str, end: int) -> tuple[int, ...]:
     """How many of smaller units one is of what is counted by digits that end there: «2 дня» are 24 each."""
     return _factors(_UNIT_OF_DIGITS.match(plain, end))
+
+
+def larger_units(plain: str, end: int) -> tuple[int, ...]:
+    """How many of what is counted by digits that end there are one of a larger unit: 12 months are a year."""
+    unit = _UNIT_OF_DIGITS.match(plain, end)
+    return _UNITS[unit.lastindex - 1][2] if unit and unit.lastindex else ()
 
 
 def _factors(unit: re.Match[str] | None) -> tuple[int, ...]:

@@ -22,18 +22,28 @@ _EQUALS = re.compile(r"[ \u00a0]*([=≈])[ \u00a0]*")
 _CLAUSE_END = re.compile(r"\(|[,;:—][ \u00a0]|\.[ \u00a0](?=[A-ZА-ЯЁ])|\*\*|\|")
 _OPEN = tuple("×·÷*xх+−–-/()[]^.,:")  # beside a side: there is more of it than was understood
 _UNSURE = re.compile(
-    r"\d[.:]\d|\d,\d{3}(?!\d)|\d[–-]\d|\d%? ?[–-] ?\d|тыс|мл[нр]|thousand|million|billion"
-    r"|\b(?:янв|фев|март|апр|ма[йя]|июн|июл|авг|сент|окт|нояб|дек|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    r"\d[.:]\d|\d,\d{3}(?!\d)|\d[–-]\d|\d%? ?[–-] ?\d|тыс|мл[нр]|thousand|million|billion", re.IGNORECASE
+)
+_DAY = re.compile(
+    r"\d[ \u00a0](?:янв|фев|март|апр|ма[йя]|июн|июл|авг|сент|окт|нояб|дек"
+    r"|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(  # each group is another one
+    r"\d[ \u00a0]?(?:(₽|руб|р\.)|(\$|долл|dollar)|(€|евро|euro)|(кг|килогр|kg)|(г\b|грам|gram)|(т\b|тонн|ton)|(мл|ml)"
+    r"|(л\b|лит|lit)|(км|килом|km)|(см|cm)|(мм|mm)|(м\b|метр|met)|(ч\b|час|h\b|hour)|(мин|min)|(с\b|сек|sec)"
+    r"|(дн|день|сут|day)|(нед|week)|(мес|month)|(год|лет|year))",
     re.IGNORECASE,
 )
 _FACTORS = tuple(map(Decimal, (1, 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 1440, 3600, 10**6)))
+_LONGEST_LINE = 2_000  # characters; of twice as many, all signs, one takes four times as long
 _TOLERANCE = {"=": Decimal("0.002"), "≈": Decimal("0.06")}  # of the result, beside half of its last place
 
 
 def wrong_sums(answer: str) -> tuple[str, ...]:
     """A remark that names them, or none."""
     prose = _CODE.sub(" ", answer)
-    wrong = [each for line in prose.splitlines() if not _UNSURE.search(line) for each in _wrong_in(line)]
+    wrong = [each for line in prose.splitlines() if len(line) <= _LONGEST_LINE for each in _wrong_in(line)]
     if not wrong:
         return ()
     return (f"These sums do not come out: {'; '.join(wrong[:3])}. Calculate again, or leave them out.",)
@@ -45,20 +55,29 @@ def _wrong_in(line: str) -> Iterator[str]:
         left, right = _LEFT.search(before), _RIGHT.match(after)
         if not left or not right or not _is_whole(before[: left.start()], after[right.end() :]):
             continue
+        if _UNSURE.search(f"{_clause(before)} {right[0]}") or _DAY.search(f"{left[0]} {right[0]}"):
+            continue
         if not _comes_out(left[0], right[0], _TOLERANCE[equals]):
             yield f"{left[0].strip()} {equals} {right[0].strip()}"
 
 
 def _is_whole(before: str, after: str) -> bool:
     """Nothing before or after belongs to the sum: «3 шт. по 100 × 2», «(2 + 3) × 4»."""
-    clause = _CLAUSE_END.split(before)[-1]
+    clause = _clause(before)
     ends = not after.lstrip().startswith(_OPEN) or after[:1] in {".", ",", "*"} or after.startswith((")", " —"))
     return ends and not clause.rstrip().endswith(_OPEN) and not re.search(r"\d", clause)
+
+
+def _clause(before: str) -> str:
+    """What a sum begins in."""
+    return _CLAUSE_END.split(before)[-1]
 
 
 def _comes_out(left: str, right: str, near: Decimal) -> bool:
     if not (_terms(left)[1:] or _terms(right)[1:]):
         return True  # «1 EUR = 90 ₽» is no sum
+    if _adds_unlike(left):
+        return True
     try:
         one, other = _value(left), _value(right)
     except (DivisionByZero, InvalidOperation):
@@ -68,6 +87,13 @@ def _comes_out(left: str, right: str, near: Decimal) -> bool:
     least = Decimal("0.5").scaleb(_exponent(right))
     allowed = max(least, abs(other) * near)
     return any(abs(one * by - other) <= allowed or abs(one - other * by) <= allowed * by for by in _FACTORS)
+
+
+def _adds_unlike(side: str) -> bool:
+    """«2 кг + 500 г»: what it comes to depends on the rates between them."""
+    addends = re.split(r"[+−]", side)
+    single = [found for each in addends if len(_terms(each)) == 1 and (found := _MEASURE.search(each))]
+    return len({found.lastindex for found in single}) > 1
 
 
 def _exponent(side: str) -> int:

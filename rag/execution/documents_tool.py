@@ -17,6 +17,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.iterative.selection import ready_documents
+from rag.persons import person_name
 from rag.ports import DocumentCatalogue
 
 _KINDS = {"text", "image", "audio", "video"}
@@ -34,8 +35,8 @@ class ListArguments(ToolArguments):
 
 class ListDocuments(Tool[ListArguments]):
     """Lists the documents of the base, newest first, with their kind, size, own date and the day they came, and says
-    how many there are. Use it for questions about the base itself: which documents, how many, what came last, is there
-    a file called X. It does not look into documents.
+    how many there are. Use it for questions about the base itself: which documents, how many, what came last, when
+    something was sent, is there a file called X. It does not look into documents.
 
     - name_contains: a part of a name or title, as short as identifies it («аренд»), or null for all.
     - kind: "text", "image", "audio", "video", "link" or "note", or null for all.
@@ -56,10 +57,16 @@ class ListDocuments(Tool[ListArguments]):
         named = arguments.name_contains or None
         cards = await ready_documents(self._catalogue, context.base_id, name_contains=named)
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
-        count = Fact(kind=FactKind.VALUE, text=f"Documents that fit: {len(ready)}.", title="")
+        count = Fact(kind=FactKind.VALUE, text=f"Documents that fit{_limits(arguments)}: {len(ready)}.", title="")
         words = self._wordings[language_of(context.question)]
         listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
+
+
+def _limits(arguments: ListArguments) -> str:
+    """Two lists of one plan are told apart by them: «(sender: Анна)»."""
+    limits = ", ".join(f"{name}: {value}" for name, value in arguments.model_dump().items() if value)
+    return f" ({limits})" if limits else ""
 
 
 def _fits(card: DocumentCard, wanted: ListArguments, *, asker: UserId) -> bool:
@@ -89,7 +96,7 @@ def _fact(card: DocumentCard, words: Wordings) -> Fact:
         words.entry_title: card.title if card.title != name else "",
         words.entry_pages: str(card.pages or ""),
         words.entry_length: str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
-        words.entry_author: card.author or "",
+        words.entry_author: person_name(card.author),
         words.entry_dated: card.published_at.strftime(words.day) if card.published_at else "",
         words.entry_sender: card.sender or "",
         words.entry_added: card.created_at.strftime(words.day),

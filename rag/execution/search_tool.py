@@ -12,8 +12,9 @@ from pydantic import Field
 
 from domain.documents import Medium, SourceType
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.senders import is_asker
+from rag.execution.senders import is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.iterative.selection import ready_documents
 from rag.planning.planner import SEARCH_TOOL
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
@@ -21,6 +22,7 @@ from rag.retrieval.search import Retrieval
 from rag.words import covered, stems
 
 SCANNED = 900  # documents of a like name that one search is narrowed to
+TITLES = 10  # of what somebody wrote last, where nothing else is asked
 
 SourceKind = Literal["note", "file", "link", "image", "audio", "video"]
 _TYPES: dict[SourceKind | None, tuple[SourceType, ...]] = {
@@ -52,7 +54,8 @@ class SearchBase(Tool[SearchArguments]):
     their documents. It is the way to any content of the base.
 
     - query: what the passage must be about, worded as the document would word it. Name the document in it when the
-      person names one («договор аренды срок оплаты»).
+      person names one («договор аренды срок оплаты»). With author or sender, and no subject («что пишет Анна?»): the
+      name alone.
     - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
       document: a part of the name that stands in it letter for letter; source: "note", "file", "link", "image" (also
       scans), "audio" (voice messages, recordings) or "video"; author: a part of the name, in its first case, of who
@@ -71,8 +74,21 @@ class SearchBase(Tool[SearchArguments]):
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway."""
         only = await self._filter(arguments, context)
-        found = await self._retrieval.find(context.base_id, arguments.query, only=only)
-        return passages_payload(found, asked=arguments.query)
+        query = await self._titles(arguments, context) if _is_name_alone(arguments) else ""
+        found = await self._retrieval.find(context.base_id, query or arguments.query, only=only)
+        if not found and not query and (titles := await self._titles(arguments, context)):
+            found = await self._retrieval.find(context.base_id, titles, only=only)
+        return passages_payload(found, asked=query or arguments.query)
+
+    async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
+        """Of what an author or a sender wrote or sent last: their name and the question's words («про цены») may stand
+        in none of it."""
+        author, sender = arguments.author, arguments.sender
+        if not (author or sender):
+            return ""
+        cards = await ready_documents(self._catalogue, context.base_id)
+        theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
+        return "\n".join(card.title for card in theirs[:TITLES])
 
     async def _filter(self, arguments: SearchArguments, context: ToolContext) -> SearchFilter | None:
         """None when nothing is narrowed; a name that no document has narrows nothing: the model may have guessed it."""
@@ -90,6 +106,12 @@ class SearchBase(Tool[SearchArguments]):
             before=_midnight(arguments.until + timedelta(days=1)) if arguments.until else None,
         )
         return None if only == SearchFilter() else only
+
+
+def _is_name_alone(arguments: SearchArguments) -> bool:
+    """«Что пишет Анна?»"""
+    asked = stems(arguments.query)
+    return bool(asked) and asked <= stems(f"{arguments.author or ''} {arguments.sender or ''}")
 
 
 def _midnight(day: date) -> datetime:

@@ -1,6 +1,6 @@
-"""Who sent a document, as a question says it: a name, or the one who asks.
+"""Who sent or wrote a document, as a question says it: a name, or the one who asks.
 
-In: what a plan says of the sender, and whose question it is. Out: whether a document was sent by them. In a group
+In: what a plan says of the sender or author, and whose question it is. Out: whether a document is theirs. In a group
 several people send and ask; a person is known by their number, for names change and two people may have the same.
 """
 
@@ -23,6 +23,11 @@ def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool
     if is_asker(sender):
         return card.sent_by == asker
     return _folded(sender) in _folded(card.sender or "")
+
+
+def is_by(card: DocumentCard, author: str | None) -> bool:
+    """By anybody, if nobody is named; what bears no author is its sender's."""
+    return author is None or _folded(author) in _folded(card.author or card.sender or "")
 
 
 def _folded(name: str) -> str:

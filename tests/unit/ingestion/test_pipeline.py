@@ -237,6 +237,13 @@ async def test_a_file_bears_the_day_that_its_text_gives_it(tmp_path: Path) -> No
     assert queue.parsed.published_at == datetime(2024, 3, 12, tzinfo=UTC)
 
 
+async def test_a_forwarded_post_bears_its_own_day_and_not_one_that_its_text_claims(tmp_path: Path) -> None:
+    queue, posted = FakeQueue(), datetime(2026, 10, 28, 9, tzinfo=UTC)
+    await _pipeline(queue, tmp_path).run(claimed(replace(note("Date: 2019-01-01"), published_at=posted)))
+    assert queue.parsed is not None
+    assert queue.parsed.published_at == posted
+
+
 async def test_a_small_document_is_stored_together_with_its_publication(tmp_path: Path) -> None:
     queue = FakeQueue()
     await _pipeline(queue, tmp_path).run(claimed(note()))

@@ -1,9 +1,12 @@
 """Long Markdown, portion by portion: the same document as in one piece."""
 
+from pathlib import Path
+
 import pytest
 
-from ingestion.parsers import markdown_portions
-from ingestion.parsers.markdown import parse_markdown
+from ingestion.parsers import encodings, markdown_portions
+from ingestion.parsers.kinds import FileInfo, FileKind
+from ingestion.parsers.markdown import parse, parse_markdown
 
 BLOCKS = (
     "# Договор\n\nСтрока первая\nи вторая [правила][r].\n\n",
@@ -59,3 +62,11 @@ def test_a_paragraph_without_end_is_cut_at_a_line(monkeypatch: pytest.MonkeyPatc
     told = _told("слово за словом\n" * 100)
     assert len(told) > 1
     assert " ".join(text for _, text in told) == " ".join(["слово за словом"] * 100)
+
+
+def test_a_line_that_comes_in_pieces_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encodings, "LONGEST_LINE_CHARS", 100_000)
+    path = tmp_path / "a.md"
+    path.write_text("слово" * 50_000, encoding="utf-8")
+    (block,) = parse(path, FileInfo(name="a.md", kind=FileKind.TEXT, media_type=None)).blocks
+    assert block.text == "слово" * 50_000

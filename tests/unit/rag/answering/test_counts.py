@@ -1,5 +1,6 @@
 """What an answer says of its own lists."""
 
+import time
 from decimal import Decimal
 
 import pytest
@@ -41,3 +42,9 @@ def test_other_lines_with_more_in_them_are_no_remainder(line: str) -> None:
 )
 def test_what_is_listed_is_counted(text: str, count: int) -> None:
     assert Decimal(count) in own_counts(text)
+
+
+def test_empty_lines_without_end_take_linear_time() -> None:
+    begun = time.process_time()
+    own_counts("\n" * 50_000)  # quadratic cost would take a minute
+    assert time.process_time() - begun < 1

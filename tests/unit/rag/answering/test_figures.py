@@ -1,5 +1,7 @@
 """Figures of an answer against what it was written from."""
 
+import time
+
 import pytest
 
 from rag.answering.postcheck import Evidence, remarks_on
@@ -28,6 +30,11 @@ def remarks(said: str, answer: str, *, facts: int = 1) -> tuple[str, ...]:
         ("Скидка 50 %.", "Платить нужно половину цены."),
         ("Нельзя.", "Я сто раз говорил: нельзя."),
         ("Отпуск полгода.", "Отпуск 6 месяцев."),
+        ("08.00 Подъём, 08.30 завтрак.", "Завтрак в 8:30."),
+        ("Штраф по ст. 12 ч. 3 КоАП.", "Штраф по ст. 12 ч. 3 КоАП."),
+        ("Сразу платят часть 500 рублей.", "Сразу — 500 рублей."),
+        ("Раздел 5 % скидки.", "Скидка 5 %."),
+        ("Цена\n990. Тариф годовой.", "Цена 990 ₽."),
         ("30 минут.", "Нужно полчаса."),
         ("Бюджет полмиллиона.", "Бюджет 500 тыс. руб."),
         ("Бюджет 500 000 руб.", "Бюджет полмиллиона рублей."),
@@ -57,6 +64,17 @@ def test_a_figure_in_other_words_is_known(said: str, answer: str) -> None:
 def test_a_figure_in_words_that_nothing_bears_out_is_strange(said: str, answer: str, strange: str) -> None:
     (remark,) = remarks(said, answer)
     assert strange in remark
+
+
+@pytest.mark.parametrize("answer", ["Завтрак в 20:30.", "Завтрак с 18:30 до 8:30.", "Завтрак в 8:40."])
+def test_another_time_in_digits_is_strange(answer: str) -> None:
+    assert remarks("08.00 Подъём, 08.30 завтрак.", answer) != ()
+
+
+def test_a_wrong_ratio_of_two_amounts_is_strange_among_many_numbers() -> None:
+    said = "Эфиопия 2 400 ₽, Бразилия 1 200 ₽. " + " ".join(f"{number} г." for number in range(1001, 1100, 3))
+    assert remarks(said, "Эфиопия дороже втрое: 2 400 ₽ против 1 200 ₽.") != ()
+    assert remarks(said, "Эфиопия дороже вдвое: 2 400 ₽ против 1 200 ₽.") == ()
 
 
 @pytest.mark.parametrize(
@@ -100,3 +118,10 @@ def test_so_many_materials_may_be_counted_but_are_no_amount() -> None:
 def test_a_channel_or_sender_may_be_named_and_quoted() -> None:
     said = "Document: Пост (note)\nAuthor: Приют 24 для кошек и собак, Анна\nText:\nНужен корм."
     assert remarks(said, "Написала Анна из канала «Приют 24 для кошек и собак».") == ()
+
+
+@pytest.mark.parametrize("piece", ["в 2 раза 50 руб 70 руб, ", "вдвое 50 руб ", "без четверти пять ", "в 2,5 раза 5 "])
+def test_claims_without_end_take_linear_time(piece: str) -> None:
+    begun = time.process_time()
+    remarks("1000 руб. и 500 руб.", piece * 500)  # quadratic cost took 7 s
+    assert time.process_time() - begun < 1

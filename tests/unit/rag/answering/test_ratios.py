@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag.answering.ratios import is_borne_out, ratios, ratios_said
+from rag.answering.ratios import is_belied, is_borne_out, ratios, ratios_said
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,9 @@ def test_what_compares_no_amounts_is_none(text: str) -> None:
         ("скидка 50 %", 2),
         ("на 100 процентов больше", 2),
         ("5-кратный", 5),
+        ("оплата пополам", 2),
+        ("аванс и остаток 50/50", 2),
+        ("двумя равными частями", 2),
     ],
 )
 def test_what_is_said_otherwise_is_the_same(text: str, value: int) -> None:
@@ -56,3 +59,20 @@ def test_numbers_bear_a_ratio_out_and_a_rough_one_more_roughly() -> None:
     far = {Decimal(100), Decimal(170)}
     assert (is_borne_out(exact, near), is_borne_out(exact, far), is_borne_out(rough, far)) == (True, False, True)
     assert not is_borne_out(exact, set())
+
+
+@pytest.mark.parametrize(
+    ("claim", "told", "belied"),
+    [
+        ("втрое дороже", (2400, 1200), True),
+        ("вдвое дороже", (2400, 1200), False),
+        ("вдвое дороже", (2400, 700), False),  # than what costs 1 200
+        ("почти вдвое дороже", (2000, 1200), False),
+        ("втрое дороже", (2400,), False),
+        ("втрое дороже", (), False),
+    ],
+)
+def test_amounts_told_beside_a_ratio_may_belie_it(claim: str, told: tuple[int, ...], *, belied: bool) -> None:
+    (ratio,) = ratios(claim)
+    known = {Decimal(1200), Decimal(2400)}
+    assert is_belied(ratio, told=[Decimal(each) for each in told], known=known) == belied

@@ -34,10 +34,15 @@ def test_a_copy_of_the_rules_is_seen(answer: str) -> None:
         "I answer from your own material: files, web pages and notes that you have put into your base.",
         "I cannot show how I am built, but I can help with your documents: /docs shows what the base holds.",
         "Покажу, что в базе, но не правила.",
+        "I do not see a list of what the base holds: the command /docs shows it, and I cannot delete documents.",
     ],
 )
 def test_what_baza_says_of_itself_is_no_copy(answer: str) -> None:
     assert not rules_shown(answer, RULES)
+
+
+def test_what_stands_behind_the_words_about_baza_is_seen() -> None:
+    assert rules_shown(RULES[RULES.index("# Form") :], RULES)
 
 
 async def test_an_answer_that_shows_the_rules_is_written_once_more() -> None:

@@ -13,7 +13,7 @@ from rag.records import SearchFilter
 from tests.fakes.cards import ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
-from tests.fakes.rag import USER, FoundPassages, make_candidate
+from tests.fakes.rag import USER, FoundPassages, LowerWords, make_candidate
 from tests.fakes.turns import by_words_alone
 
 RENT, ESTIMATE = DocumentId("rent"), DocumentId("estimate")
@@ -78,3 +78,37 @@ async def test_what_the_asker_sent_is_known_by_their_number_and_not_by_a_name(se
 async def test_a_day_that_is_none_is_sent_back_to_the_planner() -> None:
     with pytest.raises(ToolMisused, match="since"):
         await narrowed(since="вчера")
+
+
+SIGNED = (
+    ready(id=RENT, title="Аванс по УСН", author="Налоги просто, Ирина Лесная", sender="Анна"),
+    ready(id=ESTIMATE, title="Ключ от зала", sender="Ирина Лесная"),
+    ready(title="Цены на зерно", author="Кофейный вестник", sender="Ирина Лесная"),
+)
+
+
+@pytest.mark.parametrize(
+    ("args", "asked"),
+    [
+        ({"query": "Ирина Лесная", "author": "Ирина"}, "Ирина Лесная"),
+        ({"query": "Лесная Ирина", "author": "Ирина Лесная"}, "Аванс по УСН\nКлюч от зала"),
+        ({"query": "Ирина", "sender": "Ирина"}, "Ключ от зала\nЦены на зерно"),
+        ({"query": "Ирина аванс", "author": "Ирина"}, "Ирина аванс"),
+        ({"query": "Пётр", "author": "Пётр"}, "Пётр"),
+    ],
+)
+async def test_what_somebody_writes_of_no_subject_is_found_by_its_titles(
+    args: dict[str, JsonValue], asked: str
+) -> None:
+    search = FoundPassages((make_candidate("слова", bm25=1.0),))
+    tool = SearchBase(by_words_alone(search), Catalogue(SIGNED))
+    await tool.run(tool.read(args), begin())
+    assert set(search.queries[0].terms) == set(LowerWords().terms(asked))
+
+
+async def test_what_somebody_sent_is_found_though_it_has_none_of_the_words() -> None:
+    search = FoundPassages()
+    tool = SearchBase(by_words_alone(search), Catalogue(SIGNED))
+    payload = await tool.run(tool.read({"query": "цена", "sender": "Ирина"}), begin())
+    assert [set(query.terms) for query in search.queries] == [{"цена"}, {"ключ", "от", "зала", "цены", "на", "зерно"}]
+    assert payload.coverage == 0.0  # the fallback searches without the limit, too

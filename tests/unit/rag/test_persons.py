@@ -1,0 +1,20 @@
+"""Names of authors and senders as a model is told them."""
+
+import pytest
+
+from rag.persons import NAME_CHARS, person_name
+
+
+@pytest.mark.parametrize(
+    "nobody", [None, "", " \n", "\u200b \u2066", "Microsoft Office User", "Пользователь Windows", "автор"]
+)
+def test_what_programs_write_is_no_name(nobody: str | None) -> None:
+    assert person_name(nobody) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("Анна\nСедова ", "Анна Седова"), ("Ю" * 300, "Ю" * NAME_CHARS), ("\u202eАн\x1bна\u202c", "Анна")],
+)
+def test_a_name_is_one_short_line(name: str, told: str) -> None:
+    assert person_name(name) == told
