@@ -4,6 +4,7 @@ In: records and plain values. Out: arguments of SQL functions. Text that Postgre
 documents come with anything in them.
 """
 
+import json
 import re
 import struct
 import unicodedata
@@ -33,8 +34,8 @@ def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]
     """The value as JSON for a function that casts it; all texts in it are made storable."""
     try:
         written = _dumped(value)
-    except orjson.JSONEncodeError:  # half a surrogate
-        written = _dumped(_mended(value))
+    except orjson.JSONEncodeError:  # half a surrogate, or what a model may write: a number of more than 64 bits
+        written = json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":")).encode()
     # Mending each text takes longer than writing all of them, so the batch is looked at once it is written.
     return (_dumped(_mended(value)) if _ESCAPED_ZERO in written else written).decode()
 

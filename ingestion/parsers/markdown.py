@@ -4,6 +4,7 @@ In: a Markdown file. Out: a `Document`. The block structure is markdown-it's; wh
 The text is read in portions (`markdown_portions`), each paragraph when its turn comes: a book is never held as tokens.
 """
 
+import io
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -73,7 +74,7 @@ def _split(lines: Lines) -> tuple[FrontMatter, Iterator[str]]:
         if chars >= FRONT_MATTER_CHARS:
             break
     stated, body = split_front_matter("".join(head))
-    return stated, chain((f"{line}\n" for line in body.removesuffix("\n").split("\n")), following)
+    return stated, chain(io.StringIO(body), following)
 
 
 class _Reader:

@@ -230,7 +230,7 @@ begin
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
     taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
     taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
-    taken.source_type = 'file' and taken.chosen and taken.content_hash is not null;
+    taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null;
 end $$;
 comment on function claim_document is
   'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for '

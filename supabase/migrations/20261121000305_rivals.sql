@@ -47,11 +47,13 @@ create function brings_caption(p_held documents, p_twin documents)
 returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select p_held.source_type = 'file' and p_twin.source_type = 'file' and p_held.source_text is not null
+  select p_held.source_type in ('file', 'link') and p_twin.source_type = p_held.source_type
+    and p_held.source_text is not null
     and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
 $$;
 comment on function brings_caption is
-  'Internal: whether something is written under a file that is not written under the one with the same content.';
+  'Internal: whether something is written under a file that is not written under the one with the same content; or under '
+  'a link that came as a file (`become_link`).';
 
 create function adopt_caption(p_held documents, p_twin documents)
 returns void

@@ -44,7 +44,7 @@ comment on function become_link is
 
 create function known_reading(p_document text, p_lease text)
 returns table (id uuid, title text, source_text text, author text, published_at timestamptz, language text,
-  medium text, duration_s double precision, pages int, pages_without_text int[], parts int, unread jsonb)
+  medium text, duration_s double precision, pages int, pages_without_text int[], parts int, unread jsonb, blocks bigint)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -53,12 +53,12 @@ declare
 begin
   return query
   select d.id, d.title, d.source_text, d.author, d.published_at, d.language, d.medium, d.duration_s, d.pages,
-    d.pages_without_text, d.parts, d.unread
+    d.pages_without_text, d.parts, d.unread, (select count(*) from document_blocks b where b.document_id = d.id)
   from ready_before(held) d where d.content_hash = held.content_hash;
 end $$;
 comment on function known_reading is
-  'What was read in the ready version with the same content, without its blocks: a file to which only words are added '
-  '(`adopt_caption`) need not be read again. No row when there is none.';
+  'What was read in the ready version with the same content, and how many blocks that are: a file to which only words '
+  'are added (`adopt_caption`) need not be read again. No row when there is none.';
 
 create function insert_blocks(p_held documents, p_first int, p_blocks jsonb)
 returns void

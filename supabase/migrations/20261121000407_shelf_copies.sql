@@ -5,12 +5,13 @@
 
 set search_path = public, extensions;
 
-create function list_shelves(p_bytes bigint)
+create function list_shelves(p_bytes bigint, p_known text[])
 returns table (base_id uuid, shelf text, model text, edges jsonb, passages bigint, put bigint)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  select s.base_id, s.name, s.model, (select jsonb_agg(to_jsonb(edge::real[])) from unnest(s.edges) edge),
-    s.passages, s.put
+  select s.base_id, s.name, s.model,
+    case when s.name = any (p_known) then '[]' else (select jsonb_agg(to_jsonb(edge::real[])) from unnest(s.edges) edge)
+    end, s.passages, s.put
   from (
     select x.*, sum(x.passages * (8 + (select sum(vector_dims(edge)) / 8 from unnest(x.edges) edge)))
       over (order by x.passages, x.name) as bytes
@@ -20,7 +21,7 @@ as $$
 $$;
 comment on function list_shelves is
   'The shelves that together take up to so many bytes as copies, an id and a sketch for each passage; the smallest '
-  'first, so that as many bases as possible have one.';
+  'first, so that as many bases as possible have one. The edges of those that are known are left out: they never change.';
 
 create function read_shelf(p_base text, p_shelf text, p_after bigint, p_limit int)
 returns table (last bigint, chunks bigint[], sketches text)

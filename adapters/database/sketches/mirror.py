@@ -8,9 +8,9 @@ because of a copy, it only saves time.
 
 import asyncio
 from base64 import b64decode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -37,7 +37,7 @@ class Shelf:
     base_id: BaseId
     name: str
     model: str  # that made the vectors
-    edges: Sequence[Sequence[float]]  # where their numbers are cut into bits
+    edges: Sequence[Sequence[float]]  # where their numbers are cut into bits; none where it was known before
     passages: int
     put: int  # the place of its last row
 
@@ -63,8 +63,8 @@ class Near:
 class Shelves(Protocol):
     """Where shelves come from. Both raise DatabaseAway and DatabaseError."""
 
-    async def shelves(self, *, size: int) -> list[Shelf]:
-        """Those of as many bases as fit into `size` bytes."""
+    async def shelves(self, *, size: int, known: Collection[str]) -> list[Shelf]:
+        """Those of as many bases as fit into `size` bytes; the `known` ones, by name, without their edges."""
         ...
 
     async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
@@ -103,7 +103,8 @@ class ShelfMirror:
 
     async def refresh(self) -> None:
         """Copy what has come. Raises DatabaseAway, DatabaseError."""
-        present = await self._shelves.shelves(size=self._size) if self._size else []
+        known = {copy.shelf.name for copy in self._copies.values()}
+        present = await self._shelves.shelves(size=self._size, known=known) if self._size else []
         self._copies = {shelf.base_id: await self._copy_of(shelf) for shelf in present}
         for copy in self._copies.values():
             await self._complete(copy)
@@ -125,13 +126,17 @@ class ShelfMirror:
                 await self.refresh()
             except (DatabaseAway, DatabaseError) as exc:  # searches go without, and say themselves what they lack
                 log.warning("shelves_not_copied", reason=str(exc))
+            except Exception:  # the top of this work: nothing in it may stop the bot
+                log.exception("shelves_not_copied")
             await asyncio.sleep(REFRESH_S)
 
     async def _copy_of(self, shelf: Shelf) -> _Copy:
         """The one there is, if it can go on, or an empty one."""
         held = self._copies.get(shelf.base_id)
-        if held and held.shelf.name == shelf.name and len(held.sketches) <= OUTDATED_SHARE * shelf.passages:
-            return _Copy(shelf=shelf, put=held.put, sketches=held.sketches)
+        if held and held.shelf.name == shelf.name:
+            shelf = replace(shelf, edges=held.shelf.edges)
+            if len(held.sketches) <= OUTDATED_SHARE * shelf.passages:
+                return _Copy(shelf=shelf, put=held.put, sketches=held.sketches)
         sketches = await asyncio.to_thread(_no_sketches, shelf)
         return _Copy(shelf=shelf, sketches=sketches)
 
@@ -155,8 +160,7 @@ def effort(held: int, limit: int) -> int:
 
 
 def _no_sketches(shelf: Shelf) -> "Sketches":
-    from adapters.database.sketches.scanning import (
-        Sketches,
-    )  # numpy takes a tenth of a second, and most hosts have no large base
+    # Here, since numpy takes a tenth of a second, and most hosts have no large base.
+    from adapters.database.sketches.scanning import Sketches
 
     return Sketches(size=-(-sum(map(len, shelf.edges)) // 8))

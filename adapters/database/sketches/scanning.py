@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 BLOCK = 65_536  # passages: their words of 64 bits, one for each passage, are compared in a processor's cache
+LEAST_ROOM = 1_000  # passages
 _WORD = 8  # bytes
 
 Words = npt.NDArray[np.uint64]
@@ -21,7 +22,8 @@ Passages = npt.NDArray[np.int64]
 def sketch_of(vector: Sequence[float], edges: Sequence[Sequence[float]]) -> bytes:
     """The sketch that the database makes of this vector: for each edge a bit of each number, in half precision, filled
     up to whole bytes."""
-    halves = np.asarray(vector, dtype=np.float32).astype(np.float16)
+    halves = np.zeros(max(len(vector), *map(len, edges)), dtype=np.float16)  # a short vector is padded, as there
+    halves[: len(vector)] = np.asarray(vector, dtype=np.float32)
     sides = [halves[: len(edge)] > np.asarray(edge, dtype=np.float32).astype(np.float16) for edge in edges]
     return np.packbits(np.concatenate(sides)).tobytes()
 
@@ -33,6 +35,10 @@ class _Block:
     words: Words
     passages: Passages
     held: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.held == len(self.passages)
 
     def take(self, words: Words, passages: Passages) -> int:
         """As many of these as there is room for; who compares meanwhile sees none of them, or all."""
@@ -71,8 +77,8 @@ class Sketches:
             raise ValueError(f"{len(sketches)} bytes are no {len(passages)} sketches of {self.size}")
         words, numbers = self._words(sketches, len(passages)), np.asarray(passages, dtype=np.int64)
         while len(numbers):
-            if not self._blocks or self._blocks[-1].held == BLOCK:
-                self._blocks.append(self._new_block())
+            if not self._blocks or self._blocks[-1].is_full:
+                self._blocks.append(self._new_block(room=len(numbers) + len(self) // 4))
             taken = self._blocks[-1].take(words, numbers)
             words, numbers = words[taken:], numbers[taken:]
 
@@ -99,6 +105,9 @@ class Sketches:
         whole[:, : self.size] = rows
         return whole.view(np.uint64)
 
-    def _new_block(self) -> _Block:
-        words = np.zeros((-(-self.size // _WORD), BLOCK), dtype=np.uint64)
-        return _Block(words=words, passages=np.zeros(BLOCK, dtype=np.int64))
+    def _new_block(self, *, room: int) -> _Block:
+        """No larger than is of use: most large bases have some thousand passages, and what is not written to takes
+        memory, too, where the system gives it two megabytes at a time."""
+        room = min(BLOCK, max(LEAST_ROOM, room))
+        words = np.zeros((-(-self.size // _WORD), room), dtype=np.uint64)
+        return _Block(words=words, passages=np.zeros(room, dtype=np.int64))

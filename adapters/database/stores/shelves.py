@@ -4,6 +4,8 @@ In: how much may be held, or what is held already. Out: records of `adapters.dat
 shelf, and when, is decided in the database (000405).
 """
 
+from collections.abc import Collection
+
 from adapters.database import rows
 from adapters.database.sketches.mirror import Shelf, ShelfRows
 from adapters.database.transport import Row, Transport
@@ -17,9 +19,11 @@ class ShelfStore:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def shelves(self, *, size: int) -> list[Shelf]:
-        """Those of as many bases as fit into `size` bytes. Raises DatabaseError, DatabaseAway."""
-        return [_shelf(row) for row in await self._transport.call("list_shelves", p_bytes=size)]
+    async def shelves(self, *, size: int, known: Collection[str]) -> list[Shelf]:
+        """Those of as many bases as fit into `size` bytes, `known` ones without their edges. Raises DatabaseError,
+        DatabaseAway."""
+        found = await self._transport.call("list_shelves", p_bytes=size, p_known=list(known))
+        return [_shelf(row) for row in found]
 
     async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
         """Up to `limit` rows behind the place `after`. Raises DatabaseError, DatabaseAway."""

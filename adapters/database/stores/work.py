@@ -98,7 +98,8 @@ class WorkStore:
         """What the base holds of this very content; None when that is not ready any more."""
         for row in await self._call("known_reading", document):
             blocks = await self._text.blocks(document.base_id, DocumentId(rows.text(row, "id")))
-            return rows.known_reading(row, blocks)
+            if len(blocks) == rows.integer(row, "blocks"):  # otherwise it is deleted while it is read
+                return rows.known_reading(row, blocks)
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:

@@ -26,6 +26,7 @@ from ingestion.records import (
 from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, key_of, now
 
 FILES_HERE = frozenset({SourceType.PATH})
+CAPTIONED = frozenset({SourceType.FILE, SourceType.LINK})  # a link that came as a file
 PLACES = FILES_HERE | {SourceType.LINK, SourceType.SITE}
 
 
@@ -58,7 +59,7 @@ class MemoryWork:
             lease=row.lease,
             attempt=row.attempts,
             source=_as_sent(row),
-            is_known=row.source.type is SourceType.FILE and row.chosen and row.content_hash is not None,
+            is_known=row.source.type in CAPTIONED and row.chosen and row.content_hash is not None,
         )
 
     def _album_caption(self, row: DocumentRow) -> str | None:
@@ -274,8 +275,8 @@ def _has_both_words(row: DocumentRow, twin: DocumentRow) -> bool:
 
 
 def _brings_words(row: DocumentRow, twin: DocumentRow) -> bool:
-    """Whether there is a caption under a file that the one in the base lacks."""
-    if {row.source.type, twin.source.type} != {SourceType.FILE}:
+    """Whether there is a caption under a file, or a link that was one, that the one in the base lacks."""
+    if row.source.type not in CAPTIONED or twin.source.type is not row.source.type:
         return False
     return bool(row.source.text) and str(row.source.text) not in (twin.source.text or "")
 

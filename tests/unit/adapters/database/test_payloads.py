@@ -38,6 +38,12 @@ def test_good_text_travels_as_it_is() -> None:
     assert json.loads(json_text(value)) == {**value, "terms": {"а": 1, "б": 2}}
 
 
+@pytest.mark.parametrize("number", [2**63, 2**64, -(2**63) - 1, 10**30])
+def test_a_number_of_any_length_travels(number: int) -> None:
+    sent = json_text([{"пункт": number, "text": "\x00"}])
+    assert json.loads(sent) == [{"пункт": number, "text": "\ufffd"}]
+
+
 def test_a_read_only_mapping_travels_too() -> None:
     assert json_text(MappingProxyType({"name": "а"})) == '{"name":"а"}'
 

@@ -178,6 +178,28 @@ async def test_a_link_that_came_as_a_file_is_known_as_a_link(stores: Stores) -> 
     assert await refresh(stores, base, held.id)
 
 
+async def test_what_is_written_under_a_link_that_came_as_a_file_is_kept_with_a_page_that_is_known(
+    stores: Stores,
+) -> None:
+    base = await open_base(stores)
+    await read_source(stores, base, PAGE, "правила")
+    held = await claim_source(stores, base, file("Правила.url", caption="прочесть"))
+    await stores.work.become_link(held, link=link_of(PAGE.identifier))
+    assert (await read(stores, await claim(stores, held.id), "правила")).duplicate_of is not None
+    again = await claim(stores, held.id)
+    known = await stores.work.known_reading(again)
+    assert known is not None
+    assert [block.text for block in known.blocks] == ["правила"]
+    assert (again.source.text, again.source.identifier, again.is_known) == ("прочесть", PAGE.identifier, True)
+    assert (await read(stores, again, "правила")).duplicate_of is None
+    assert await listed(stores, base) == [held.id]
+    card = await card_of(stores, base, held.id)
+    assert (card.version, dict(card.error_params)) == (2, {"captioned": True})
+    plain, stopped = await read_source(stores, base, PAGE, "правила")
+    assert stopped.duplicate_of == held.id  # who sends the address alone changes nothing
+    assert (await card_of(stores, base, plain)).status is DocumentStatus.DUPLICATE
+
+
 async def test_a_link_that_came_as_a_file_waits_in_the_lane_of_what_it_leads_to(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_source(stores, base, file("Лекция.url"))

@@ -160,7 +160,7 @@ async def test_a_shelf_is_read_in_its_own_base_alone(copied: Copied, transport: 
     stranger = Copied(transport)
     await stranger.fill(name="чужая")
     shelves = ShelfStore(transport)
-    by_base = {shelf.base_id: shelf for shelf in await shelves.shelves(size=SIZE)}
+    by_base = {shelf.base_id: shelf for shelf in await shelves.shelves(size=SIZE, known=())}
     assert await shelves.rows(copied.base, by_base[stranger.base].name, after=0, limit=10) is None
     assert await shelves.rows(stranger.base, by_base[stranger.base].name, after=0, limit=10)
 
@@ -169,12 +169,14 @@ async def test_as_many_shelves_are_listed_as_fit_the_smallest_first(copied: Copi
     larger = Copied(transport)
     await larger.fill(name="чужая", documents=6)
     shelves = ShelfStore(transport)
-    listed = await shelves.shelves(size=SIZE)
+    listed = await shelves.shelves(size=SIZE, known=())
     sizes = [shelf.passages for shelf in listed]
     assert sizes == sorted(sizes)
     bytes_of_first = sizes[0] * (8 + sum(map(len, listed[0].edges)) // 8)
-    assert await shelves.shelves(size=bytes_of_first) == listed[:1]
-    assert await shelves.shelves(size=bytes_of_first - 1) == []
+    assert await shelves.shelves(size=bytes_of_first, known=()) == listed[:1]
+    assert await shelves.shelves(size=bytes_of_first - 1, known=()) == []
+    edges = {shelf.name: len(shelf.edges) for shelf in await shelves.shelves(size=SIZE, known=[listed[0].name])}
+    assert [edges[shelf.name] for shelf in listed] == [0, 4]  # numbers of a narrow model are cut at four places
 
 
 async def test_a_copy_is_made_in_steps(copied: Copied) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -33,10 +33,11 @@ class FakeShelves:
         shelf = Shelf(base_id=base, name=name, model=MODEL, edges=edges, passages=len(rows), put=len(rows))
         self.listed = [*(each for each in self.listed if each.base_id != base), shelf]
 
-    async def shelves(self, *, size: int) -> list[Shelf]:
+    async def shelves(self, *, size: int, known: Collection[str]) -> list[Shelf]:
         if self.away:
             raise DatabaseAway("away")
-        return [shelf for shelf in self.listed if shelf.passages <= size]
+        listed = [replace(shelf, edges=()) if shelf.name in known else shelf for shelf in self.listed]
+        return [shelf for shelf in listed if shelf.passages <= size]
 
     async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
         self.read.append((shelf, after))
@@ -158,6 +159,27 @@ async def test_copies_go_on_after_the_database_was_away(shelves: FakeShelves, mo
         await asyncio.sleep(0.01)
         shelves.put(BASE, "shelf", (11, 0))
         shelves.away = False
+        while await near(mirror) is None:
+            await asyncio.sleep(0.001)
+
+
+async def test_copies_go_on_after_rows_that_make_no_sense(
+    shelves: FakeShelves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirrors, "REFRESH_S", 0.001)
+    shelves.put(BASE, "shelf", (11, 0))
+    original, tried = shelves.rows, asyncio.Event()
+
+    async def broken(base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
+        tried.set()
+        return ShelfRows(last=1, passages=[11], sketches=b64encode(bytes(3)).decode())
+
+    shelves.rows = broken  # type: ignore[method-assign]
+    mirror = ShelfMirror(shelves, size=ALL)
+    async with mirror.kept_fresh(), asyncio.timeout(5):
+        await tried.wait()
+        assert await near(mirror) is None
+        shelves.rows = original  # type: ignore[method-assign]
         while await near(mirror) is None:
             await asyncio.sleep(0.001)
 

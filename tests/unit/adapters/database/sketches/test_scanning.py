@@ -1,5 +1,6 @@
 """Sketches are compared as one by one, whatever their length and number."""
 
+import tracemalloc
 from random import Random
 
 import numpy as np
@@ -47,6 +48,20 @@ def test_nothing_is_near_where_nothing_is_held() -> None:
     assert Sketches(size=128).nearest(bytes(128), 30) == []
 
 
+@pytest.mark.parametrize("count", [5_100, 100_000])
+def test_sketches_take_little_more_room_than_they_have_bytes(count: int) -> None:
+    tracemalloc.start()
+    try:
+        sketches = Sketches(size=128)
+        for begin in range(0, count, 100):
+            sketches.add(range(begin, begin + 100), bytes(128 * 100))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(sketches) == count
+    assert held < 1.5 * count * (128 + 8)
+
+
 def test_sketches_of_another_length_are_refused() -> None:
     with pytest.raises(ValueError, match="no 2 sketches of 128"):
         Sketches(size=128).add([1, 2], bytes(255))
@@ -58,3 +73,8 @@ def test_a_bit_tells_on_which_side_of_the_edge_a_number_lies(vector: list[float]
     bits = np.unpackbits(np.frombuffer(sketch_of([*vector, 0.0, 0.0], edges), dtype=np.uint8))
     told = [number > cut for part in edges for number, cut in zip(vector, part, strict=True)]
     assert [bool(bit) for bit in bits] == [*told, *[False] * 6]
+
+
+def test_a_short_vector_is_padded_as_in_the_database() -> None:
+    edges = [[0.5, -0.5, -0.5, 0.5]]
+    assert sketch_of([1.0, -1.0], edges) == sketch_of([1.0, -1.0, 0.0, 0.0], edges) == bytes([0b1010_0000])
