@@ -74,16 +74,16 @@ class ListenerProcess:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",  # the working folder must not be able to stand in for a module
-                "-c",
-                START.format(folder=str(Path(adapters.__file__).parent.parent)),
-                stdin=theirs.fileno(),
-                stdout=asyncio.subprocess.DEVNULL,
-                env=_clean_environment(os.environ),
-            )
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
+            try:  # to connect, before there is a process: cancelled between the two, nobody would end it
+                reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
+            except BaseException:
+                ours.close()
+                raise
+            try:
+                process = await _spawn(theirs)
+            except BaseException:
+                writer.transport.abort()
+                raise
         listener = cls(process, reader, writer, silence_s=silence_s)
         try:
             await listener._open(opening)
@@ -141,6 +141,18 @@ class ListenerProcess:
         status = await self._process.wait()
         name = signal.Signals(-status).name if status < 0 else str(status)
         return ListenerDied(f"it ended by {name}", by_signal=-status if status < 0 else None)
+
+
+async def _spawn(connection: socket.socket) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",  # the working folder must not be able to stand in for a module
+        "-c",
+        START.format(folder=str(Path(adapters.__file__).parent.parent)),
+        stdin=connection.fileno(),
+        stdout=asyncio.subprocess.DEVNULL,
+        env=_clean_environment(os.environ),
+    )
 
 
 def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ import pytest
 
 from domain.documents import DocumentStatus
 from domain.ids import BaseId
+from ingestion import progress
 from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import children, kept
 from ingestion.parsers.child import MOST_REQUESTS
@@ -27,6 +28,7 @@ from tests.unit.ingestion.parsers.packages import write_odf
 from tests.waiting import until
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+PAGES = 800  # a second or two
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not on this machine")
@@ -55,7 +57,7 @@ class LostQueue(FakeQueue):
 
 @pytest.fixture
 def slow_pdf(tmp_path: Path) -> FetchedFile:
-    return _fetched(write_pdf(tmp_path / "slow.pdf", [["A line of text on every page of a long book."] * 40] * 400))
+    return _fetched(write_pdf(tmp_path / "slow.pdf", [["A line of text on every page of a long book."] * 40] * PAGES))
 
 
 def _fetched(path: Path, name: str | None = None) -> FetchedFile:
@@ -249,15 +251,21 @@ async def test_no_secret_of_the_environment_reaches_the_parsers(
     assert "secret" not in environment
 
 
-async def test_pages_are_told_while_they_are_read(parser: ParseProcess, slow_pdf: FetchedFile) -> None:
+async def test_pages_are_told_while_they_are_read(
+    parser: ParseProcess, slow_pdf: FetchedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.1)  # a quick machine reads all pages in little more than a second
     queue = FakeQueue()
     document = await parser.parse(slow_pdf, progress_of(queue))
-    assert document.pages == 400
+    assert document.pages == PAGES
     assert queue.reported
-    assert all(status is DocumentStatus.PARSING and 0 < done < total == 400 for status, done, total in queue.reported)
+    assert all(status is DocumentStatus.PARSING and 0 < done < total == PAGES for status, done, total in queue.reported)
 
 
-async def test_a_lost_lease_ends_the_parsing(parser: ParseProcess, slow_pdf: FetchedFile) -> None:
+async def test_a_lost_lease_ends_the_parsing(
+    parser: ParseProcess, slow_pdf: FetchedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.1)
     with pytest.raises(LeaseLost):
         await parser.parse(slow_pdf, progress_of(LostQueue()))
     await until(lambda: not _parsing_children())

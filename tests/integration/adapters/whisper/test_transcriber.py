@@ -252,6 +252,23 @@ async def test_cancelling_stops_the_work_at_once(transcriber: WhisperTranscriber
     await until(lambda: not _runs(process))  # killed; the system takes a moment to end it
 
 
+async def test_cancelled_before_it_is_connected_no_process_is_left(
+    transcriber: WhisperTranscriber, lecture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = asyncio.Event()
+
+    async def never(**_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio, "open_connection", never)
+    listening = asyncio.create_task(_hear(transcriber, lecture))
+    await reached.wait()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    assert _children() == []
+
+
 async def test_what_the_listener_of_progress_raises_stops_the_work(
     transcriber: WhisperTranscriber, lecture: Path
 ) -> None:
