@@ -303,7 +303,8 @@ begin
   into sums, numbers, sampled
   from (
     select t.number, sum(t.worth::vector) as worth
-    from unnest(p_terms) w (term) join block_terms t on t.base_id = p_base and t.term = w.term
+    from unnest(p_terms) w (term) -- "offset 0": by the key, also while nothing is known of how many there are
+    cross join lateral (select * from block_terms x where x.base_id = p_base and x.term = w.term offset 0) t
     group by t.number) s;
   loop
     edge := edge_above(sampled, ceil(wanted * cardinality(sampled)::real / cardinality(sums))::int, p_highest);
@@ -312,7 +313,8 @@ begin
     from (
       select p.chunk_id, (subvector(s.worth, a.place, 1)::real[])[1]::double precision as score
       from unnest(sums, numbers) s (worth, number) cross join lateral places_above(s.worth, level) a
-      join block_places p on p.base_id = p_base and p.number = s.number and p.place = a.place
+      cross join lateral (
+        select * from block_places x where x.base_id = p_base and x.number = s.number and x.place = a.place offset 0) p
       where p.chunk_id not in (select unnest(p_hidden))
         and exists (select from documents_chunks c where c.id = p.chunk_id and c.base_id = p_base)
       order by score desc, p.chunk_id limit p_limit) best;
