@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
+from adapters.morphology import Morphology
+
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
 MOST_FORMS = 30  # of a noun; verbs and adjectives, with a hundred forms, are hardly another word's
@@ -64,23 +66,6 @@ vkcloud/en, xquad within .007; the index is a tenth (ru) to a quarter (en) small
 """
 
 
-class _Parse(Protocol):
-    """What is used of a parse of pymorphy3, which comes without types."""
-
-    word: str
-    normal_form: str
-
-    @property
-    def lexeme(self) -> "list[_Parse]": ...
-
-
-class _Morphology(Protocol):
-    """What is used of pymorphy3's analyzer."""
-
-    def parse(self, word: str) -> list[_Parse]: ...
-    def word_is_known(self, word: str) -> bool: ...
-
-
 class _Stemmer(Protocol):
     """What is used of PyStemmer's, which comes without types."""
 
@@ -95,7 +80,7 @@ class RussianEnglishAnalyzer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._morphology: _Morphology | None = None
+        self._morphology: Morphology | None = None
         self._stemmer: _Stemmer | None = None
         self._token_terms = lru_cache(maxsize=CACHED_TOKENS)(self._analyse_token)
         self._other_lemmas = lru_cache(maxsize=REMEMBERED_TERMS)(self._find_other_lemmas)
@@ -153,7 +138,7 @@ class RussianEnglishAnalyzer:
         with self._lock:  # pymorphy3 does not promise to be safe in threads; only words not yet cached come here
             return self._dictionary().parse(word)[0].normal_form.replace("ё", "е")
 
-    def _dictionary(self) -> _Morphology:
+    def _dictionary(self) -> Morphology:
         if self._morphology is None:
             import pymorphy3
 

@@ -9,8 +9,8 @@ dictionary.
 import re
 import threading
 from dataclasses import dataclass
-from typing import Protocol
 
+from adapters.morphology import Morphology
 from ingestion.entities.records import EntityType
 
 CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
@@ -62,23 +62,6 @@ _PET = frozenset(_PETS.split())
 _KIND_OF_HEAD = {word: kind for kind, words in _HEADS for word in words.split()}
 
 
-class _Tag(Protocol):
-    """What is used of a tag of pymorphy3, which comes without types."""
-
-    grammemes: frozenset[str]
-    case: str | None
-
-
-class _Parse(Protocol):
-    normal_form: str
-    tag: _Tag
-
-
-class _Morphology(Protocol):
-    def parse(self, word: str) -> list[_Parse]: ...
-    def word_is_known(self, word: str) -> bool: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """A name, what it is the name of, and how surely."""
@@ -98,7 +81,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._morphology: _Morphology | None = None
+        self._morphology: Morphology | None = None
 
     def judge(self, name: str, kind: EntityType, *, before: str) -> Judged:
         """`before` is the text in front of the name; only its last word counts."""
@@ -159,7 +142,7 @@ class Evidence:
     def _cases(self, word: str) -> frozenset[str]:
         return frozenset(parse.tag.case for parse in self._dictionary().parse(word.lower()) if parse.tag.case)
 
-    def _dictionary(self) -> _Morphology:
+    def _dictionary(self) -> Morphology:
         if self._morphology is None:
             import pymorphy3
 

@@ -8,9 +8,9 @@ import re
 import threading
 import unicodedata
 from functools import lru_cache
-from typing import Protocol
 
 from adapters.entities.spelling import fold, slug
+from adapters.morphology import Morphology
 from domain.names import NameWord
 
 CACHED_WORDS = 2**15
@@ -48,22 +48,6 @@ Written by hand; English morphology for a whole dictionary is not at hand, and a
 line."""
 
 
-class _Tag(Protocol):
-    """What is used of a tag of pymorphy3, which comes without types."""
-
-    grammemes: frozenset[str]
-
-
-class _Parse(Protocol):
-    normal_form: str
-    tag: _Tag
-
-
-class _Morphology(Protocol):
-    def parse(self, word: str) -> list[_Parse]: ...
-    def word_is_known(self, word: str) -> bool: ...
-
-
 class NameForms:
     """Meets `ingestion.entities.ports.NameReader` and `rag.ports.NameReader`. Safe to share between threads.
 
@@ -72,7 +56,7 @@ class NameForms:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._morphology: _Morphology | None = None
+        self._morphology: Morphology | None = None
         self._read_word = lru_cache(maxsize=CACHED_WORDS)(self._analyse)
 
     def words(self, text: str) -> tuple[NameWord, ...]:
@@ -123,7 +107,7 @@ class NameForms:
         is_name = any(parse.tag.grammemes & _NAME_SIGNS for parse in parses) and len(word) > 1
         return tuple(keys)[: MOST_KEYS + 1], known and not is_name
 
-    def _dictionary(self) -> _Morphology:
+    def _dictionary(self) -> Morphology:
         if self._morphology is None:
             import pymorphy3
 

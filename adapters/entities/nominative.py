@@ -6,7 +6,8 @@ Words that the dictionary does not know stay as they are.
 
 import re
 import threading
-from typing import Protocol
+
+from adapters.morphology import Morphology, Parse
 
 _WORD = re.compile(r"[А-Яа-яЁё]+")
 _OF_PEOPLE = frozenset({"Name", "Surn", "Patr"})
@@ -14,31 +15,12 @@ _NOMINAL = frozenset({"NOUN", "ADJF", "PRTF", "NUMR"})  # «Роял» is read a
 _OPENING = '«„“"'
 
 
-class _Tag(Protocol):
-    """What is used of a tag of pymorphy3, which comes without types."""
-
-    grammemes: frozenset[str]
-    gender: str | None
-
-
-class _Parse(Protocol):
-    word: str
-    tag: _Tag
-
-    def inflect(self, grammemes: set[str]) -> "_Parse | None": ...
-
-
-class _Morphology(Protocol):
-    def parse(self, word: str) -> list[_Parse]: ...
-    def word_is_known(self, word: str) -> bool: ...
-
-
 class FirstCase:
     """Safe to share between threads; the dictionary is loaded at the first name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._morphology: _Morphology | None = None
+        self._morphology: Morphology | None = None
 
     def person(self, name: str) -> str:
         """Every word of it, a surname in the gender of the first name."""
@@ -87,10 +69,10 @@ class FirstCase:
             return _as_written(inflected.word, word) if inflected else word
         return word
 
-    def _parses(self, word: str) -> list[_Parse]:
+    def _parses(self, word: str) -> list[Parse]:
         return self._dictionary().parse(word)
 
-    def _dictionary(self) -> _Morphology:
+    def _dictionary(self) -> Morphology:
         if self._morphology is None:
             import pymorphy3
 
