@@ -152,15 +152,18 @@ def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
 
 
 def buffers_mb() -> int:
-    """An eighth of the memory that this machine or container has, 128 MB to 1 GB; taken only as it is filled.
+    """An eighth of the first 8 GB of memory that this machine or container has, for the bot and its parsers need the
+    rest, and a quarter of what is more (runtime-config-resource); 128 MB to 8 GB, taken only as it is filled.
 
     PostgreSQL reads a table of more than a quarter of its buffers past them: with 128 MB the sketches of 500,000
-    passages (78 MB) would be copied from the system's cache for each search.
+    passages (78 MB) would be copied from the system's cache for each search. And a system may give up its own cache
+    soon: on a virtual machine that did, searches of large bases waited 50 us for each page that was not in the buffers.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError, ValueError):  # no container, or one without a limit: "max"
         memory = min(memory, int(_CONTAINER_MEMORY.read_text(encoding="ascii")))
-    return min(max(memory // 8 // 2**20, 128), 1024)
+    megabytes = memory // 2**20
+    return min(max(min(megabytes, 8192) // 8 + max(megabytes - 8192, 0) // 4, 128), 8192)
 
 
 def _pg_ctl(seat: Seat, *arguments: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.database.sketches import scanning
-from adapters.database.sketches.scanning import Sketches, sketch_of
+from adapters.database.sketches.scanning import Sketches, sketch_of, weights_of
 
 
 def differing(one: bytes, other: bytes) -> int:
@@ -44,8 +44,49 @@ def _held(sketches: Sketches) -> list[int]:
     return sketches.nearest(bytes(sketches.size), len(sketches))
 
 
+@pytest.mark.parametrize("count", [12_000, 150_000])
+def test_of_many_the_near_ones_are_found_by_half_of_their_bits(count: int) -> None:
+    chance = np.random.default_rng(count)
+    asked = chance.integers(0, 256, 128, dtype=np.uint8)
+    held = chance.integers(0, 256, (count, 128), dtype=np.uint8)
+    near = chance.choice(count, 50, replace=False)
+    held[near] = asked ^ np.packbits(chance.random((50, 1_024)) < 0.2, axis=1)
+    sketches = Sketches(size=128)
+    sketches.add(range(count), held.tobytes())
+    assert sorted(sketches.nearest(asked.tobytes(), 50)) == sorted(near.tolist())
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("seed", range(40))
+def test_of_the_nearest_those_are_taken_whose_bits_are_worth_most(seed: int) -> None:
+    chance = Random(seed)
+    width, count = chance.choice((3, 8, 64, 130)), chance.randint(1, 40)
+    edges = [[chance.gauss(0, 0.3) for _ in range(width)] for _ in range(chance.randint(1, 3))]
+    vectors = {2_000 + number: [chance.gauss(0, 1) for _ in range(width)] for number in range(60)}
+    held = {number: sketch_of(vector, edges) for number, vector in vectors.items()}
+    asked = [chance.gauss(0, 1) for _ in range(width)]
+    weights = weights_of(asked, edges)
+    assert weights.tolist() == pytest.approx(asked * len(edges), rel=0.01)
+    sketches = Sketches(size=len(held[2_000]))
+    sketches.add(list(held), b"".join(held.values()))
+    found = sketches.nearest_by_weight(sketch_of(asked, edges), weights, sketched=60, count=count)
+
+    def worth(number: int) -> float:
+        bits = np.unpackbits(np.frombuffer(held[number], dtype=np.uint8))
+        return float(sum(number for number, bit in zip(weights.tolist(), bits.tolist(), strict=False) if bit))
+
+    best = sorted(map(worth, held), reverse=True)[:count]
+    assert sorted(map(worth, found), reverse=True) == pytest.approx(best, abs=0.001)
+    few = sketches.nearest_by_weight(sketch_of(asked, edges), weights, sketched=10, count=10)
+    assert {differing(held[number], sketch_of(asked, edges)) for number in few} == {
+        differing(held[number], sketch_of(asked, edges)) for number in sketches.nearest(sketch_of(asked, edges), 10)
+    }
+
+
 def test_nothing_is_near_where_nothing_is_held() -> None:
     assert Sketches(size=128).nearest(bytes(128), 30) == []
+    weights = weights_of([1.0] * 1_024, [[0.0] * 1_024])
+    assert Sketches(size=128).nearest_by_weight(bytes(128), weights, sketched=30, count=30) == []
 
 
 @pytest.mark.parametrize("count", [5_100, 100_000])
