@@ -19,7 +19,7 @@ from benchmarks.search import read_texts
 
 CORPORA = ("vkcloud/ru", "vkcloud/en", "xquad/ru", "xquad/en")
 BOOK = "rustbook"
-PAGE_CHARS = 1_500  # of the book, a passage; the sections of the corpora have about as many
+PASSAGE_CHARS = 1_500  # a passage of 300 tokens (CHUNK_TOKENS) has no more; sections of the corpora have up to 33,602
 
 # Of 8,278 texts in the order of their subjects, the vocabulary (beginnings of five letters) grows with the power of .4
 # to .5 of the texts inside one subject, and faster where the subject changes: Heaps' law.
@@ -33,10 +33,10 @@ _LETTERS = ("аеиоуыэюя", "бвгджзклмнпрстфхцчшщ", "a
 
 
 def known_texts(data: Path) -> list[str]:
-    """Every passage that there is, once."""
+    """Every text that there is, once, in pieces as long as passages are."""
     texts = [text for corpus in CORPORA for text in read_texts(data / corpus, "corpus.jsonl")]
-    pages = [page.read_text(encoding="utf-8") for page in sorted((data / BOOK).rglob("*.md"))]
-    return texts + [page[at : at + PAGE_CHARS] for page in pages for at in range(0, len(page), PAGE_CHARS)]
+    texts += [page.read_text(encoding="utf-8") for page in sorted((data / BOOK).rglob("*.md"))]
+    return [text[at : at + PASSAGE_CHARS] for text in texts for at in range(0, len(text), PASSAGE_CHARS)]
 
 
 def grown(texts: Sequence[str], passages: int) -> Iterator[str]:

@@ -107,8 +107,8 @@ class Executor:
             return await self._execute_steps(plan, context, early, watch)
         calls = self._distinct(plan)
         used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
-        if early and used_early is None and any(call.tool == SEARCH_TOOL for call in calls):
-            early.task.cancel()  # two searches at once would wait for each other; else it may serve as the fallback
+        if early and used_early is None and not _may_serve(early, plan, calls):
+            early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all(calls, context, early if used_early else None, used_early)
         payload = merge([result.payload for result in results])
         if self._needs_fallback(plan, payload, calls):
@@ -230,6 +230,12 @@ def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
 
 def _fallback_call(plan: QueryPlan) -> ToolCall:
     return ToolCall(tool=plan.fallback.tool, args={"query": plan.question})
+
+
+def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
+    """As the fallback, which would wait for its own search after the others; and where no other search is wanted."""
+    falls_back_to_it = plan.fallback.enabled and _is_same_search(_fallback_call(plan), early)
+    return falls_back_to_it or all(call.tool != SEARCH_TOOL for call in calls)
 
 
 def _found_nothing(results: Sequence[CallResult]) -> bool:
