@@ -137,7 +137,8 @@ async def test_an_early_search_is_used_when_the_plan_asks_for_the_same_words() -
 
 async def test_an_early_search_that_nobody_wants_is_cancelled() -> None:
     search, begun = ScriptedTool(FOUND), await early(FOUND)
-    await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
+    unwanted = plan(call("совсем другое"), fallback={"enabled": False})
+    await Executor([search], max_calls=4).execute(unwanted, begin(), begun)
     await asyncio.wait({begun.task})
     assert begun.task.cancelled()
 
@@ -150,8 +151,16 @@ async def test_an_early_search_serves_as_the_fallback_where_no_other_search_was_
     assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
 
 
+async def test_an_early_search_serves_as_the_fallback_of_another_search() -> None:
+    search, begun = ScriptedTool(FactsPayload()), await early(FOUND)
+    done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
+    assert (search.asked, done.payload) == (["совсем другое"], FOUND)
+    assert [(result.is_fallback, result.was_early) for result in done.calls] == [(False, False), (True, True)]
+
+
 async def test_a_search_that_was_broken_off_is_made_anew_as_the_fallback() -> None:
     search, begun = ScriptedTool(FactsPayload(), FOUND), await early(FactsPayload())
+    begun.task.cancel()
     done = await Executor([search], max_calls=4).execute(plan(call("совсем другое")), begin(), begun)
     assert (search.asked, done.payload) == (["совсем другое", QUESTION], FOUND)
 
