@@ -7,7 +7,7 @@ does to a word, it does on both sides. It knows no database and no weights; BM25
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol
@@ -46,6 +46,7 @@ _MIXED = re.compile(r"(?=.*[а-я])(?=.*[a-z])[а-яa-z]+")
 _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
 _LETTER_AND_SIGN = re.compile(r"^[а-я](?=\+\+|#)")  # «С++», «С#» typed on the Russian keyboard
 _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.1» is asked for as «пункт 5.3.1»
+_PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: nothing else is to be asked
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 
@@ -72,6 +73,21 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
 
+class _Remembered(dict[str, tuple[str, ...]]):
+    """Terms of tokens, found as they are asked for. It begins anew when it is full: to keep the latest ones, as
+    `lru_cache` does, takes as long as all else that is done with a known token."""
+
+    def __init__(self, analyse: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self._analyse = analyse
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        if len(self) >= CACHED_TOKENS:
+            self.clear()
+        terms = self[token] = self._analyse(token)
+        return terms
+
+
 class RussianEnglishAnalyzer:
     """Meets `ingestion.ports.TermAnalyzer` and `rag.ports.TermAnalyzer`. Safe to share between threads.
 
@@ -82,7 +98,7 @@ class RussianEnglishAnalyzer:
         self._lock = threading.Lock()
         self._morphology: Morphology | None = None
         self._stemmer: _Stemmer | None = None
-        self._token_terms = lru_cache(maxsize=CACHED_TOKENS)(self._analyse_token)
+        self._token_terms = _Remembered(self._analyse_token).__getitem__
         self._other_lemmas = lru_cache(maxsize=REMEMBERED_TERMS)(self._find_other_lemmas)
 
     def terms(self, text: str) -> tuple[str, ...]:
@@ -119,6 +135,9 @@ class RussianEnglishAnalyzer:
             return not word.replace("-", "").isalpha() or self._dictionary().word_is_known(word)
 
     def _analyse_token(self, token: str) -> tuple[str, ...]:
+        if _PLAIN.fullmatch(token):
+            term = self._normalise(token)
+            return () if term in STOP_TERMS else (term,)
         parts = [_one_alphabet(part) for part in _PART.findall(token)]
         forms = [] if len(parts) == 1 and len(parts[0]) == len(token) else [_LETTER_AND_SIGN.sub(_in_latin, token)]
         forms += _NUMBER_OF_CLAUSE.findall(token)
@@ -128,11 +147,9 @@ class RussianEnglishAnalyzer:
 
     def _normalise(self, word: str) -> str:
         """The word's term; «вай-фай» and «вайфай» are one, whichever part is inflected."""
-        if _RUSSIAN.fullmatch(word):
-            return self._lemma(word).replace("-", "")
-        if _ENGLISH.fullmatch(word):
-            return self._stem(word.replace("-", ""))
-        return word
+        if word.isascii():
+            return self._stem(word.replace("-", "")) if _ENGLISH.fullmatch(word) else word
+        return self._lemma(word).replace("-", "") if _RUSSIAN.fullmatch(word) else word
 
     def _lemma(self, word: str) -> str:
         with self._lock:  # pymorphy3 does not promise to be safe in threads; only words not yet cached come here
@@ -156,6 +173,8 @@ class RussianEnglishAnalyzer:
 
 def clean(text: str) -> str:
     """One spelling for what reads the same: NFKC, lower case, `е` for `ё`, nothing invisible inside words."""
+    if text.isascii():
+        return text.lower()
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _SIGNS.sub(" ", text))).lower()
     for spelling, ours in _SPELLINGS:
         text = text.replace(spelling, ours)

@@ -8,6 +8,7 @@ makes its lexical index, which the others do not.
 
 import argparse
 import asyncio
+import gc
 import json
 import subprocess
 import tempfile
@@ -21,7 +22,9 @@ import psycopg
 
 from adapters.database.embedded import embedded_database
 from bot.app import open_parts
+from bot.cli import OBJECTS_A_COLLECTION
 from bot.cli.adding import add_sources
+from bot.journal import configure_logging
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
 from ingestion.records import Vector, Window
@@ -74,9 +77,18 @@ def ask_peer(python: Path, script: str, url: str, warm: Path, paths: Sequence[Pa
     )
 
 
-async def ask_baza(home: Path, url: str, warm: Path, paths: Sequence[Path]) -> Outcome:
+def _begin_as_a_command(settings: Settings) -> None:
+    """What `bot.cli` does first: otherwise each event is written to the screen in colours, and objects are collected
+    seventy times as often."""
+    gc.set_threshold(OBJECTS_A_COLLECTION)
+    log = settings.log
+    configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
+
+
+async def ask_baza(home: Path, warm: Path, paths: Sequence[Path]) -> Outcome:
     """The worker that `baza add` uses, as it is set by itself; pictures of pages are not read, as by the peers."""
-    settings = Settings.read({"BAZA_HOME": str(home), "DATABASE_URL": url, "MAX_FILE_MB": "100", "OCR": "off"})
+    settings = Settings.read({"BAZA_HOME": str(home), "MAX_FILE_MB": "100", "OCR": "off"})
+    _begin_as_a_command(settings)
     async with open_parts(settings) as opened:
         # The record is frozen; a benchmark may put another embedder into it.
         object.__setattr__(opened, "embedder", InstantEmbedder())
@@ -116,7 +128,7 @@ async def run(python: Path, paths: Sequence[Path]) -> None:
         warm = home / "warm.txt"
         warm.write_text("Что читается до начала: здесь и загружается всё, что нужно.", encoding="utf-8")
         async with embedded_database(home) as url:
-            baza = await ask_baza(home, url, warm, paths)
+            baza = await ask_baza(home, warm, paths)
             theirs = await open_peers_database(url)
             peers = [
                 await asyncio.to_thread(ask_peer, python, name, theirs, warm, paths)

@@ -93,7 +93,7 @@ async def run(sizes: Sequence[int], among: int, home: Path, *, copies: bool) -> 
         began = time.monotonic()
         await asyncio.to_thread(fill, url, sizes, among)
         filled = time.monotonic()
-        async with open_postgres(url, pool_size=1, timeout_s=PATIENCE_S) as transport:
+        async with open_postgres(url, pool_size=1, timeout_s=PATIENCE_S, prepares=True) as transport:
             mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES if copies else 0)
             search = SearchStore(transport, mirror)
             await search.ensure_index()

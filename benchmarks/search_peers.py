@@ -61,7 +61,7 @@ async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answe
             store_base(connection, owner)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
-    async with open_postgres(url, pool_size=1, timeout_s=60) as transport:
+    async with open_postgres(url, pool_size=1, timeout_s=60, prepares=True) as transport:
         mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES)
         search = SearchStore(transport, mirror)
         await search.ensure_index()

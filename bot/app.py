@@ -191,7 +191,9 @@ async def open_transport(settings: Settings) -> AsyncIterator[Transport]:
         url = await stack.enter_async_context(postgres_url(settings))
         await migrate(url)
         yield await stack.enter_async_context(
-            open_postgres(url, pool_size=database.pool_size, timeout_s=database.timeout_s)
+            open_postgres(
+                url, pool_size=database.pool_size, timeout_s=database.timeout_s, prepares=database.url is None
+            )
         )
 
 

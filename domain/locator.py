@@ -4,7 +4,7 @@ In: what a parser knows. Out: a frozen record and its JSON form (the `locator` c
 It does not format itself for people; `bot.replies.citations` does, in their language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -45,28 +45,35 @@ class Locator:
     @classmethod
     def from_json(cls, parts: Mapping[str, JsonValue]) -> Self:
         """The inverse of `to_json`; unknown keys are left out, so that older code reads newer rows."""
-        headings = parts.get("headings")
-        return cls(
-            page=_integer(parts.get("page")),
-            page_end=_integer(parts.get("page_end")),
-            start_s=_number(parts.get("start_s")),
-            end_s=_number(parts.get("end_s")),
-            slide=_integer(parts.get("slide")),
-            row=_integer(parts.get("row")),
-            row_end=_integer(parts.get("row_end")),
-            member=_text(parts.get("member")),
-            url=_text(parts.get("url")),
-            headings=tuple(str(heading) for heading in headings) if isinstance(headings, list) else (),
-        )
+        known = {name: _READ[name](value) for name, value in parts.items() if name in _READ}
+        return cls(**known)  # type: ignore[arg-type] # each part has its own type
 
 
 def _integer(value: JsonValue) -> int | None:
-    return int(value) if isinstance(value, int | float) else None
+    return int(value) if isinstance(value, (int, float)) else None
 
 
 def _number(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+_READ: Mapping[str, Callable[[JsonValue], object]] = {
+    "page": _integer,
+    "page_end": _integer,
+    "start_s": _number,
+    "end_s": _number,
+    "slide": _integer,
+    "row": _integer,
+    "row_end": _integer,
+    "member": _text,
+    "url": _text,
+    "headings": _texts,
+}

@@ -160,7 +160,8 @@ class Conversation:
                 self._break_off(early.task)
 
     def _search_early(self, context: ToolContext) -> EarlySearch:
-        return EarlySearch(question=context.question, task=asyncio.create_task(self._stages.executor.search(context)))
+        begun = asyncio.create_task(self._stages.executor.begin_search(context))
+        return EarlySearch(question=context.question, task=begun)
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
         """Nobody waits for its end: the database is asked to stop over a connection of its own, which takes a while."""

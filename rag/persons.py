@@ -7,6 +7,8 @@ who somebody is.
 import re
 import unicodedata
 
+from domain.documents import SourceType
+
 NAME_CHARS = 100  # a channel's title and a signature have no more
 # What programs write into files whose user never told a name.
 _NOBODY = re.compile(
@@ -17,9 +19,15 @@ _NOBODY = re.compile(
 
 
 def person_name(name: str | None) -> str:
-    """Nothing for what is no name: answers would give «Microsoft Office User» as who wrote it."""
-    plain = " ".join(filter(None, map(_visible, (name or "").split())))
-    return "" if _NOBODY.fullmatch(plain) else plain[:NAME_CHARS]
+    """As a person or a channel is called in Telegram, where «Root» and «Автор» are names, too."""
+    return " ".join(filter(None, map(_visible, (name or "").split())))[:NAME_CHARS]
+
+
+def author_name(name: str | None, source: SourceType) -> str:
+    """Nothing for what is no name in a file or a page: answers would give «Microsoft Office User» as who wrote it. The
+    author of a note is somebody in Telegram."""
+    plain = person_name(name)
+    return "" if source is not SourceType.NOTE and _NOBODY.fullmatch(plain) else plain
 
 
 def _visible(word: str) -> str:

@@ -70,9 +70,11 @@ def _adapters() -> AdaptersMap:
 
 _SESSION: Mapping[str, object] = {
     "autocommit": True,
-    "prepare_threshold": None,  # Supabase's pooler in transaction mode knows no prepared statements
+    "prepare_threshold": None,
     "application_name": "baza",
 }
+
+_PREPARED_AFTER = 2  # calls of a statement over one connection
 
 
 class _Connection(AsyncConnection):
@@ -107,8 +109,13 @@ class PostgresTransport:
 
 
 @asynccontextmanager
-async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncIterator[PostgresTransport]:
+async def open_postgres(
+    url: str, *, pool_size: int, timeout_s: float, prepares: bool = False
+) -> AsyncIterator[PostgresTransport]:
     """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
+
+    `prepares`: the server reads each statement once a connection, which spares a tenth of a millisecond a call. Not
+    for an address that somebody gave us: a pooler in transaction mode, as Supabase's, knows no prepared statements.
 
     Each connection is looked at before it is lent, so one that died with a restarted database is replaced before a
     statement is sent; a statement that may have been sent is never sent twice.
@@ -117,7 +124,11 @@ async def open_postgres(url: str, *, pool_size: int, timeout_s: float) -> AsyncI
     pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
         url,
         connection_class=_Connection,
-        kwargs={**_SESSION, "context": _adapters()},
+        kwargs={
+            **_SESSION,
+            "context": _adapters(),
+            "prepare_threshold": _PREPARED_AFTER if prepares else None,
+        },
         min_size=1,
         max_size=pool_size,
         timeout=timeout_s,

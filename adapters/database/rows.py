@@ -25,6 +25,8 @@ from domain.people import Mode, UserState
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
 from rag.records import Candidate, Exchange, Passage, PastSession
 
+_NOWHERE = Locator()
+
 
 def text(row: Row, name: str) -> str:
     """A text column that is never null."""
@@ -57,7 +59,7 @@ def number_or_none(row: Row, name: str) -> float | None:
     value = row[name]
     if value is None:
         return None
-    if not isinstance(value, int | float):
+    if not isinstance(value, (int, float)):
         raise TypeError(f"{name} is no number")
     return float(value)
 
@@ -262,7 +264,7 @@ def passage(row: Row) -> Passage:
         source_type=SourceType(text(row, "source_type")),
         source_identifier=text(row, "source_identifier"),
         text=text(row, "text"),
-        locator=Locator.from_json(parts(row, "locator")),
+        locator=_locator(row),
         published_at=moment_or_none(row, "published_at"),
         url=text_or_none(row, "url"),
         author=text_or_none(row, "author"),
@@ -271,6 +273,12 @@ def passage(row: Row) -> Passage:
         searchable=integer(row, "searchable"),
         progress_total=integer(row, "progress_total"),
     )
+
+
+def _locator(row: Row) -> Locator:
+    """To make one takes a quarter of a passage's time, and a note has none."""
+    place = parts(row, "locator")
+    return Locator.from_json(place) if place else _NOWHERE
 
 
 def candidate(row: Row) -> Candidate:

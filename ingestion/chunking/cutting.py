@@ -14,6 +14,8 @@ from ingestion.chunking.tokens import weigh_text
 from ingestion.records import BlockKind
 
 Splitter = Callable[[str], list[Offsets]]
+Weighed = tuple[int, int, int]
+"""A span, and what it weighs."""
 
 LINE = re.compile(r"[^\n]+")
 WORD = re.compile(r"\S+")
@@ -23,13 +25,15 @@ CELL_END = re.compile(r"(?<=\s)\|(?=\s)")
 _JOINERS = "\u200d\ufe0f"  # with a neighbour they make one visible character
 
 
-def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: int) -> Iterator[Offsets]:
+def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: int) -> Iterator[Weighed]:
     """The span itself when it weighs no more than `limit`; else its parts by the first splitter, cut further alike."""
     start, end = span
-    if weigh_text(text[start:end]) <= limit:
-        yield span
+    weight = weigh_text(text[start:end])
+    if weight <= limit:
+        yield start, end, weight
     elif not splitters:
-        yield from _cut_characters(text, span, limit)
+        for begin, stop in _cut_characters(text, span, limit):
+            yield begin, stop, weigh_text(text[begin:stop])
     else:
         for inner_start, inner_end in splitters[0](text[start:end]):
             yield from cut_to_fit(text, (start + inner_start, start + inner_end), splitters[1:], limit)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import orjson
+
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
 from domain.portions import in_portions
@@ -23,6 +25,8 @@ FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of Fai
 
 LINE_CHARS = 100_000  # in a line, if no block is longer: a millisecond's work for the reading side
 FRAME_CHARS = 80  # about what a line says of a block besides its words
+
+KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
 
 JsonObject = Mapping[str, JsonValue]
 
@@ -67,8 +71,14 @@ def encode_document(document: Document) -> Iterator[bytes]:
 
 
 def encode_blocks(blocks: Sequence[Block]) -> bytes:
-    """One line of JSON."""
-    return _encode({"blocks": [_block_to_json(block) for block in blocks]})
+    """One line of JSON. Most blocks stand where the one before them does: the same place serves both."""
+    written: list[JsonValue] = []
+    locator, place = Locator(), Locator().to_json()
+    for block in blocks:
+        if block.locator is not locator:
+            locator, place = block.locator, block.locator.to_json()
+        written.append({"kind": block.kind.value, "text": block.text, "locator": place, "level": block.level})
+    return _encode({"blocks": written})
 
 
 def _block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
@@ -126,7 +136,7 @@ def decode_picture_head(line: bytes) -> PictureHead:
 
 def _decode(line: bytes) -> JsonObject:
     try:
-        message = _object(json.loads(line))
+        message = _object(_json(line))
         failure = _failure_from_json(_object(message["failure"])) if "failure" in message else None
     except RecursionError as error:  # brackets without end
         raise ValueError("not a result of ours") from error
@@ -135,12 +145,18 @@ def _decode(line: bytes) -> JsonObject:
     return message
 
 
+def _json(line: bytes) -> object:
+    try:
+        return orjson.loads(line)
+    except ValueError:  # half a surrogate, a number without end: `json` takes more
+        return json.loads(line)
+
+
 def _encode(message: JsonObject) -> bytes:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
-
-
-def _block_to_json(block: Block) -> dict[str, JsonValue]:
-    return {"kind": block.kind.value, "text": block.text, "locator": block.locator.to_json(), "level": block.level}
+    try:
+        return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a lone surrogate
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
 
 
 def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Document:
@@ -187,7 +203,7 @@ def _blocks_from_json(blocks: JsonValue) -> list[Block]:
 
 def _block_from_json(block: JsonObject, locator: Locator) -> Block:
     return Block(
-        kind=BlockKind(_text(block.get("kind"))),
+        kind=_kind(block.get("kind")),
         text=_text(block.get("text")),
         locator=locator,
         level=_optional_integer(block.get("level")),
@@ -218,6 +234,13 @@ def _text(value: JsonValue) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
     return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # what PostgreSQL can hold
+
+
+def _kind(value: JsonValue) -> BlockKind:
+    kind = KINDS.get(value) if isinstance(value, str) else None
+    if kind is None:
+        raise ValueError("a kind of block was expected")
+    return kind
 
 
 def _integer(value: JsonValue) -> int:

@@ -43,11 +43,15 @@ BODY = qn("w:body")
 PARAGRAPH = qn("w:p")
 TABLE = qn("w:tbl")
 ROW = qn("w:tr")
+TAB_STOPS = qn("w:tabs")
 TEXT_BOX = qn("w:txbxContent")
 NOTE_PARTS = {
     qn("w:footnoteReference"): RELATIONSHIP_TYPE.FOOTNOTES,
     qn("w:endnoteReference"): RELATIONSHIP_TYPE.ENDNOTES,
 }
+RARE = frozenset((*UNREAD, *WRAPPERS, TEXT_BOX, *NOTE_PARTS))
+"""What a paragraph must be taken apart for: most have none of it, and are read where they stand."""
+
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 
 
@@ -60,13 +64,25 @@ def related_element(document: Document, relationship: str) -> Element | None:
 def read_body(main: Iterable[bytes], document: Document) -> Iterator[CT_P | Rows]:
     """All that there is to read, in order; nothing of it is held. Raises lxml's XMLSyntaxError."""
     notes = {reference: _note_texts(related_element(document, part)) for reference, part in NOTE_PARTS.items()}
-    parser = etree.XMLPullParser(["end"], tag=(PARAGRAPH, TABLE, ROW), resolve_entities=False, no_network=True)
+    read = (PARAGRAPH, TABLE, ROW, *RARE)
+    parser = etree.XMLPullParser(["end"], tag=read, resolve_entities=False, no_network=True)
     parser.set_element_class_lookup(element_class_lookup)
     rows: Rows = []  # of the table that is open
+    is_plain = True  # nothing rare has ended since the last paragraph of the body
     for piece in main:
         parser.feed(piece)
         for _, element in parser.read_events():
-            yield from _read_part(element, rows, notes)
+            tag = element.tag
+            if tag == TAB_STOPS:  # the only one that is common
+                element.clear()
+            elif tag in RARE:
+                is_plain = False
+            elif is_plain and tag == PARAGRAPH and _is_of_body(element):
+                yield element
+                _forget(element)
+            else:
+                yield from _read_part(element, rows, notes)
+                is_plain = is_plain or _is_of_body(element)
     parser.close()
 
 
@@ -112,10 +128,15 @@ def _taken(element: Element) -> Element:
     """The same with all inside it, apart from the parser's tree, which keeps an empty one and nothing before it."""
     taken = OxmlElement("w:" + element.tag.rpartition("}")[2])
     taken.extend(list(element))
+    _forget(element)
+    return taken
+
+
+def _forget(element: Element) -> None:
+    """Of the parser's tree: what is in it, and all that stands before it."""
     element.clear()
     while element.getprevious() is not None:
         del element.getparent()[0]
-    return taken
 
 
 Notes = Mapping[str, Mapping[str | None, str]]

@@ -9,7 +9,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ LARGEST_XML_BYTES = 64 * 1024 * 1024
 
 LARGEST_OTHER_BYTES = 16 * 1024 * 1024  # of those besides the main part: as trees they take about ten times as much
 ROOT = "_rels/.rels"
+TYPES = "[Content_Types].xml"
 PIECE_BYTES = 256 * 1024
 EMPTY_MAIN = (
     b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body/></w:document>'
@@ -67,8 +68,8 @@ def open_docx(path: Path, *, name: str) -> Iterator[OpenedDocx]:
         _check(sum(sizes.values()) - sizes.get(main, 0) <= LARGEST_OTHER_BYTES, sizes, name)
         copy = io.BytesIO()
         with zipfile.ZipFile(copy, "w") as target:
-            for part in members:  # zipfile never inflates beyond the size that the directory states
-                target.writestr(part, EMPTY_MAIN if part == main else _translate(part, archive.read(part)))
+            for part, content in _related(archive, members.keys(), main):
+                target.writestr(part, content)
         parts = docx.Document(copy)
         copy.close()
         with archive.open(main) as stream:
@@ -86,6 +87,32 @@ def _main_part(relationships: bytes) -> str:
     links = parse_xml(relationships).Relationship_lst  # type: ignore[arg-type] # lxml takes bytes
     targets = (link.target_ref for link in links if link.reltype.endswith("/officeDocument"))
     return posixpath.normpath(next(targets, "")).lstrip("/")
+
+
+def _related(archive: zipfile.ZipFile, members: Collection[str], main: str) -> Iterator[tuple[str, bytes]]:
+    """What python-docx comes to, from relationship to relationship: a half of the parts. zipfile never inflates beyond
+    the size that the directory states."""
+    if TYPES in members:
+        yield TYPES, _translate(TYPES, archive.read(TYPES))
+    waiting, met = [""], {""}
+    while waiting:
+        part = waiting.pop()
+        if part:
+            yield part, EMPTY_MAIN if part == main else _translate(part, archive.read(part))
+        folder, name = posixpath.split(part)
+        links = posixpath.join(folder, "_rels", f"{name}.rels")
+        if links not in members:
+            continue
+        kept = _translate(links, archive.read(links))
+        yield links, kept
+        named = {posixpath.normpath(posixpath.join("/", folder, ref)).lstrip("/") for ref in _targets(kept)}
+        waiting.extend(each for each in named if each in members and each not in met)
+        met.update(named)
+
+
+def _targets(relationships: bytes) -> list[str]:
+    links = parse_xml(relationships).Relationship_lst  # type: ignore[arg-type] # lxml takes bytes
+    return [link.target_ref for link in links]
 
 
 def _translated(part: str, stream: IO[bytes]) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ TITLE_STYLES = frozenset({"title", "название"})
 CODE_STYLES = frozenset({"html preformatted", "code", "source code", "preformatted text", "plain text"})
 BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is no heading
 DEEPEST_LIST_LEVEL = 8  # Word has nine; a damaged file may claim any number
+TELLING = (qn("w:numPr"), qn("w:outlineLvl"))  # properties besides the style
 NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
 UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
 LEVEL_FORMAT = "string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)"
@@ -48,7 +49,11 @@ class DocxStyles:
     def role(self, paragraph: CT_P) -> Role:
         """A paragraph without properties is plain: no style of its own makes it a heading or a list item."""
         properties = paragraph.pPr
-        return _refine(self._style_role(properties.style), "", properties) if properties is not None else PLAIN
+        if properties is None:
+            return PLAIN
+        role = self._style_role(properties.style)
+        has_own = next(properties.iterchildren(*TELLING), None) is not None
+        return _refine(role, "", properties) if has_own else role
 
     def is_ordered(self, list_id: int, depth: int) -> bool:
         """Whether the items of a list's level are counted."""

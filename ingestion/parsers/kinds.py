@@ -36,6 +36,7 @@ HEAD_BYTES = 64 * 1024
 PDF_MARK_WITHIN_BYTES = 1024  # Acrobat accepts junk of this length before the mark
 CONTROL_SHARE_OF_BINARY = 0.01  # text has next to no control characters, random bytes have 10 %
 TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1a\x1b")  # \x1a ends a DOS text, \x1b starts an escape in logs
+OTHER_CONTROLS = bytes(byte for byte in range(0x20) if byte not in TEXT_CONTROLS)
 
 
 def glance(path: Path) -> FileKind | None:
@@ -117,5 +118,5 @@ def _is_binary(head: bytes) -> bool:
         return True
     if head.startswith(WIDE_BOMS) or guess_wide_encoding(head) is not None:
         return False
-    controls = sum(1 for byte in head if byte < 0x20 and byte not in TEXT_CONTROLS)
+    controls = len(head) - len(head.translate(None, OTHER_CONTROLS))
     return controls > len(head) * CONTROL_SHARE_OF_BINARY

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from domain.documents import SourceType
 from domain.locator import Locator
 from rag.execution.facts import Fact, FactKind
-from rag.persons import person_name
+from rag.persons import author_name, person_name
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
@@ -116,7 +116,7 @@ def _place(passage: Passage) -> list[str]:
         "Time": _time(locator),
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
-        "Author": person_name(passage.author),
+        "Author": author_name(passage.author, passage.source_type),
         "Sent by": person_name(passage.sender) if passage.sender != passage.author else "",
         "Date": passage.published_at.date().isoformat() if passage.published_at else "",
     }

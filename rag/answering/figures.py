@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from rag.answering.clock import clock_times, digital_times, times_named
+from rag.answering.measures import KnownMeasures, of_other_units, told_otherwise
 from rag.answering.numbers import (
     WrittenNumber,
     amounts,
@@ -64,6 +65,11 @@ class Known:
         return amounts(self.measuring) | self.listed | {Decimal(1)}  # «час»: one hour
 
     @cached_property
+    def units(self) -> KnownMeasures:
+        """What they are so many of."""
+        return KnownMeasures(self.measuring)
+
+    @cached_property
     def retold(self) -> frozenset[Decimal]:
         """What it comes to in other words."""
         return retold(self.measuring)
@@ -111,7 +117,15 @@ def strange_figures(lines: Sequence[str], known: Known) -> list[str]:
     rest = [line for line in folded if line not in sums]
     words = [each for line in rest for each in _strange_words(line, known, shown)]
     plain = [_without_times_and_ratios(line, known) for line in rest]
-    return [*_strange_digits(plain, known, shown), *_strange_amounts(plain, known, shown), *words]
+    strange = _strange_numbers(plain, known, shown)
+    if strange and (told := told_otherwise(plain, known.units)):
+        shown |= told
+        strange = _strange_numbers(plain, known, shown)
+    return [*strange, *words] or list(_strange_units(plain, known, shown))
+
+
+def _strange_numbers(lines: Sequence[str], known: Known, shown: frozenset[Decimal]) -> list[str]:
+    return [*_strange_digits(lines, known, shown), *_strange_amounts(lines, known, shown)]
 
 
 def _folded(text: str) -> str:
@@ -188,6 +202,12 @@ def _strange_amounts(lines: Iterable[str], known: Known, shown: frozenset[Decima
     told = [number for line in lines for number in told_amounts(line)]
     strange = [number for number in told if not _is_known(number, known, shown)]
     return [number.shown for number in strange if not number.is_among(known.measures | known.retold | known.parts)]
+
+
+def _strange_units(lines: Iterable[str], known: Known, shown: frozenset[Decimal]) -> Iterator[str]:
+    """Asked for only where all numbers are known."""
+    for line in lines:
+        yield from of_other_units(line, known.units, known.listed | shown)
 
 
 def _is_known(number: WrittenNumber, known: Known, shown: frozenset[Decimal]) -> bool:

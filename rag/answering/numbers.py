@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 
 from rag.answering.spoken import SpokenNumber, halves, in_words, is_measure, without_idioms
 
-_DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
+DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _SPACES = re.compile(r"[ \u00a0\u202f]")
@@ -20,7 +20,7 @@ _MONTH_AND_YEAR = re.compile(r"\d{1,2}\.\d{4}")  # «до 03.2029»
 _SCALE = re.compile(
     r"[ \u00a0\u202f]?(тыс|млн|млрд|миллион|миллиард|thousand|million|billion|[KkMк](?!\w))", re.IGNORECASE
 )
-_SCALES: dict[str, int] = {
+SCALES: dict[str, int] = {
     "тыс": 10**3, "thousand": 10**3, "k": 10**3, "к": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6,
     "m": 10**6, "млрд": 10**9, "миллиард": 10**9, "billion": 10**9,
 }  # fmt: skip
@@ -31,7 +31,7 @@ _ENGLISH_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_MONTH = re.compile(  # the nth group is the nth month
+MONTH = re.compile(  # the nth group is the nth month
     r"\b(?:"
     + "|".join(rf"({russian}\w{{0,3}}|{english})" for russian, english in zip(_MONTHS, _ENGLISH_MONTHS, strict=True))
     + r")\b",
@@ -101,14 +101,14 @@ class WrittenNumber:
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Those written in digits, in order."""
-    for match in _DIGITS.finditer(text):
+    for match in DIGITS.finditer(text):
         scaled = _scaled(match, text)
-        readings = [*map(frozenset, _readings(match[0])), *([frozenset(scaled)] if scaled else [])]
+        meant = [*map(frozenset, readings(match[0])), *([frozenset(scaled)] if scaled else [])]
         if text[: match.start()].endswith("+"):  # a telephone number: its groups may stand otherwise elsewhere
-            readings.append(frozenset(_groups(match[0])))
-        if readings:
+            meant.append(frozenset(_groups(match[0])))
+        if meant:
             is_measured = is_measure(text, match.start(), match.end())
-            yield WrittenNumber(shown=match[0], readings=tuple(readings), is_measured=is_measured)
+            yield WrittenNumber(shown=match[0], readings=tuple(meant), is_measured=is_measured)
 
 
 def told_amounts(text: str) -> Iterator[WrittenNumber]:
@@ -117,8 +117,8 @@ def told_amounts(text: str) -> Iterator[WrittenNumber]:
     plain = without_idioms(text.casefold().replace("ё", "е"))
     for number in (*in_words(plain), *halves(plain)):
         if _is_amount(number):
-            readings = tuple(frozenset((each,)) for each in (number.value, *number.converted))
-            yield WrittenNumber(shown=number.shown, readings=readings, is_measured=bool(number.unit))
+            values = tuple(frozenset((each,)) for each in (number.value, *number.converted))
+            yield WrittenNumber(shown=number.shown, readings=values, is_measured=bool(number.unit))
 
 
 def _is_amount(number: SpokenNumber) -> bool:
@@ -130,7 +130,7 @@ def _is_amount(number: SpokenNumber) -> bool:
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of those written in digits, each in every reading."""
-    return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
+    return frozenset(value for match in DIGITS.finditer(text) for reading in readings(match[0]) for value in reading)
 
 
 def without_places(text: str) -> str:
@@ -150,7 +150,7 @@ def _is_amount_of_its_own(place: re.Match[str]) -> bool:
 
 def months(text: str) -> frozenset[Decimal]:
     """Those that it names, by their number."""
-    return frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
+    return frozenset(Decimal(match.lastindex or 0) for match in MONTH.finditer(text))
 
 
 def known_numbers(text: str) -> frozenset[Decimal]:
@@ -161,7 +161,7 @@ def known_numbers(text: str) -> frozenset[Decimal]:
 def amounts(text: str) -> frozenset[Decimal]:
     """Those in digits, in every reading, and in words."""
     found = set(numbers(text) | spoken_numbers(text))
-    for match in _DIGITS.finditer(text):
+    for match in DIGITS.finditer(text):
         found |= _scaled(match, text) | _groups(match[0])
     return frozenset(found)
 
@@ -181,7 +181,7 @@ def spoken_numbers(text: str) -> frozenset[Decimal]:
     return frozenset(found)
 
 
-def _readings(written: str) -> list[set[Decimal]]:
+def readings(written: str) -> list[set[Decimal]]:
     """Every reading of the digits: separators differ from country to country."""
     plain = _SPACES.sub("", written)
     wholes = [plain.replace(",", ".")]
@@ -189,11 +189,11 @@ def _readings(written: str) -> list[set[Decimal]]:
         wholes.append(re.sub(r"[.,]", "", plain))
     if "," in plain and "." in plain:
         wholes.append(plain.replace(",", "") if plain.rfind(".") > plain.rfind(",") else plain.replace(".", ""))
-    readings = [[whole] for whole in dict.fromkeys(wholes)]
+    found = [[whole] for whole in dict.fromkeys(wholes)]
     is_date = plain.count(".") > 1 or _MONTH_AND_YEAR.fullmatch(plain)
     if is_date and "," not in plain:
-        readings.append(plain.split("."))
-    decimals = [[_decimal(part) for part in reading] for reading in readings]
+        found.append(plain.split("."))
+    decimals = [[_decimal(part) for part in reading] for reading in found]
     return [{part for part in reading if part is not None} for reading in decimals if None not in reading]
 
 
@@ -203,8 +203,8 @@ def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
     if scale is None:
         return set()
     return {
-        (value * _SCALES[scale[1].casefold()]).normalize()
-        for reading in _readings(match[0])
+        (value * SCALES[scale[1].casefold()]).normalize()
+        for reading in readings(match[0])
         if len(reading) == 1
         for value in reading
     }

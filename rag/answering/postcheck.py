@@ -8,7 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rag.answering.authors import unknown_authors
+from rag.answering.bounds import turned_bounds
+from rag.answering.contacts import unknown_contacts, without_telephones
 from rag.answering.counts import own_counts, without_remainder
+from rag.answering.dates import of_other_years
 from rag.answering.figures import Known, strange_figures
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
 
@@ -79,6 +83,7 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
         remarks.append("It speaks of how the program is built. Leave that out.")
     if from_base:
         remarks += [*_strange_numbers(prose, evidence), *_strange_quotations(prose, evidence)]
+        remarks += _strange_statements(prose, evidence)
     return (*remarks, *_language(prose, evidence, from_base=from_base))
 
 
@@ -163,7 +168,7 @@ def _repetition(answer: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
-    lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_remainder(prose)))
+    lines = _SENTENCE_END.split(_LIST_NUMBER.sub("", without_telephones(without_remainder(prose))))
     known = Known(
         said="\n".join((*evidence.facts, evidence.question, *evidence.dialogue)),
         listed=own_counts(prose),
@@ -177,6 +182,19 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
     return [
         f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
     ]
+
+
+def _strange_statements(prose: str, evidence: Evidence) -> list[str]:
+    """Authors, days, bounds, addresses."""
+    facts = "\n".join(evidence.facts)
+    said = "\n".join((facts, evidence.question, *evidence.dialogue, evidence.today))
+    found = (
+        ("Nobody of this name stands in the materials", unknown_authors(prose, facts, said)),
+        ("In the materials these days are of another year", of_other_years(prose, said)),
+        ("The materials bound this the other way round", turned_bounds(_folded(prose), _folded(said))),
+        ("These addresses or telephone numbers stand in no material", unknown_contacts(prose, said)),
+    )
+    return [f"{remark}: {', '.join(strange[:5])}. Tell it as they do, or not." for remark, strange in found if strange]
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
@@ -194,7 +212,11 @@ def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
 
 def _plain(text: str) -> str:
     """Words alone: punctuation, case and ё do not make a quotation false."""
-    return " ".join(_WORDS.findall(text.casefold().replace("ё", "е")))
+    return " ".join(_WORDS.findall(_folded(text)))
+
+
+def _folded(text: str) -> str:
+    return text.casefold().replace("ё", "е")
 
 
 def as_remarks(remarks: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
 _LONGEST = 10**6  # of days or minutes; the remainder of very long numbers cannot be told
 _RUN = re.compile(r"\d+")
 _HOURS_AND_MINUTES = re.compile(
-    r"(\d{1,2})[ \u00a0]?(?:ч|час(?:а|ов)?|h|hours?)\.?[ \u00a0](?:and )?([1-5]?\d)[ \u00a0]?(?:м|m)", re.IGNORECASE
+    r"(\d{1,2})[ \u00a0]?(?:ч|час(?:а|ов)?|h|hours?)\.?[ \u00a0](?:and |и )?([1-5]?\d)[ \u00a0]?(?:м|m)", re.IGNORECASE
 )
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3])[:.][0-5]\d\b")
 _YEAR = re.compile(r"\b(1[1-9])(\d\d)\b")  # "nineteen eighty-four"; not 20, or twenty would stand everywhere
@@ -52,13 +52,15 @@ def retold(text: str) -> frozenset[Decimal]:
     """What may be said in digits or words: other units, parts of the whole in per cent, Roman numerals, words that mean
     a number."""
     plain = text.casefold().replace("ё", "е")
-    found = {
-        *_in_smaller_units(plain),
-        *_in_larger_units(plain),
-        *_shares(plain),
-        *map(Decimal, map(_roman, _ROMAN.findall(text))),
-    }
-    found.update(number.value for number in in_words(_COMPOUND.sub(r"\1 \2 ", plain)))
+    return meant(text) | frozenset(value.normalize() for value in (*_in_smaller_units(plain), *_in_larger_units(plain)))
+
+
+def meant(text: str) -> frozenset[Decimal]:
+    """The same without what is told in another unit: words that mean a number, parts of the whole, Roman numerals."""
+    plain = text.casefold().replace("ё", "е")
+    found = {*_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
+    compounds = " | ".join(" ".join(match.groups()) for match in _COMPOUND.finditer(plain))
+    found.update(number.value for number in in_words(compounds))
     found.update(value for half in halves(plain) for value in (half.value, *half.converted))
     found.update(Decimal(hour) - HOURS for hour in _AFTERNOON.findall(text))  # «в 8 часов вечера»
     for time in clock_times(plain):

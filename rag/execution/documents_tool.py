@@ -17,7 +17,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.iterative.selection import ready_documents
-from rag.persons import person_name
+from rag.persons import author_name, person_name
 from rag.ports import DocumentCatalogue
 
 _KINDS = {"text", "image", "audio", "video"}
@@ -96,9 +96,9 @@ def _fact(card: DocumentCard, words: Wordings) -> Fact:
         words.entry_title: card.title if card.title != name else "",
         words.entry_pages: str(card.pages or ""),
         words.entry_length: str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
-        words.entry_author: person_name(card.author),
+        words.entry_author: author_name(card.author, card.source_type),
         words.entry_dated: card.published_at.strftime(words.day) if card.published_at else "",
-        words.entry_sender: card.sender or "",
+        words.entry_sender: person_name(card.sender),
         words.entry_added: card.created_at.strftime(words.day),
     }
     known = {label: value for label, value in told.items() if value}

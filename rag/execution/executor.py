@@ -7,7 +7,7 @@ facts and what each call brought. It asks no model itself and writes nothing.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -45,7 +45,11 @@ class EarlySearch:
     """A search on the raw question that began before the plan was there."""
 
     question: str
-    task: "asyncio.Task[FactsPayload]"
+    task: "asyncio.Task[Callable[[], FactsPayload]]"
+
+    async def payload(self) -> FactsPayload:
+        """What it brought. Nothing is made of it where nobody asks. Raises as the search does."""
+        return (await self.task)()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +131,7 @@ class Executor:
         """What steps have concluded comes before what they concluded it from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
-            return await (early.task if early and _is_same_search(wanted, early) else self._call(wanted, seen))
+            return await (early.payload() if early and _is_same_search(wanted, early) else self._call(wanted, seen))
 
         engine = StepEngine(call, budget=self._budget, summariser=self._summariser)
         done = await engine.run(plan.steps, plan.question, context, watch)
@@ -148,10 +152,10 @@ class Executor:
             gaps=gaps_of(done.shown, done.spent, _missing(done)),
         )
 
-    async def search(self, context: ToolContext) -> FactsPayload:
-        """What the default plan's one search brings. Raises DatabaseAway."""
-        call = ToolCall(tool=SEARCH_TOOL, args={"query": context.question})
-        return (await self._run(call, context)).payload
+    async def begin_search(self, context: ToolContext) -> Callable[[], FactsPayload]:
+        """The default plan's one search. Raises DatabaseAway, ToolMisused."""
+        tool = self._tool(SEARCH_TOOL)
+        return await tool.begin(tool.read({"query": context.question}), context)
 
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
         """Each call once, in order, never more than allowed."""
@@ -181,7 +185,7 @@ class Executor:
         started = time.monotonic()
         problem, payload = "", FactsPayload()
         try:
-            payload = await (early.task if early else self._call(call, context))
+            payload = await (early.payload() if early else self._call(call, context))
         except (ToolMisused, StepFailed) as error:
             problem = str(error)
             log.info("executor.tool_failed", tool=call.tool, reason=type(error).__name__)
@@ -195,10 +199,13 @@ class Executor:
         )
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
-        tool = self._tools.get(call.tool)
-        if tool is None:
-            raise ToolMisused(f"unknown tool {call.tool}")
+        tool = self._tool(call.tool)
         return await tool.run(tool.read(call.args), context)
+
+    def _tool(self, name: str) -> AnyTool:
+        if name not in self._tools:
+            raise ToolMisused(f"unknown tool {name}")
+        return self._tools[name]
 
     def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
         """Not when the plan meant to call nothing, and not where the same search was made already."""

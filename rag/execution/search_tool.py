@@ -4,7 +4,7 @@ In: a query, and which documents it is about when the question says so. Out: the
 the query they cover. The search itself is `rag.retrieval`'s.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Literal
 
@@ -79,6 +79,13 @@ class SearchBase(Tool[SearchArguments]):
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self._retrieval.find(context.base_id, titles, only=only)
         return passages_payload(found, asked=query or arguments.query)
+
+    async def begin(self, arguments: SearchArguments, context: ToolContext) -> Callable[[], FactsPayload]:
+        """Of a plain search what comes of the database is ordered when it is wanted. Raises DatabaseAway."""
+        if arguments.model_fields_set != {"query"}:
+            return await super().begin(arguments, context)
+        ordered = await self._retrieval.begin(context.base_id, arguments.query)
+        return lambda: passages_payload(ordered(), asked=arguments.query)
 
     async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
         """Of what an author or a sender wrote or sent last: their name and the question's words («про цены») may stand

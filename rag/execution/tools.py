@@ -5,7 +5,7 @@ and one line in the composition root.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from inspect import cleandoc
@@ -76,3 +76,9 @@ class Tool(ABC, Generic[Arguments]):
     @abstractmethod
     async def run(self, arguments: Arguments, context: ToolContext) -> FactsPayload:
         """What it finds. Raises DatabaseAway; models that are away make it find less, never fail."""
+
+    async def begin(self, arguments: Arguments, context: ToolContext) -> Callable[[], FactsPayload]:
+        """`run` before anybody knows whether it is wanted: what it waits for, and then, to be called when it is, what
+        is made of it. Of a tool that does not part the two, `run` itself is what it waits for."""
+        found = await self.run(arguments, context)
+        return lambda: found

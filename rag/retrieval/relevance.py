@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence, Set
 
 from rag.records import Candidate, Spelling
-from rag.retrieval.spelling import SHORTEST_TRANSCRIBED
+from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
 
 # With a model: only what no query word and hardly any similarity speaks for is left out, the model judges the rest.
 # offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
@@ -60,7 +60,7 @@ def _met(asked: Set[str], held: Set[str], spellings: Sequence[Spelling]) -> Set[
 def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
     """By a word of some length, or by the very abbreviation that was spelled out: «дочь» sounds like "doc"."""
     return any(
-        (len(term) >= SHORTEST_TRANSCRIBED or term in spelling.beginnings)
+        (len(term) >= SHORTEST_TRANSCRIBED or spelling == exactly(spelling.term, term))
         and term.startswith(spelling.beginnings)
         and re.search(spelling.pattern, term)
         for term in held

@@ -7,7 +7,8 @@ stands. It does not read the question's words into the log.
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -56,7 +57,7 @@ class Retrieval:
         heard: Callable[[float], None] = _unheard,
     ) -> None:
         """`candidates` of each leg are fused, `passages` are handed on. A leg of weight 0 is not asked. `heard` is told
-        the seconds of each `find`."""
+        the seconds of each `find` and `begin`."""
         self._search = search
         self._embedder = embedder
         self._analyzer = analyzer
@@ -70,22 +71,33 @@ class Retrieval:
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first, neighbours as one; none when nothing fits. Raises the store's DatabaseAway."""
+        with self._searching():
+            return (await self._begin(base, question, only))()
+
+    async def begin(self, base: BaseId, question: str) -> Callable[[], tuple[RankedPassage, ...]]:
+        """All of `find` that is waited for. What `find` returns is what this returns makes of it: a search that nobody
+        wants in the end leaves it undone. Raises the store's DatabaseAway."""
+        with self._searching():
+            return await self._begin(base, question, None)
+
+    @contextmanager
+    def _searching(self) -> Iterator[None]:
+        """Measured; one that failed is not heard."""
         started = time.monotonic()
         with searching():
-            found = await self._find(base, question, only)
+            yield
         self._heard(time.monotonic() - started)
-        return found
 
-    async def _find(self, base: BaseId, question: str, only: SearchFilter | None) -> tuple[RankedPassage, ...]:
+    async def _begin(
+        self, base: BaseId, question: str, only: SearchFilter | None
+    ) -> Callable[[], tuple[RankedPassage, ...]]:
         text = question[:MAX_QUERY_CHARS]
         query = await self._query(base, text, only)
         found = await self._found(query)
-        fused = self._fused(query, found)
         if self._reranker is None:
-            best = merge_neighbours(fused)[: self._passages]
-        else:
-            best = merge_neighbours(await self._best(text, fused))
-        return self._judged(best, found, query)
+            return lambda: self._judged(merge_neighbours(self._fused(query, found))[: self._passages], found, query)
+        best = merge_neighbours(await self._best(text, self._fused(query, found)))
+        return lambda: self._judged(best, found, query)
 
     def without_reranker(self) -> "Retrieval":
         """The same search in the order of its own scores: for many searches at once, none of which is worth a call of

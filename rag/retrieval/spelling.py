@@ -16,6 +16,9 @@ from rag.records import Spelling
 SHORTEST_MISTYPED = 5
 SHORTEST_TRANSCRIBED = 4
 LONGEST = 20  # letters; a pattern grows with the square
+# Of a word in the other alphabet, for which the database steps through all its terms that begin so, 5 us each: of two
+# letters there are some hundreds in a large base, of three some dozens.
+BEGUN = 3  # letters
 REMEMBERED_WORDS = 1024  # about 1 kB each; questions are asked in the same words again and again
 
 _LETTERS = re.compile(r"[a-z]+|[а-я]+")
@@ -126,12 +129,20 @@ def _transcribed(word: str) -> tuple[Spelling, ...]:
 
 def _sounds(letters: str, table: Mapping[str, str]) -> str:
     spoken = enumerate(_letters(letters, table))
-    return "".join(_sound(each, table) + _SILENT * (at > 1 and each in _BEFORE_SILENT) for at, each in spoken)
+    return "".join(_sound(each, table) + _SILENT * _may_be_silent(at, each) for at, each in spoken)
+
+
+def _may_be_silent(at: int, letters: str) -> bool:
+    return at > 1 and letters in _BEFORE_SILENT
 
 
 def _sound(letters: str, table: Mapping[str, str]) -> str:
     sound = table[letters]
-    return f"(?:{sound})+" if len(sound) == 1 or letters in _OFTEN_DOUBLE else sound
+    return f"(?:{sound})+" if _is_repeated(letters, table) else sound
+
+
+def _is_repeated(letters: str, table: Mapping[str, str]) -> bool:
+    return len(table[letters]) == 1 or letters in _OFTEN_DOUBLE
 
 
 def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
@@ -140,15 +151,36 @@ def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
 
 
 def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
-    """What the other alphabet's word may begin with, in order: two letters, or one where the stem has no more."""
+    """What the other alphabet's word may begin with, in order: three letters, or fewer where the stem has no more. None
+    begins another."""
+    letters = _letters(stem, table)
+    likely = tuple(_begun((_once_or_double(table[letter]) for letter in letters), 2) - {""})  # no «сс» for an "s"
+    whole = _begun((_all_ways(at, letter, table) for at, letter in enumerate(letters)), BEGUN)
+    begun = {start for start in whole if start.startswith(likely)}
+    return sorted(start for start in begun if not any(start[:length] in begun for length in range(1, len(start))))
+
+
+def _begun(sounds: Iterable[Set[str]], length: int) -> set[str]:
+    """The first letters of what one of each of the sounds makes together."""
     begun = {""}
-    for letter in _letters(stem, table):
-        sound = table[letter]
-        options = {*_options(sound), sound * 2} if len(sound) == 1 else _options(sound)
-        begun = {(start + more)[:2] if len(start) < 2 else start for start in begun for more in options}
-        if all(len(start) == 2 for start in begun):
+    for options in sounds:
+        begun = {(start + more)[:length] if len(start) < length else start for start in begun for more in options}
+        if all(len(start) == length for start in begun):
             break
-    return sorted(start for start in begun if start and not (len(start) == 2 and start[0] in begun))
+    return begun
+
+
+def _once_or_double(sound: str) -> Set[str]:
+    return {*_options(sound), sound * 2} if len(sound) == 1 else _options(sound)
+
+
+def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
+    """As `_sounds` has it: said again, and with an e that nobody hears."""
+    once = options = _options(table[letter])
+    if _is_repeated(letter, table):
+        for _ in range(BEGUN - 1):
+            options = options | {(start + more)[:BEGUN] for start in options for more in once}
+    return options | {option + _SILENT[0] for option in options} if _may_be_silent(at, letter) else options
 
 
 def _options(sound: str) -> set[str]:

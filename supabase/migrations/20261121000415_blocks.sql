@@ -240,20 +240,17 @@ comment on function ensure_term_blocks is
   'complete all the time.';
 
 create function even_vector(p_number real) returns vector
-language sql immutable parallel safe security invoker set search_path = public, extensions, pg_temp
-as $$ select array_fill(p_number, array[block_size()])::vector $$;
-comment on function even_vector is 'Internal: a vector as long as a block, the same number everywhere.';
-
-create function places_above(p_sum vector, p_level vector) returns table (place int)
-language sql immutable rows 30 security invoker set search_path = public, extensions, pg_temp
+language plpgsql immutable parallel safe security invoker set search_path = public, extensions, pg_temp
 as $$
-  select p.place from (
-    select (sum(octet_length(z.zeros)) over (order by z.n) + z.n)::int as place
-    from unnest(string_to_array(binary_quantize(p_sum - p_level)::text, '1')) with ordinality z (zeros, n)) p
-  where p.place <= vector_dims(p_sum)
-$$;
-comment on function places_above is
-  'Internal: where a vector is above an edge. Its bits as text, cut at each 1: so long is the way to the next.';
+declare
+  numbers vector := array_fill(p_number, array[125])::vector; -- doubled: filled one by one it takes four times as long
+begin
+  while vector_dims(numbers) < block_size() loop
+    numbers := numbers || numbers;
+  end loop;
+  return subvector(numbers, 1, block_size());
+end $$;
+comment on function even_vector is 'Internal: a vector as long as a block, the same number everywhere.';
 
 create function edge_above(p_sums vector[], p_wanted int, p_highest double precision) returns real
 language plpgsql immutable security invoker set search_path = public, extensions, pg_temp
@@ -289,35 +286,39 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  sums vector[];
-  numbers int[];
-  sampled vector[]; -- of a quarter of the blocks, which tell the edge for all
   wanted int := p_limit + p_limit / 2;
   edge real;
-  level vector;
   chunks bigint[];
   scores double precision[];
 begin
-  select array_agg(s.worth order by s.number), array_agg(s.number order by s.number),
-    array_agg(s.worth) filter (where s.number % 4 = 0)
-  into sums, numbers, sampled
-  from (
-    select t.number, sum(t.worth::vector) as worth
-    from unnest(p_terms) w (term) -- "offset 0": by the key, also while nothing is known of how many there are
-    cross join lateral (select * from block_terms x where x.base_id = p_base and x.term = w.term offset 0) t
-    group by t.number) s;
   loop
-    edge := edge_above(sampled, ceil(wanted * cardinality(sampled)::real / cardinality(sums))::int, p_highest);
-    level := even_vector(edge);
-    select array_agg(best.chunk_id), array_agg(best.score) into chunks, scores
-    from (
-      select p.chunk_id, (subvector(s.worth, a.place, 1)::real[])[1]::double precision as score
-      from unnest(sums, numbers) s (worth, number) cross join lateral places_above(s.worth, level) a
-      cross join lateral (
-        select * from block_places x where x.base_id = p_base and x.number = s.number and x.place = a.place offset 0) p
+    with sums as materialized ( -- 32 kB each: gathered in arrays they would be copied again and again
+      select t.number, sum(t.worth::vector) as worth
+      from unnest(p_terms) w (term) -- "offset 0": by the key, also while nothing is known of how many there are
+      cross join lateral (select * from block_terms x where x.base_id = p_base and x.term = w.term offset 0) t
+      group by t.number
+    ), found as materialized ( -- an edge for all, by a quarter of the blocks, or six: by three it is often too high
+      select edge_above(array_agg(s.worth), ceil(wanted * count(*)::real / max(of.blocks))::int, p_highest) as edge
+      from sums s cross join (select count(*) as blocks from sums) of
+      where s.number % least(4, greatest(1, of.blocks / 6)) = 0
+    ), level as materialized (
+      select f.edge, even_vector(f.edge) as even from found f
+    ), above as ( -- the bits of what is above it as text, cut at each 1: so long is the way to the next
+      select s.number, s.worth, z.place
+      from sums s cross join level cross join lateral (
+        select (sum(octet_length(z.zeros)) over (order by z.n) + z.n)::int as place
+        from unnest(string_to_array(binary_quantize(s.worth - level.even)::text, '1')) with ordinality z (zeros, n)) z
+      where z.place <= block_size()
+    ), best as (
+      select p.chunk_id, (subvector(a.worth, a.place, 1)::real[])[1]::double precision as score
+      from above a cross join lateral (
+        select * from block_places x where x.base_id = p_base and x.number = a.number and x.place = a.place offset 0) p
       where p.chunk_id not in (select unnest(p_hidden))
         and exists (select from documents_chunks c where c.id = p.chunk_id and c.base_id = p_base)
-      order by score desc, p.chunk_id limit p_limit) best;
+      order by score desc, p.chunk_id limit p_limit
+    )
+    select array_agg(best.chunk_id), array_agg(best.score), (select f.edge from found f) into chunks, scores, edge
+    from best;
     exit when edge <= 0 or cardinality(chunks) >= p_limit;
     wanted := 4 * wanted;
   end loop;

@@ -42,7 +42,7 @@ language plpgsql stable security invoker set search_path = public, extensions, p
 as $$
 #variable_conflict use_column
 declare
-  within constant uuid[] := matching_documents(p_base::uuid, p_filter::jsonb);
+  within constant uuid[] := case when p_filter is not null then matching_documents(p_base::uuid, p_filter::jsonb) end;
   query_vector constant halfvec := p_embedding::halfvec(1024);
 begin
   if within = '{}' then -- no document fits
@@ -50,13 +50,16 @@ begin
   end if;
   return query
   with found as (
-    select chunk_id, words.score, words.rarities
-    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_shelf, p_near_put)
-    full join search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit) words using (chunk_id)
+    select chunk_id, near.distance, words.score, words.rarities
+    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_shelf, p_near_put) near
+    full join (
+      select * from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit)
+      where cardinality(p_terms) > 0) words using (chunk_id) -- without terms it is not even called
   )
   select c.id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as, c.text, c.locator, d.published_at,
     d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
-    case when c.model = p_model then nullif(1 - (c.embedding <=> query_vector), 'NaN') end, -- NaN: a vector of zeros
+    case when c.model = p_model then -- NaN: a vector of zeros
+      nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
     found.score, found.rarities
   from found
   -- "offset 0": each is looked up by its key. Of a base without statistics the planner expects one row, and would

@@ -44,7 +44,7 @@ declare
     'score_postings', 'search_postings', 'search_terms',
     'block_size', 'blocked_up_to', 'unblocked_share', 'writing_key', 'begin_writing', 'writers_in', 'leave_blocks',
     'add_block', 'block_wanted', 'ensure_term_blocks',
-    'even_vector', 'places_above', 'edge_above', 'search_blocks',
+    'even_vector', 'edge_above', 'search_blocks',
     'folded', 'matching_documents', 'search', 'passage', 'holds_documents',
     'read_passages',
     'outdated_chunks', 'outdated_bases', 'named_bases', 'outdated_documents', 'chunks_to_embed', 'store_next_vectors',

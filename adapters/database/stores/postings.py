@@ -1,12 +1,12 @@
-"""The postings of a batch of passages as `put_chunks` takes them: a list for each column, in the order of the index.
+"""The postings of a batch of passages as `put_chunks` takes them: terms and packed numbers, in the order of the index.
 
-In: passages with their terms. Out: JSON values; the numbers as PostgreSQL's arrays, which it reads faster than JSON's.
+In: passages with their terms. Out: JSON values; the numbers as PostgreSQL's array, which it reads faster than JSON's.
 It knows no document and makes no terms.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain
 
 from domain.locator import JsonValue
 from ingestion.records import IndexedChunk
@@ -16,64 +16,82 @@ LONGEST_TERM_BYTES = 1000  # a longer one is no word, and an index entry holds l
 SURELY_SHORTER = LONGEST_TERM_BYTES // 4  # characters, of four bytes at the most
 ALIKE_CHARACTERS = 5  # terms that begin so are added up; as in the functions of search
 
-Posting = tuple[int, int, int]
-"""Place of its passage in the batch (from 1), how often in the text, how often in what stands above it."""
+Posting = int
+"""Its five numbers in one, as `put_chunks` reads them. From the lowest bit: 16 for the place of its passage in the
+batch (from 1), 15 for how often it stands in the text, 15 for `around`, 7 for how often above the text, 7 for
+`around_titled`. A tuple for each and five lists took twice as long, the collection of so many objects not counted."""
+
+_AROUND, _TITLED, _AROUND_TITLED = 31, 46, 53  # their lowest bits
+_PLACE_MASK = 0xFFFF
+_MOST, _MOST_TITLED = 0x7FFF, 0x7F  # what their columns hold
+_IN_TEXT = 1 << 16 | 1 << _AROUND  # one occurrence of a term that none in its passage begins like
+_ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
+_OWN = _PLACE_MASK | _MOST << 16 | _MOST_TITLED << _TITLED  # without the sums
 
 
 def postings_json(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
     """Ordered by term and passage. `around` and `around_titled`: the first of the terms of a passage that begin alike
     has their sums, the others 0; a search that added them up spent a third of its time on it."""
     by_term = _by_term(chunks)
-    terms = sorted(by_term)
-    postings = [posting for term in terms for posting in by_term[term]]
-    around, around_titled = _sums(terms, by_term)
+    terms = sorted([term for term in by_term if len(term) <= SURELY_SHORTER or _fits(term)])
+    each = [by_term[term] for term in terms]
+    postings = list(chain.from_iterable(each))
+    _add_up(terms, [len(those) for those in each], postings)
     return {
-        "terms": TERM_SEPARATOR.join([term for term in terms for _ in by_term[term]]),
-        "places": _array_text([posting[0] for posting in postings]),
-        "frequencies": _array_text([posting[1] for posting in postings]),
-        "around": _array_text(around),
-        "titled": _array_text([posting[2] for posting in postings]),
-        "around_titled": _array_text(around_titled),
+        "terms": "".join([(term + TERM_SEPARATOR) * len(those) for term, those in zip(terms, each, strict=True)])[:-1],
+        "postings": f"{{{str(postings)[1:-1]}}}",  # PostgreSQL skips the blanks that Python's writing of a list has
     }
 
 
-def _by_term(chunks: Sequence[IndexedChunk]) -> dict[str, list[Posting]]:
-    """In the order of passages: there are some three times fewer terms to sort than postings."""
-    postings: defaultdict[str, list[Posting]] = defaultdict(list)
+def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
+    """In the order of passages, each with itself as its sums: there are some three times fewer terms to sort than
+    postings."""
+    by_term: defaultdict[str, list[Posting]] = defaultdict(list)
     for place, indexed in enumerate(chunks, 1):
-        body, above = indexed.terms, indexed.titled
+        body = indexed.terms
         for term, frequency in body.items():
-            postings[term].append((place, frequency, above.get(term, 0)))
-        for term, titled in above.items():
-            if term not in body:
-                postings[term].append((place, 0, titled))
-    return {term: those for term, those in postings.items() if _fits(term)}
+            by_term[term].append(place + (frequency if frequency < _MOST else _MOST) * _IN_TEXT)
+        for term, titled in indexed.titled.items():
+            postings = by_term[term]
+            above = min(titled, _MOST_TITLED) * _ABOVE_TEXT
+            if term in body:
+                postings[-1] += above
+            else:
+                postings.append(place + above)
+    return by_term
 
 
 def _fits(term: str) -> bool:
-    return len(term) <= SURELY_SHORTER or len(term.encode(errors="replace")) <= LONGEST_TERM_BYTES
+    return len(term.encode(errors="replace")) <= LONGEST_TERM_BYTES
 
 
-def _sums(terms: Sequence[str], by_term: Mapping[str, Sequence[Posting]]) -> tuple[list[int], list[int]]:
-    """Of the frequencies in the text and above it."""
-    around: list[int] = []
-    around_titled: list[int] = []
-    for _, alike in groupby(terms, key=lambda term: term[:ALIKE_CHARACTERS]):
-        first: dict[int, int] = {}  # place -> index of its first posting that begins so
-        for place, frequency, titled in chain.from_iterable(map(by_term.__getitem__, alike)):
-            index = len(around)
-            its_first = first.setdefault(place, index)
-            if its_first == index:
-                around.append(frequency)
-                around_titled.append(titled)
-            else:
-                around[its_first] += frequency
-                around_titled[its_first] += titled
-                around.append(0)
-                around_titled.append(0)
-    return around, around_titled
+def _add_up(terms: Sequence[str], counts: Sequence[int], postings: list[Posting]) -> None:
+    """`counts` of the postings belong to each term; only those of terms that are not alone in beginning so change."""
+    begin = end = 0
+    beginning, are_several = "", False
+    for term, count in zip(terms, counts, strict=True):
+        if term[:ALIKE_CHARACTERS] == beginning:
+            are_several = True
+        else:
+            if are_several:
+                _add_up_alike(postings, begin, end)
+            begin, beginning, are_several = end, term[:ALIKE_CHARACTERS], False
+        end += count
+    if are_several:
+        _add_up_alike(postings, begin, end)
 
 
-def _array_text(numbers: list[int]) -> str:
-    """PostgreSQL skips the blanks that Python's own writing of a list has."""
-    return f"{{{str(numbers)[1:-1]}}}"
+def _add_up_alike(postings: list[Posting], begin: int, end: int) -> None:
+    first: dict[int, int] = {}  # place -> index of its first posting among these
+    for index in range(begin, end):
+        posting = postings[index]
+        its_first = first.setdefault(posting & _PLACE_MASK, index)
+        if its_first != index:
+            postings[its_first] = _with_sums_of(postings[its_first], posting)
+            postings[index] = posting & _OWN
+
+
+def _with_sums_of(first: Posting, later: Posting) -> Posting:
+    around = (first >> _AROUND & _MOST) + (later >> _AROUND & _MOST)
+    titled = (first >> _AROUND_TITLED) + (later >> _AROUND_TITLED)
+    return first & _OWN | min(around, _MOST) << _AROUND | min(titled, _MOST_TITLED) << _AROUND_TITLED

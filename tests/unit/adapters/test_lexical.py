@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters import lexical
 from adapters.lexical import LONGEST_TERM, STOP_TERMS, RussianEnglishAnalyzer
 
 ANALYZER = RussianEnglishAnalyzer()
@@ -101,6 +102,17 @@ def test_the_end_of_a_sentence_is_no_part_of_a_word() -> None:
 
 def test_endless_tokens_are_left_out() -> None:
     assert ANALYZER.terms("ф" * 100_000 + " диск " + "QUJD" * 50_000) == ("диск",)
+
+
+def test_what_is_remembered_has_a_limit_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "CACHED_TOKENS", 3)
+    text = "Резервные копии базы хранятся в двух зонах, и копии одной зоны доступны из другой; pg-15 и x"
+    assert RussianEnglishAnalyzer().terms(text) == ANALYZER.terms(text)
+
+
+@given(st.text(alphabet="aBz09'.-_@ #", max_size=40))
+def test_plain_letters_are_spelled_as_all_others(text: str) -> None:
+    assert lexical.clean(text) == lexical.clean(f"{text}é")[:-1]
 
 
 def test_threads_get_what_one_thread_gets() -> None:

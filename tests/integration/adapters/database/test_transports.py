@@ -45,6 +45,8 @@ create table things (v int primary key);
 create function add_thing(p int) returns setof things language sql as 'insert into things values (p) returning *';
 """
 
+_ROW = "returns table (v bigint) language sql as"
+
 _AWKWARD = "Ёлка «в кавычках» \"и\" 'так', \\ {a,b} \n\t %s $1 🎄"
 
 _VALUES: list[tuple[str, Argument, JsonValue]] = [
@@ -175,6 +177,33 @@ async def test_connections_that_died_do_not_fail_the_next_call(
         await asyncio.to_thread(database_server.execute, database, ending)
         answers = await asyncio.gather(*[transport.call("echo_int", p=2) for _ in range(8)])
     assert answers == [[{"v": 2}]] * 8
+
+
+@pytest.mark.parametrize("prepares", [True, False])
+async def test_statements_are_prepared_where_that_is_asked_for(
+    database_server: Server, database: str, database_url: str, *, prepares: bool
+) -> None:
+    counting = "select count(*) from pg_prepared_statements"
+    database_server.execute(database, f"set role {OWNER}; create function prepared() {_ROW} '{counting}'")
+    async with open_postgres(database_url, pool_size=1, timeout_s=60, prepares=prepares) as transport:
+        for number in range(5):
+            assert await transport.call("echo_int", p=number) == [{"v": number}]
+        assert await transport.call("echo_int", p=None) == [{"v": None}]
+        assert await transport.call("prepared") == [{"v": 1 if prepares else 0}]
+
+
+async def test_a_prepared_statement_calls_what_a_migration_put_in_its_place(
+    database_server: Server, database: str, database_url: str
+) -> None:
+    made = (
+        "set role {}; drop function if exists changing; "
+        "create function changing() returns table ({}) language sql as '{}'"
+    )
+    database_server.execute(database, made.format(OWNER, "v int", "select 1"))
+    async with open_postgres(database_url, pool_size=1, timeout_s=60, prepares=True) as transport:
+        assert [await transport.call("changing") for _ in range(8)] == [[{"v": 1}]] * 8
+        database_server.execute(database, made.format(OWNER, "v text, w int", "select ''new'', 2"))
+        assert await transport.call("changing") == [{"v": "new", "w": 2}]
 
 
 async def test_the_publishable_key_may_call_nothing(lite_server: SupabaseLite, database: str) -> None:

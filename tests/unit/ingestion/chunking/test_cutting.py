@@ -3,13 +3,14 @@
 import pytest
 
 from ingestion.chunking.cutting import SPLITTERS, cut_to_fit, split_cells, split_clauses
-from ingestion.chunking.tokens import HUNDREDTHS
+from ingestion.chunking.tokens import HUNDREDTHS, weigh_text
 from ingestion.records import BlockKind
 
 
 def _cut(text: str, kind: BlockKind, tokens: int) -> list[str]:
-    spans = cut_to_fit(text, (0, len(text)), SPLITTERS[kind], tokens * HUNDREDTHS)
-    return [text[start:end] for start, end in spans]
+    spans = list(cut_to_fit(text, (0, len(text)), SPLITTERS[kind], tokens * HUNDREDTHS))
+    assert all(weight == weigh_text(text[start:end]) for start, end, weight in spans)
+    return [text[start:end] for start, end, _ in spans]
 
 
 @pytest.mark.parametrize(

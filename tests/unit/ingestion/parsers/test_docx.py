@@ -128,6 +128,35 @@ def test_deleted_text_and_field_codes_are_not_read(tmp_path: Path) -> None:
     assert _blocks(_parse(tmp_path, body)) == [("paragraph", "Оплата до июня")]
 
 
+def test_tab_stops_are_no_tabs(tmp_path: Path) -> None:
+    stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs></w:pPr>'
+    tabbed = f"<w:p>{stops}<w:r><w:t>Имя</w:t><w:tab/><w:t>Анна</w:t></w:r></w:p>"
+    mended = f"<w:p>{stops}<w:del><w:r><w:delText>Нет.</w:delText></w:r></w:del><w:r><w:t>Да.</w:t></w:r></w:p>"
+    body = tabbed + mended + tabbed + _table(f"<w:tc>{tabbed}</w:tc>") + tabbed
+    found = [text for kind, text in _blocks(_parse(tmp_path, body)) if kind == "paragraph"]
+    assert found == ["Имя\tАнна", "Да.", "Имя\tАнна", "Имя\tАнна"]
+
+
+def test_paragraphs_are_read_alike_beside_content_controls(tmp_path: Path) -> None:
+    control = f"<w:sdt><w:sdtContent>{p('Внутри.')}</w:sdtContent></w:sdt>"
+    body = control + styled("Глава", "H1") + p("Первый.") + control + _item("пункт", 0) + p("Последний.")
+    assert _blocks(_parse(tmp_path, body)) == [
+        ("paragraph", "Внутри."),
+        ("heading", "Глава"),
+        ("paragraph", "Первый."),
+        ("paragraph", "Внутри."),
+        ("list", "1. пункт"),
+        ("paragraph", "Последний."),
+    ]
+
+
+def test_parts_that_nothing_of_the_text_names_are_not_opened(tmp_path: Path) -> None:
+    path = write_docx(tmp_path / "f.docx", p("Слово."), PARTS)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("customXml/item1.xml", "<!DOCTYPE broken")
+    assert _blocks(_read(path)) == [("paragraph", "Слово.")]
+
+
 def _boxed(text: str) -> str:
     """Text with two boxes, each stored twice as Word does."""
     boxes = [f"<w:txbxContent>{p(f'в рамке {number}')}</w:txbxContent>" for number in (1, 2)]

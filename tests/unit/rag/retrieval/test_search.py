@@ -1,11 +1,14 @@
 """From a question to passages, with models away or not."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
 import pytest
 from structlog.testing import capture_logs
 
 from rag.errors import ModelAway
 from rag.ports import Reranker
-from rag.records import Candidate
+from rag.records import Candidate, Passage
 from rag.retrieval.search import MAX_TERMS, Retrieval
 from tests.fakes.rag import BASE, FixedEmbedder, FoundPassages, LowerWords, ReverseReranker, make_candidate
 
@@ -18,6 +21,7 @@ def make_retrieval(
     embedder: FixedEmbedder | None = None,
     reranker: Reranker | None = None,
     vector_weight: float = 0.5,
+    heard: Callable[[float], None] = lambda seconds: None,
 ) -> Retrieval:
     return Retrieval(
         search,
@@ -28,6 +32,7 @@ def make_retrieval(
         passages=2,
         lexical_weight=0.5,
         vector_weight=vector_weight,
+        heard=heard,
     )
 
 
@@ -140,3 +145,47 @@ async def test_a_long_question_is_cut_before_it_is_searched() -> None:
 
     assert len(search.queries[0].terms) == MAX_TERMS
     assert search.queries[0].spellings == ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SealedPassage(Passage):
+    """One whose text nobody may read before `allowed` has something in it."""
+
+    allowed: list[str]
+
+    def __getattribute__(self, name: str) -> object:
+        assert name != "text" or self.allowed, "a search that nobody has asked for yet was put in order"
+        return super().__getattribute__(name)
+
+
+def sealed(candidate: Candidate, allowed: list[str]) -> Candidate:
+    return replace(candidate, passage=SealedPassage(**vars(candidate.passage), allowed=allowed))
+
+
+async def test_a_search_that_was_begun_finds_the_same_and_orders_it_when_it_is_asked_for() -> None:
+    allowed: list[str] = []
+    begun = await make_retrieval(FoundPassages([sealed(each, allowed) for each in three()])).begin(BASE, SECRET)
+    allowed.append("wanted")
+
+    assert [int(ranked.passage.chunk_id) for ranked in begun()] == await numbers(make_retrieval(FoundPassages(three())))
+
+
+async def test_a_search_that_was_begun_has_heard_the_reranker() -> None:
+    reranker = ReverseReranker()
+    begun = await make_retrieval(FoundPassages(three()), reranker=reranker).begin(BASE, SECRET)
+    reranker.error = ModelAway("down")
+
+    assert [int(ranked.passage.chunk_id) for ranked in begun()] == [3, 2]
+
+
+async def test_each_search_is_heard_once_and_none_that_failed() -> None:
+    heard: list[float] = []
+    search = FoundPassages(three())
+    retrieval = make_retrieval(search, heard=heard.append)
+    await retrieval.find(BASE, SECRET)
+    (await retrieval.begin(BASE, SECRET))()
+    search.error = ConnectionError()
+    with pytest.raises(ConnectionError):
+        await retrieval.begin(BASE, SECRET)
+
+    assert len(heard) == 2

@@ -10,6 +10,8 @@ from rag.retrieval.spelling import LONGEST, SHORTEST_MISTYPED, other_spellings
 
 WORDS = st.text(st.characters(min_codepoint=ord("а"), max_codepoint=ord("я")), min_size=1, max_size=LONGEST + 3)
 
+LATIN_WORDS = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_size=LONGEST)
+
 
 def is_meant(term: str, held: str, *, known: bool = False) -> bool:
     """Whether a base that holds `held` is found by a question with `term`."""
@@ -130,3 +132,17 @@ def test_a_spelling_is_looked_for_wherever_it_may_stand(word: str) -> None:
     latin = transcribed(word)
     fitting = [each for each in other_spellings([word], frozenset()) if re.search(each.pattern, latin)]
     assert not fitting or any(latin.startswith(each.beginnings) for each in fitting)
+
+
+@given(st.one_of(WORDS, LATIN_WORDS), st.data())
+def test_what_matches_is_looked_for_where_it_stands(word: str, data: st.DataObject) -> None:
+    """Unless it begins with two letters for one that has several («ссервер» for "server")."""
+    for spelling in other_spellings([word], frozenset()):
+        held = data.draw(st.from_regex(spelling.pattern, fullmatch=True))
+        alike = [start for start in spelling.beginnings if start[:2] == held[:2]]
+        assert not alike or held.startswith(spelling.beginnings)
+
+
+def test_a_word_in_the_other_alphabet_is_looked_for_by_three_letters() -> None:
+    (each,) = {each.beginnings for each in other_spellings(["обратимый"], frozenset()) if "obr" in each.beginnings}
+    assert each == ("oab", "obb", "obr")

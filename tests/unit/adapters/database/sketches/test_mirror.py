@@ -1,6 +1,7 @@
 """Copies of shelves: what is proposed, and when nothing is."""
 
 import asyncio
+import threading
 from base64 import b64encode
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -68,6 +69,25 @@ async def test_the_nearest_by_their_sketches_are_proposed(shelves: FakeShelves) 
     proposed = await mirror.near(BASE, MODEL, [1.0] * 8, limit=1)
     assert proposed
     assert (proposed.shelf, proposed.put) == ("shelf", 3)
+
+
+async def test_only_many_sketches_are_compared_by_a_thread(
+    shelves: FakeShelves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def noted(_: int, limit: int) -> tuple[int, int]:
+        threads.append(threading.get_ident())
+        return limit, limit
+
+    monkeypatch.setattr(mirrors, "effort", noted)
+    shelves.put(BASE, "shelf", (11, 0), (12, 255))
+    mirror = ShelfMirror(shelves, size=ALL)
+    await mirror.refresh()
+    assert await near(mirror) == [12]
+    monkeypatch.setattr(mirrors, "AT_ONCE", 1)
+    assert await near(mirror) == [12]
+    assert [thread == threading.get_ident() for thread in threads] == [True, False]
 
 
 async def test_nothing_is_proposed_for_others(shelves: FakeShelves) -> None:

@@ -1,11 +1,11 @@
-"""The columns of a batch's postings: their order, and the sums of terms that begin alike.
+"""The postings of a batch: their order, and the sums of terms that begin alike.
 
-In: passages of a few words. Out: columns, beside sums that are counted one by one.
+In: passages of a few words. Out: their numbers unpacked, beside sums that are counted one by one.
 """
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +27,12 @@ def chunk(terms: Mapping[str, int], titled: Mapping[str, int]) -> IndexedChunk:
 def rows(*chunks: IndexedChunk) -> list[tuple[str, int, int, int, int, int]]:
     """Term, place, frequency, around, titled, around_titled."""
     columns = {name: str(value) for name, value in postings_json(chunks).items()}
-    terms = columns.pop("terms").split("\n") if columns["terms"] else []
-    numbers: Sequence[list[int]] = [
-        json.loads(columns[name].replace("{", "[").replace("}", "]"))
-        for name in ("places", "frequencies", "around", "titled", "around_titled")
+    terms = columns["terms"].split("\n") if columns["terms"] else []
+    packed: list[int] = json.loads(columns["postings"].replace("{", "[").replace("}", "]"))
+    return [
+        (term, number & 65535, number >> 16 & 32767, number >> 31 & 32767, number >> 46 & 127, number >> 53)
+        for term, number in zip(terms, packed, strict=True)
     ]
-    return list(zip(terms, *numbers, strict=True))
 
 
 def test_a_term_of_the_text_and_of_its_title_is_one_posting() -> None:
@@ -63,3 +63,12 @@ def test_a_term_that_no_index_holds_is_left_out_of_the_sums_too() -> None:
 
 def test_passages_without_words_have_no_postings() -> None:
     assert rows(chunk({}, {})) == []
+
+
+def test_what_is_more_than_a_column_holds_is_the_most_that_it_holds_and_spills_nowhere() -> None:
+    found = rows(chunk({"слово": 40_000, "словом": 1, "словаре": 32_767}, {"слово": 200, "словом": 127, "словаре": 1}))
+    assert found == [
+        ("словаре", 1, 32_767, 32_767, 1, 1),
+        ("слово", 1, 32_767, 32_767, 127, 127),
+        ("словом", 1, 1, 0, 127, 0),
+    ]

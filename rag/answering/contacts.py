@@ -1,0 +1,47 @@
+"""Whether the addresses of e-mail and the telephone numbers of an answer stand in what it was written from.
+
+In: an answer and all that is known. Out: those that do not. A telephone number is compared by its last ten digits, so
+that 8 495 and +7 (495) are one, and its groups may stand in no other order. Pure.
+"""
+
+import re
+from collections.abc import Iterator
+
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+_TELEPHONE = re.compile(
+    r"(?<![\w+])(?:\+\d{1,3}|8)[ \u00a0(–-]{1,3}\d{3,5}[ \u00a0)–-]{1,3}\d[\d \u00a0–-]{4,12}\d(?!\d)"
+)
+_BETWEEN = re.compile(r"(?<=\d)[ \u00a0\u202f().–/-]{1,3}(?=\d)")
+_DIGITS_AFTER_8, _LEAST_DIGITS = 11, 10  # 8 000 000 000 is a number
+_SAME_DIGITS = 10  # of a telephone number: what stands before them depends on from where one calls
+
+
+def unknown_contacts(answer: str, said: str) -> tuple[str, ...]:
+    """As they are written."""
+    return tuple(dict.fromkeys((*_mails(answer, said), *_telephones(answer, said))))
+
+
+def _mails(answer: str, said: str) -> Iterator[str]:
+    found = _MAIL.findall(answer)
+    plain = said.casefold() if found else ""
+    return (mail for mail in found if mail.casefold() not in plain)
+
+
+def without_telephones(text: str) -> str:
+    """Their groups are no numbers of their own."""
+    return _TELEPHONE.sub(lambda match: " " if _is_telephone(match[0]) else match[0], text)
+
+
+def _telephones(answer: str, said: str) -> Iterator[str]:
+    found = list(filter(_is_telephone, _TELEPHONE.findall(answer)))
+    digits = _BETWEEN.sub("", said) if found else ""
+    return (number for number in found if _digits(number)[-_SAME_DIGITS:] not in digits)
+
+
+def _is_telephone(written: str) -> bool:
+    count = len(_digits(written))
+    return count >= _LEAST_DIGITS if written.startswith("+") else count == _DIGITS_AFTER_8
+
+
+def _digits(written: str) -> str:
+    return re.sub(r"\D", "", written)

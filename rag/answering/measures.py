@@ -1,0 +1,83 @@
+"""Whether an amount has the unit that its number has in what an answer was written from: «30 лет» for «30 дней».
+
+In: what is known, and sentences of an answer. Out: the amounts whose number is known, but as so much of something else.
+A number that stands there without one (a table has its units in the heading) bears out any unit but per cent, for
+which «%» has to stand somewhere. Pure.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import cached_property
+
+from rag.answering.numbers import amounts, spoken_numbers
+from rag.answering.retold import meant
+from rag.answering.units import PER_CENT, TIMES, Amount, by_unit, days, is_told_by, measured, pairs, sums, without
+
+_PER_CENT_ALONE = re.compile(r"(?<![\d\s\u00a0\u202f*])[\s\u00a0(*]*%|(?<!\d)[ \u00a0(,](?:процент|per ?cent)")
+_ONE = frozenset((Decimal(1),))
+
+
+class KnownMeasures:
+    """What is known, by units. Each reading is made when it is first asked for."""
+
+    def __init__(self, measuring: str) -> None:
+        """Of the text without the numbers that only place something, as it is written."""
+        self._text = measuring
+        self._plain = measuring.casefold().replace("ё", "е")
+
+    @cached_property
+    def _amounts(self) -> list[Amount]:
+        return measured(self._plain)
+
+    @cached_property
+    def _dates(self) -> list[Amount]:
+        return list(days(self._plain))
+
+    @cached_property
+    def _by_unit(self) -> dict[str, list[Decimal]]:
+        return by_unit(pairs([*self._amounts, *self._dates]) | sums(self._amounts, self._plain))
+
+    @cached_property
+    def _rest(self) -> str:
+        return without([*self._amounts, *self._dates], self._plain)
+
+    @cached_property
+    def _in_words(self) -> frozenset[Decimal]:
+        """What may be of any unit: «половина», «бесплатно», «тридцатидневный»."""
+        return spoken_numbers(self._rest) | meant(self._text)
+
+    @cached_property
+    def _without_unit(self) -> frozenset[Decimal]:
+        return self._in_words | amounts(self._rest)
+
+    @cached_property
+    def _of_per_cent(self) -> frozenset[Decimal]:
+        """The per cents of a heading («Скидка, %») are those of its column; 0,25 is 25 per cent."""
+        found = self._without_unit if _PER_CENT_ALONE.search(self._rest) else self._in_words
+        return found | {(value * 100).normalize() for value in self._without_unit if 0 < value < 1}
+
+    def tell(self, amount: Amount) -> bool:
+        """Whether it stands there so, or comes out in its own unit: «14 дней» are two weeks."""
+        return is_told_by(amount, self._by_unit)
+
+    def bear_out(self, amount: Amount) -> bool:
+        """The same, or its number stands there without a unit."""
+        if self.tell(amount):
+            return True
+        loose = self._of_per_cent if PER_CENT in amount.units else self._without_unit | _ONE
+        return not loose.isdisjoint(amount.values | amount.written)
+
+
+def told_otherwise(lines: Iterable[str], known: KnownMeasures) -> frozenset[Decimal]:
+    """Numbers that stand nowhere and are right: 4 GB for 4096 MB, 200 000 ₽ for «200–300 тыс. руб.». Times are left to
+    `retold`: a day of work has eight hours, another one 24."""
+    found = (amount for line in lines for amount in measured(line) if TIMES.isdisjoint(amount.units))
+    return frozenset(value for amount in found if known.tell(amount) for value in amount.values | amount.written)
+
+
+def of_other_units(line: str, known: KnownMeasures, passing: frozenset[Decimal]) -> Iterator[str]:
+    """Amounts of a folded sentence that are not so much of that; `passing` are numbers that may be of any unit."""
+    for amount in measured(line):
+        if passing.isdisjoint(amount.values | amount.written) and not known.bear_out(amount):
+            yield amount.shown
