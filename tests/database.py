@@ -15,12 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from adapters.database.embedded import embedded_database
+from adapters.database.embedded import cluster, embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import PostgresTransport, open_postgres
 from adapters.database.supabase import SupabaseTransport, open_supabase
@@ -43,6 +44,7 @@ __all__ = [
 
 OWNER = "baza_owner"
 TIMEOUT_S = 60.0
+BUFFERS_MB = 128
 
 _ROLES = f"""
 do $$ begin
@@ -100,11 +102,15 @@ class Server:
 
 @contextmanager
 def running_server(home: Path) -> Iterator[Server]:
-    """An embedded server, listening on loopback too. It lives in a thread: fixtures of a session have no event loop."""
+    """An embedded server, listening on loopback too. It lives in a thread: fixtures of a session have no event loop.
+
+    Few buffers: making a database goes through all of them, .6 s of 1 GB, and each test has a database of its own.
+    """
     opened = embedded_database(home, tcp_port=free_port())
     runner = asyncio.Runner()
     with ThreadPoolExecutor(1) as thread:
-        url = thread.submit(runner.run, opened.__aenter__()).result()
+        with patch.object(cluster, "buffers_mb", lambda: BUFFERS_MB):
+            url = thread.submit(runner.run, opened.__aenter__()).result()
         try:
             yield Server(address=url.rpartition("/")[0] + "/")
         finally:

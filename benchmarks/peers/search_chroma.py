@@ -1,4 +1,4 @@
-"""Chroma, filtered by owner, on disk, with its defaults and cosine distance.
+"""Chroma, filtered by owner, on disk, with its defaults and cosine distance; texts come with the answer as by all.
 
 In: see search_common; the URL is not used. Out: answers under "Chroma".
 """
@@ -12,7 +12,7 @@ from search_common import Batch, K, Vector, ask, fill_once, folder_and_url, only
 def fill(passages: chromadb.Collection, batches: Iterator[Batch]) -> None:
     """All in its own batches."""
     for ids, owners, vectors in batches:
-        passages.add(ids=ids, embeddings=vectors, metadatas=[{"owner": one} for one in owners])
+        passages.add(ids=ids, documents=ids, embeddings=vectors, metadatas=[{"owner": one} for one in owners])
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     fill_once(folder, "chroma", lambda batches: fill(passages, batches))
 
     def search(owner: str, question: Vector) -> list[str]:
-        found = passages.query(query_embeddings=[question], n_results=K, where={"owner": owner}, include=["distances"])
+        found = passages.query(query_embeddings=[question], n_results=K, where={"owner": owner})
         return list(found["ids"][0])
 
     if not only_fills():
