@@ -30,7 +30,7 @@ from rag.answering.standing import citations_of, is_held_to_facts, settle, sober
 from rag.answering.sums import wrong_sums
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
-from rag.execution.facts import FactKind
+from rag.execution.facts import Fact, FactKind
 from rag.ports import ChatModel
 from rag.records import AnswerKind, ChatMessage
 from rag.watching import BrokenOff, unless_set, until_set
@@ -136,9 +136,11 @@ class AnswerWriter:
             except BrokenOff:
                 return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=remarks)
             again, still = self._judge(raw, prompt, assignment)
-            instead = self._plain.write(assignment)
+            instead = self._plain.write(assignment, marked=_marked(again, prompt) or _marked(reading, prompt))
             if not again.text and of_language(remarks):  # no second answer: the first one is at least true
                 again, still = reading, remarks
+            elif not again.text and not self._is_unwanted(again):
+                still = ("It says nothing.",)
             if still and not (of_language(still) and _says_more(again, instead, self._language(assignment))):
                 log.info("answer.rendered", model=self._model.name, remarks=len(still))
                 return replace(instead, remarks=(*remarks, *still))
@@ -248,6 +250,10 @@ class AnswerWriter:
         """A refusal needs somebody to pay or to mend the key; anything else passes."""
         level = log.error if isinstance(error, ModelRefused) else log.warning
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
+
+
+def _marked(reading: Reading, prompt: AnswerPrompt) -> tuple[Fact, ...]:
+    return tuple(prompt.facts[number - 1] for number in reading.used)
 
 
 def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:

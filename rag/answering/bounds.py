@@ -2,49 +2,62 @@
 
 In: an answer and all that is known. Out: the bounds of the answer whose number is known, every time, as the opposite
 one. Only the plainest words of a bound are looked at, straight before the number: others may say the same («не позднее
-чем за», «запрещено свыше»). Pure.
+чем за», «запрещено свыше»). Where the number is known in the unit that it has in the answer, «10 апреля» and «10 %» do
+not count beside «10 дней». Pure.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from rag.answering.numbers import DIGITS, readings
+from rag.answering.units import measured
 
-_AT_MOST = r"не (?:более|больше|выше|свыше|превыша\w+)|максимум|at most|no more than|not more than|up to a maximum of"
-_AT_LEAST = r"не (?:менее|меньше|ниже)|минимум|at least|no less than|not less than"
+_AT_MOST = (
+    r"не (?:более|больше|выше|свыше|превыша\w+|старше)|максимум|at most|no more than|not more than|up to a maximum of"
+)
+_AT_LEAST = r"не (?:менее|меньше|ниже|моложе|младше)|минимум|at least|no less than|not less than"
 _BOUND = re.compile(rf"\b(?:({_AT_MOST})|({_AT_LEAST}))(?: чем)?(?: на| за)?[ \u00a0*]{{1,3}}\Z")
 _BEFORE_CHARS = 32
+
+_Bound = tuple[frozenset[str], bool | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Number:
     shown: str
     values: frozenset[Decimal]
+    units: frozenset[str]  # none where it has none, or one that may be several things
     is_least: bool | None  # the least or the most there may be; None: neither is said
 
 
 def turned_bounds(answer: str, said: str) -> tuple[str, ...]:
     """Those of the answer, as they are written; both texts in lower case, with е for ё."""
     told = [number for number in _numbers(answer) if number.is_least is not None]
-    known: dict[Decimal, set[bool | None]] = {}
+    known: dict[Decimal, set[_Bound]] = {}
     for number in _numbers(said) if told else ():
         for value in number.values:
-            known.setdefault(value, set()).add(number.is_least)
+            known.setdefault(value, set()).add((number.units, number.is_least))
     turned = [each.shown for each in told if _bounds(each, known) == {not each.is_least}]
     return tuple(dict.fromkeys(turned))
 
 
-def _bounds(number: _Number, known: Mapping[Decimal, set[bool | None]]) -> set[bool | None]:
-    return {bound for value in number.values for bound in known.get(value, ())}
+def _bounds(number: _Number, known: Mapping[Decimal, Collection[_Bound]]) -> set[bool | None]:
+    """Of the number; of one of that unit and of none, where there is the former."""
+    same = [each for value in number.values for each in known.get(value, ())]
+    of_unit = {is_least for units, is_least in same if units & number.units}
+    loose = {is_least for units, is_least in same if not units and is_least is not None}
+    return of_unit | loose if of_unit else {is_least for _, is_least in same}
 
 
 def _numbers(text: str) -> Iterator[_Number]:
+    units = {amount.start: amount.units for amount in measured(text)}
     for match in DIGITS.finditer(text):
         bound = _BOUND.search(text, max(0, match.start() - _BEFORE_CHARS), match.start())
         yield _Number(
             shown=text[bound.start() if bound else match.start() : match.end()],
             values=frozenset(value for reading in readings(match[0]) for value in reading),
+            units=units.get(match.start(), frozenset()),
             is_least=None if bound is None else bound[2] is not None,
         )

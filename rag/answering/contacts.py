@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _TELEPHONE = re.compile(
-    r"(?<![\w+])(?:\+\d{1,3}|8)[ \u00a0(–-]{1,3}\d{3,5}[ \u00a0)–-]{1,3}\d[\d \u00a0–-]{4,12}\d(?!\d)"
+    r"(?<![\w+])(?:\+\d{1,3}|8)[ \u00a0(–-]{0,3}\d{2,5}[ \u00a0)–-]{0,3}\d[\d \u00a0–-]{4,12}\d(?!\d)"
 )
 _BETWEEN = re.compile(r"(?<=\d)[ \u00a0\u202f().–/-]{1,3}(?=\d)")
 _DIGITS_AFTER_8, _LEAST_DIGITS = 11, 10  # 8 000 000 000 is a number

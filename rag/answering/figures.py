@@ -105,12 +105,12 @@ class Known:
         return _measured(self.measuring)
 
 
-def strange_figures(lines: Sequence[str], known: Known) -> list[str]:
-    """Figures of the sentences `lines` that are not `known`; a sum is shown for the reader to check, and what it comes
-    to may be said again."""
+def strange_figures(lines: Sequence[str], known: Known) -> tuple[list[str], list[str]]:
+    """Figures of the sentences `lines` that are not `known`; where all are, those of another unit. A sum is shown for
+    the reader to check, and what it comes to may be said again."""
     folded = [_folded(line) for line in lines]
     if not any(map(_tells_figures, folded)):
-        return []  # as most answers
+        return [], []  # as most answers
     sums = [line for line in folded if _is_sum(line, known)]
     shown = known_numbers("\n".join(sums))
     shown |= _differences(shown)
@@ -121,7 +121,8 @@ def strange_figures(lines: Sequence[str], known: Known) -> list[str]:
     if strange and (told := told_otherwise(plain, known.units)):
         shown |= told
         strange = _strange_numbers(plain, known, shown)
-    return [*strange, *words] or list(_strange_units(plain, known, shown))
+    figures = [*strange, *words]
+    return figures, [] if figures else list(_strange_units(plain, known, shown))
 
 
 def _strange_numbers(lines: Sequence[str], known: Known, shown: frozenset[Decimal]) -> list[str]:

@@ -12,7 +12,19 @@ from functools import cached_property
 
 from rag.answering.numbers import amounts, spoken_numbers
 from rag.answering.retold import meant
-from rag.answering.units import PER_CENT, TIMES, Amount, by_unit, days, is_told_by, measured, pairs, sums, without
+from rag.answering.units import (
+    PER_CENT,
+    TIMES,
+    Amount,
+    by_unit,
+    days,
+    is_told_by,
+    measured,
+    pairs,
+    perhaps,
+    sums,
+    without,
+)
 
 _PER_CENT_ALONE = re.compile(r"(?<![\d\s\u00a0\u202f*])[\s\u00a0(*]*%|(?<!\d)[ \u00a0(,](?:процент|per ?cent)")
 _ONE = frozenset((Decimal(1),))
@@ -36,7 +48,8 @@ class KnownMeasures:
 
     @cached_property
     def _by_unit(self) -> dict[str, list[Decimal]]:
-        return by_unit(pairs([*self._amounts, *self._dates]) | sums(self._amounts, self._plain))
+        sure = pairs([*self._amounts, *self._dates]) | sums(self._amounts, self._plain)
+        return by_unit(sure | perhaps(self._plain))
 
     @cached_property
     def _rest(self) -> str:
@@ -53,8 +66,9 @@ class KnownMeasures:
 
     @cached_property
     def _of_per_cent(self) -> frozenset[Decimal]:
-        """The per cents of a heading («Скидка, %») are those of its column; 0,25 is 25 per cent."""
-        found = self._without_unit if _PER_CENT_ALONE.search(self._rest) else self._in_words
+        """The per cents of a heading («Скидка, %») are those of its column; 0,25 is 25 per cent. «Один» stands in every
+        text, and 1 % is the commonest mistake for 0,1 %."""
+        found = self._without_unit if _PER_CENT_ALONE.search(self._rest) else self._in_words - _ONE
         return found | {(value * 100).normalize() for value in self._without_unit if 0 < value < 1}
 
     def tell(self, amount: Amount) -> bool:

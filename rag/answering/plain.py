@@ -4,12 +4,14 @@ In: an `Assignment`. Out: a finished `Draft`. It stands where no model is, where
 where what one wrote may not be shown.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prompts.loader import Prompts
 from prompts.records import MoreItems
 from rag.answering.assignment import Assignment
 from rag.answering.renderer import render
+from rag.execution.facts import Fact
 from rag.planning.plan import AnswerStyle
 from rag.records import AnswerKind, Citation
 
@@ -42,13 +44,14 @@ class PlainAnswers:
         self._prompts = prompts
         self._language = language
 
-    def write(self, assignment: Assignment) -> Draft:
-        """The facts, or nothing."""
+    def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
+        """The facts, or nothing. A withdrawn answer may be wrong and yet have `marked` the right passages."""
         answer = render(
             assignment.facts,
             style=assignment.style,
             limits=assignment.limits,
             question=assignment.understood or assignment.question,
+            marked=marked,
         )
         if not answer.text:
             return NOTHING

@@ -58,6 +58,14 @@ _OF_ITSELF = re.compile(
 )
 """PostgreSQL in an answer about the world is no secret; in a sentence of the program about itself it is."""
 
+_ON_NUMBERS = (
+    ("These numbers stand in no material", "Give only numbers of the materials, or show the sum: a = b × c"),
+    (
+        "In no material these numbers have this unit",
+        "Give number and unit as they stand there, or show the sum: a = b × c",
+    ),
+)
+
 QUOTED_WORDS = 4  # a shorter quotation is a name or a term
 SAME_CHARS = 80  # a shorter answer («Да.», «30 дней») may well be right twice
 
@@ -175,12 +183,10 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
         materials=len(evidence.facts),
         today=evidence.today,
     )
-    strange = strange_figures(lines, known)
-    if not strange:
-        return []
-    listed = ", ".join(dict.fromkeys(strange[:5]))
     return [
-        f"These numbers stand in no material: {listed}. Give only numbers of the materials, or show the sum: a = b × c."
+        f"{remark[0]}: {', '.join(dict.fromkeys(strange[:5]))}. {remark[1]}."
+        for remark, strange in zip(_ON_NUMBERS, strange_figures(lines, known), strict=True)
+        if strange
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.answering.citations import cite
-from rag.answering.quotes import choose, quote_passages
+from rag.answering.quotes import MAX_QUOTES, choose, quote_passages
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
 from rag.records import Citation
@@ -28,8 +28,11 @@ class Rendered:
     left: int = 0  # that the limits leave out, here or before
 
 
-def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, question: str) -> Rendered:
-    """Every item up to the limits, then quotes of the passages that are certain.
+def render(
+    payload: FactsPayload, *, style: RenderStyle, limits: Limits, question: str, marked: Sequence[Fact] = ()
+) -> Rendered:
+    """Every item up to the limits, then quotes of the passages that were `marked` as what the answer is taken from, or,
+    where none was, of those that are certain.
 
     Quotes come only where no item answers: next to a list they would say the same once more. A fact without a title is
     a remark for the model.
@@ -44,7 +47,8 @@ def render(payload: FactsPayload, *, style: RenderStyle, limits: Limits, questio
         cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
         citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
         return Rendered(text=_STYLES[style](shown), citations=citations, items=items, left=left)
-    passages = choose([fact.passage for fact in payload.facts if fact.passage])
+    judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
+    passages = judged or choose([fact.passage for fact in payload.facts if fact.passage])
     if not passages:
         return Rendered(text="")
     text, citations = quote_passages(passages, question)

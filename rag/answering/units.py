@@ -52,12 +52,15 @@ _NAMES: dict[str, str] = {
     "mile": r"мил[яьи]\w{0,3}|miles?",
     "ml": r"миллилитр\w*|мл|ml|millilit(?:er|re)s?",
     "l": rf"литр{_CASES}|литров\w+|lit(?:er|re)s?",
-    "kB": r"килобайт\w*|кбайт\w*|кб|kb|kib|киб|kilobytes?",
+    "kB": r"килобайт\w*|кбайт\w*|kib|киб|kilobytes?",
     "MB": r"мегабайт\w*|мбайт\w*|mib|миб|megabytes?",
     "GB": r"гигабайт\w*|гбайт\w*|gib|гиб|gigabytes?",
     "TB": r"терабайт\w*|тбайт\w*|тб|tb|tib|тиб|terabytes?",
     "Mbit": r"мбит\w*|мегабит\w*|mbits?|mbps|megabits?",
     "Gbit": r"гбит\w*|гигабит\w*|gbits?|gbps|gigabits?",
+    "B": rf"байт{_CASES}|bytes?",
+    "kbit": r"кбит\w*|килобит\w*|kbits?|kbps|kilobits?",
+    "kB kbit": r"кб|kb",
     "MB Mbit": r"мб|mb",
     "GB Gbit": r"гб|gb",
     "degree": r"°[cс]?|градус\w*|degrees?",
@@ -70,6 +73,7 @@ _FACTORS: dict[tuple[str, str], tuple[int, ...]] = {  # how many of the second o
     ("g", "mg"): (1000,), ("kg", "g"): (1000,), ("t", "kg"): (1000,), ("cm", "mm"): (10,), ("m", "mm"): (1000,),
     ("m", "cm"): (100,), ("km", "m"): (1000,), ("l", "ml"): (1000,), ("MB", "kB"): (1000, 1024),
     ("GB", "MB"): (1000, 1024), ("TB", "GB"): (1000, 1024), ("Gbit", "Mbit"): (1000, 1024),
+    ("kB", "B"): (1000, 1024), ("Mbit", "kbit"): (1000, 1024),
 }  # fmt: skip
 _CONVERTED = {  # to which units a value may be told, and how many of them one is
     unit: (
@@ -101,6 +105,8 @@ _ONE_NUMBER = rf"\d+(?:{_SPACE}\d{{3}}(?!\d))*(?:[.,]\d+)?"
 _RANGE = re.compile(rf"{_SPACE}?(?:[-–—]|\b(?:до|или|to|or)\b){_SPACE}?{_ONE_NUMBER}")
 _CURRENCY_BEFORE = re.compile(rf"(?<!\d)(?<!\d[ \u00a0])(?:([$€£₽])|\b(usd|eur|rub|gbp|cny){_SPACE})\Z")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "₽": "rub"}
+_LETTERS = {"г": "g", "м": "m", "л": "l", "т": "t"}
+_LETTER = re.compile(rf"{_SPACE}?([гмлт])(?![\w²³/])")
 _DATE = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)(?![\d.]\d)|\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
 _DAY = re.compile(rf"\b(\d{{1,2}}){_SPACE}(?={MONTH.pattern})")
 _TOGETHER = re.compile(r"\.?\s*(?:(?:и|and)\s+)?")
@@ -137,6 +143,13 @@ def days(plain: str) -> Iterator[Amount]:
 def _part(date: re.Match[str], part: str, unit: str) -> Amount:
     value, units = frozenset((Decimal(part).normalize(),)), frozenset((unit,))
     return Amount(shown=date[0], values=value, written=value, units=units, start=date.start(), end=date.end())
+
+
+def perhaps(plain: str) -> frozenset[tuple[Decimal, str]]:
+    """Values of what stands before «г», «м», «л», «т», and the unit that each of these mostly is: «1 850 г»."""
+    found = ((number[0], _LETTER.match(plain, number.end())) for number in DIGITS.finditer(plain))
+    read = ((reading, letter[1]) for number, letter in found if letter for reading in readings(number))
+    return frozenset((value, _LETTERS[letter]) for reading, letter in read if len(reading) == 1 for value in reading)
 
 
 def without(amounts: list[Amount], plain: str) -> str:
@@ -225,7 +238,7 @@ def _of_number(match: re.Match[str], written: frozenset[Decimal], plain: str) ->
         return None
     is_scaled = scale and (before or (unit and unit.start() == scale.end()))  # «30 m» without either: no millions
     return Amount(
-        shown=plain[match.start() : unit.end()] if unit and not last else match[0],
+        shown=plain[before.start() if before and not unit else match.start() : unit.end() if unit else match.end()],
         values=_scaled(written, scale, in_range=last is not None) if scale and is_scaled else written,
         written=written,
         units=units,

@@ -1,5 +1,7 @@
 """What code adds to an answer that a model has written: how many items were left out."""
 
+import pytest
+
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
 from rag.answering.assignment import Assignment
@@ -8,6 +10,7 @@ from rag.answering.prompt import AnswerSettings
 from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
+from rag.records import RankedPassage
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
@@ -102,3 +105,17 @@ async def test_below_general_knowledge_that_breaks_off_stands_nothing() -> None:
     drafts = await drafts_of(ScriptedModel("[0] Столица Франции Пар", error=ModelAway("broken")))
     assert drafts[-1].cut
     assert not drafts[-1].passages
+
+
+@pytest.mark.parametrize("again", ["[+] Удаляют за 8 минут [2].", ""])
+async def test_instead_of_an_answer_that_is_wrong_twice_stands_what_it_was_taken_from(again: str) -> None:
+    created, deleted = make_passage("Диск создают за час.", number=1), make_passage("Удаляют за 5 минут.", number=2)
+    passages = [RankedPassage(passage=each, score=1.0, judge=lambda: False) for each in (created, deleted)]
+    facts = tuple(Fact(kind=FactKind.PASSAGE, text=each.passage.text, title="Диски", passage=each) for each in passages)
+    asked = Assignment(question="Когда исчезнет диск?", facts=FactsPayload(facts=facts, coverage=1.0))
+    model = ScriptedModel("[+] Удаляют за 7 минут [2].", again=again)
+
+    drafts = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)]
+
+    assert drafts[-1].text == "> Удаляют за 5 минут."
+    assert [cited.quote for cited in drafts[-1].citations] == ["Удаляют за 5 минут."]

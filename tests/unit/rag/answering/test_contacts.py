@@ -9,7 +9,16 @@ SAID = "Звоните +7 (495) 123-45-67, добавочный 8. Почта: S
 
 
 @pytest.mark.parametrize(
-    "contact", ["+7 495 123-67-45", "+7 495 123-45-68", "8 (495) 321-45-67", "sale@firma.ru", "sales@firma.com"]
+    "contact",
+    [
+        "+7 495 123-67-45",
+        "+7 495 123-45-68",
+        "8 (495) 321-45-67",
+        "84951234576",
+        "+74951234576",
+        "sale@firma.ru",
+        "sales@firma.com",
+    ],
 )
 def test_one_that_stands_nowhere_is_told(contact: str) -> None:
     answer = f"Обратитесь: {contact}."
@@ -18,7 +27,17 @@ def test_one_that_stands_nowhere_is_told(contact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "contact", ["+7 (495) 123-45-67", "8 495 123-45-67", "8 (495) 123 45 67", "sales@firma.ru", "Sales@Firma.ru."]
+    "contact",
+    [
+        "+7 (495) 123-45-67",
+        "8 495 123-45-67",
+        "8 (495) 123 45 67",
+        "84951234567",
+        "+74951234567",
+        "+7 4951234567",
+        "sales@firma.ru",
+        "Sales@Firma.ru.",
+    ],
 )
 def test_one_of_the_materials_may_be_written_differently(contact: str) -> None:
     answer = f"Обратитесь: {contact}"

@@ -19,6 +19,8 @@ from rag.answering.retold import in_parts, retold
         ("Гарантия тридцать шесть месяцев.", "Гарантия 3 года."),
         ("Отпуск 28 календарных дней.", "Отпуск — 4 недели."),
         ("Хранить 18 мес.", "Хранить 1,5 года."),
+        ("Заряжать раз в 6 недель.", "Заряжать раз в полтора месяца."),
+        ("At most 15 business days.", "Up to three working weeks."),
         ("Warranty: 2 years.", "It lasts twenty-four months."),
         ("A 2-year warranty.", "It lasts twenty-four months."),
         ("Ответят в течение месяца.", "Ответят за тридцать дней."),
