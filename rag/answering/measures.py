@@ -19,11 +19,11 @@ from rag.answering.units import (
     by_unit,
     days,
     is_told_by,
+    letter_amounts,
     measured,
-    pairs,
-    perhaps,
-    sums,
-    without,
+    neighbours_together,
+    values_with_units,
+    without_amounts,
 )
 
 _PER_CENT_ALONE = re.compile(r"(?<![\d\s\u00a0\u202f*])[\s\u00a0(*]*%|(?<!\d)[ \u00a0(,](?:процент|per ?cent)")
@@ -48,12 +48,12 @@ class KnownMeasures:
 
     @cached_property
     def _by_unit(self) -> dict[str, list[Decimal]]:
-        sure = pairs([*self._amounts, *self._dates]) | sums(self._amounts, self._plain)
-        return by_unit(sure | perhaps(self._plain))
+        sure = values_with_units([*self._amounts, *self._dates]) | neighbours_together(self._amounts, self._plain)
+        return by_unit(sure | letter_amounts(self._plain))
 
     @cached_property
     def _rest(self) -> str:
-        return without([*self._amounts, *self._dates], self._plain)
+        return without_amounts([*self._amounts, *self._dates], self._plain)
 
     @cached_property
     def _in_words(self) -> frozenset[Decimal]:

@@ -145,14 +145,14 @@ def _part(date: re.Match[str], part: str, unit: str) -> Amount:
     return Amount(shown=date[0], values=value, written=value, units=units, start=date.start(), end=date.end())
 
 
-def perhaps(plain: str) -> frozenset[tuple[Decimal, str]]:
+def letter_amounts(plain: str) -> frozenset[tuple[Decimal, str]]:
     """Values of what stands before «г», «м», «л», «т», and the unit that each of these mostly is: «1 850 г»."""
     found = ((number[0], _LETTER.match(plain, number.end())) for number in DIGITS.finditer(plain))
     read = ((reading, letter[1]) for number, letter in found if letter for reading in readings(number))
     return frozenset((value, _LETTERS[letter]) for reading, letter in read if len(reading) == 1 for value in reading)
 
 
-def without(amounts: list[Amount], plain: str) -> str:
+def without_amounts(amounts: list[Amount], plain: str) -> str:
     """The text without them."""
     kept, end = [], 0
     for amount in sorted(amounts, key=lambda each: each.start):
@@ -161,13 +161,13 @@ def without(amounts: list[Amount], plain: str) -> str:
     return "".join((*kept, plain[end:]))
 
 
-def pairs(amounts: list[Amount]) -> frozenset[tuple[Decimal, str]]:
+def values_with_units(amounts: list[Amount]) -> frozenset[tuple[Decimal, str]]:
     """Value and unit of each; of parts («12,75 $») also dollars and cents."""
     found = {(value, unit) for amount in amounts for value in amount.values for unit in amount.units}
     return frozenset(found.union(part for value, unit in found for part in _in_parts(value, unit)))
 
 
-def sums(amounts: list[Amount], plain: str) -> frozenset[tuple[Decimal, str]]:
+def neighbours_together(amounts: list[Amount], plain: str) -> frozenset[tuple[Decimal, str]]:
     """What neighbours in units of different size come to: «1 ч 30 мин» is ninety minutes."""
     return frozenset(
         (more * factor + less, small)

@@ -85,7 +85,7 @@ class _Copy:
         put = self.put  # first: what is added meanwhile may or may not be among what is found
         sketched, count = effort(len(self.sketches), limit)
         sketch, weights = sketch_of(vector, self.shelf.edges), weights_of(vector, self.shelf.edges)
-        passages = self.sketches.nearest_by_weight(sketch, weights, sketched=sketched, count=count)
+        passages = self.sketches.nearest(sketch, weights, sketched=sketched, count=count)
         return Near(passages=passages, shelf=self.shelf.name, put=put)
 
 

@@ -88,10 +88,10 @@ class _Block:
         sums: Differences = np.bitwise_count(differing).sum(axis=0, dtype=np.uint16)
         return sums
 
-    def worth(self, places: Passages, partial: Weights) -> Weights:
-        """Of the sketches at these places; `partial[i, b]` is what the i-th byte is worth when it is b."""
-        rows = np.ascontiguousarray(self.words.take(places, axis=1).T).view(np.uint8)[:, : len(partial)]
-        worth: Weights = partial.reshape(-1).take(rows + np.arange(0, partial.size, 256)).sum(axis=1)
+    def worth(self, places: Passages, byte_worth: Weights) -> Weights:
+        """Of the sketches at these places; `byte_worth[i, b]` is what the i-th byte is worth when it is b."""
+        rows = np.ascontiguousarray(self.words.take(places, axis=1).T).view(np.uint8)[:, : len(byte_worth)]
+        worth: Weights = byte_worth.reshape(-1).take(rows + np.arange(0, byte_worth.size, 256)).sum(axis=1)
         return worth
 
 
@@ -116,29 +116,27 @@ class Sketches:
             taken = self._blocks[-1].take(words, numbers)
             words, numbers = words[taken:], numbers[taken:]
 
-    def nearest(self, sketch: bytes, count: int) -> list[int]:
-        """The `count` passages with the fewest differing bits, in no order; all where there are no more."""
-        near = self._nearest(sketch, count)
-        return [int(passage) for block, places in near for passage in block.passages[places]]
-
-    def nearest_by_weight(self, sketch: bytes, weights: Weights, *, sketched: int, count: int) -> list[int]:
-        """Of the `sketched` passages with the fewest differing bits the `count` whose bits are worth most."""
-        near = self._nearest(sketch, sketched)
+    def nearest(self, sketch: bytes, weights: Weights, *, sketched: int, count: int) -> list[int]:
+        """Of the `sketched` passages with the fewest differing bits the `count` whose bits are worth most, in no order;
+        all where there are no more."""
+        near = self._fewest_differing(sketch, sketched)
         if not near:
             return []
-        partial = np.zeros((self.size, 8), dtype=np.float32)
-        partial.reshape(-1)[: len(weights)] = weights
-        partial = partial @ _BITS.T
-        worth = np.concatenate([block.worth(places, partial) for block, places in near])
+        bit_worth = np.zeros((self.size, 8), dtype=np.float32)
+        bit_worth.reshape(-1)[: len(weights)] = weights
+        byte_worth = bit_worth @ _BITS.T
+        worth = np.concatenate([block.worth(places, byte_worth) for block, places in near])
         passages = np.concatenate([block.passages[places] for block, places in near])
         if len(worth) > count:
             passages = passages[np.argpartition(-worth, count - 1)[:count]]
         return [int(passage) for passage in passages]
 
-    def _nearest(self, sketch: bytes, count: int) -> list[tuple[_Block, Passages]]:
+    def _fewest_differing(self, sketch: bytes, count: int) -> list[tuple[_Block, Passages]]:
         """The places of the `count` with the fewest differing bits, as far as half of the bits do not deceive."""
         (asked,) = self._words(sketch, 1)
         blocks = [*self._blocks]  # one that comes meanwhile is not compared
+        if not blocks:
+            return []
         half = len(asked) // 2
         rough = [block.differences(asked, slice(half)) for block in blocks]
         edge = _edge(rough, max(ROUGHLY * count, LEAST_ROUGHLY))
@@ -168,7 +166,7 @@ class Sketches:
 def _edge(differences: Sequence[Differences], wanted: int) -> int:
     """About so many differ by no more, as a sample tells."""
     step = max(1, sum(map(len, differences)) // SAMPLED)
-    sample = np.concatenate([each[::step] for each in differences] or [np.empty(0, dtype=np.uint16)])
+    sample = np.concatenate([each[::step] for each in differences])
     place = -(-wanted // step)
     return int(np.partition(sample, place)[place]) if place < len(sample) else np.iinfo(np.uint16).max
 
@@ -180,4 +178,4 @@ def _fewest(differences: Sequence[Differences], count: int) -> list[npt.NDArray[
     if len(chosen) > count:
         chosen[:] = False
         chosen[np.argpartition(np.concatenate(differences), count - 1)[:count]] = True
-    return np.split(chosen, np.cumsum(lengths)[:-1]) if lengths else []
+    return np.split(chosen, np.cumsum(lengths)[:-1])

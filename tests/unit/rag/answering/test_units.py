@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.units import by_unit, days, is_told_by, measured, pairs, sums, without
+from rag.answering.units import (
+    by_unit,
+    days,
+    is_told_by,
+    measured,
+    neighbours_together,
+    values_with_units,
+    without_amounts,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +35,7 @@ from rag.answering.units import by_unit, days, is_told_by, measured, pairs, sums
     ],
 )
 def test_an_amount_has_its_value_and_unit(text: str, value: str, unit: str) -> None:
-    assert pairs(measured(text)) >= {(Decimal(value).normalize(), unit)}
+    assert values_with_units(measured(text)) >= {(Decimal(value).normalize(), unit)}
 
 
 @pytest.mark.parametrize(
@@ -47,12 +55,12 @@ def test_a_range_has_the_unit_of_its_end() -> None:
 @pytest.mark.parametrize("date", ["12.05.2024", "2024-05-12"])
 def test_a_date_is_of_days_months_and_years(date: str) -> None:
     parts = {(Decimal(12), "d"), (Decimal(5), "month"), (Decimal(2024).normalize(), "year")}
-    assert pairs(list(days(date))) == parts
+    assert values_with_units(list(days(date))) == parts
 
 
 def test_neighbours_of_different_size_come_to_a_sum() -> None:
     text = "1 ч 30 мин"
-    assert sums(measured(text), text) == {(Decimal(90), "min")}
+    assert neighbours_together(measured(text), text) == {(Decimal(90), "min")}
 
 
 @pytest.mark.parametrize(
@@ -60,19 +68,19 @@ def test_neighbours_of_different_size_come_to_a_sum() -> None:
 )
 def test_an_amount_is_told_in_another_unit_both_ways(told: str, said: str) -> None:
     (one,), (other,) = measured(told), measured(said)
-    assert is_told_by(one, by_unit(pairs([other])))
-    assert is_told_by(other, by_unit(pairs([one])))
+    assert is_told_by(one, by_unit(values_with_units([other])))
+    assert is_told_by(other, by_unit(values_with_units([one])))
 
 
 @pytest.mark.parametrize(("told", "said"), [("30 лет", "30 дней"), ("2 недели", "16 дней"), ("5 евро", "5 рублей")])
 def test_another_amount_is_not(told: str, said: str) -> None:
     (one,), (other,) = measured(told), measured(said)
-    assert not is_told_by(one, by_unit(pairs([other])))
+    assert not is_told_by(one, by_unit(values_with_units([other])))
 
 
 def test_a_text_without_its_amounts_keeps_the_rest() -> None:
     text = "срок 30 дней, пункт 5"
-    assert without(measured(text), text).split() == ["срок", "|", ",", "пункт", "5"]
+    assert without_amounts(measured(text), text).split() == ["срок", "|", ",", "пункт", "5"]
 
 
 @given(st.text(max_size=200))

@@ -107,9 +107,10 @@ async def test_the_copy_proposes_by_the_same_sketches(copied: Copied, database_u
         for passage, theirs in ask(database_url, sketched)
     }
     (copy,) = copied.mirror._copies.values()
-    from adapters.database.sketches.scanning import sketch_of
+    from adapters.database.sketches.scanning import sketch_of, weights_of
 
-    best = copy.sketches.nearest(sketch_of(vector, copy.shelf.edges), 10)
+    edges = copy.shelf.edges
+    best = copy.sketches.nearest(sketch_of(vector, edges), weights_of(vector, edges), sketched=10, count=10)
     assert sorted(differing[passage] for passage in best) == sorted(differing.values())[:10]
 
 

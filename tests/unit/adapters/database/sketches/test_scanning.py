@@ -16,6 +16,11 @@ def differing(one: bytes, other: bytes) -> int:
     return sum((mine ^ theirs).bit_count() for mine, theirs in zip(one, other, strict=True))
 
 
+def fewest(sketches: Sketches, sketch: bytes, count: int) -> list[int]:
+    """By differing bits alone: nothing is worth anything."""
+    return sketches.nearest(sketch, np.zeros(0, dtype=np.float32), sketched=count, count=count)
+
+
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "BLOCK", 16)
@@ -33,7 +38,7 @@ def test_the_nearest_are_those_with_the_fewest_differing_bits(seed: int) -> None
         some, numbers = numbers[: chance.randint(1, 40)], numbers[40:] if len(numbers) > 40 else []
         sketches.add(some, b"".join(held[number] for number in some))
     asked = chance.randbytes(size)
-    found = sketches.nearest(asked, count)
+    found = fewest(sketches, asked, count)
     there = [differing(sketch, asked) for number, sketch in held.items() if number in set(found)]
     all_there = sorted(differing(held[number], asked) for number in _held(sketches))
     assert len(found) == len(set(found)) == min(count, len(sketches))
@@ -41,7 +46,7 @@ def test_the_nearest_are_those_with_the_fewest_differing_bits(seed: int) -> None
 
 
 def _held(sketches: Sketches) -> list[int]:
-    return sketches.nearest(bytes(sketches.size), len(sketches))
+    return fewest(sketches, bytes(sketches.size), len(sketches))
 
 
 @pytest.mark.parametrize("count", [12_000, 150_000])
@@ -53,7 +58,7 @@ def test_of_many_the_near_ones_are_found_by_half_of_their_bits(count: int) -> No
     held[near] = asked ^ np.packbits(chance.random((50, 1_024)) < 0.2, axis=1)
     sketches = Sketches(size=128)
     sketches.add(range(count), held.tobytes())
-    assert sorted(sketches.nearest(asked.tobytes(), 50)) == sorted(near.tolist())
+    assert sorted(fewest(sketches, asked.tobytes(), 50)) == sorted(near.tolist())
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -69,7 +74,7 @@ def test_of_the_nearest_those_are_taken_whose_bits_are_worth_most(seed: int) -> 
     assert weights.tolist() == pytest.approx(asked * len(edges), rel=0.01)
     sketches = Sketches(size=len(held[2_000]))
     sketches.add(list(held), b"".join(held.values()))
-    found = sketches.nearest_by_weight(sketch_of(asked, edges), weights, sketched=60, count=count)
+    found = sketches.nearest(sketch_of(asked, edges), weights, sketched=60, count=count)
 
     def worth(number: int) -> float:
         bits = np.unpackbits(np.frombuffer(held[number], dtype=np.uint8))
@@ -77,16 +82,15 @@ def test_of_the_nearest_those_are_taken_whose_bits_are_worth_most(seed: int) -> 
 
     best = sorted(map(worth, held), reverse=True)[:count]
     assert sorted(map(worth, found), reverse=True) == pytest.approx(best, abs=0.001)
-    few = sketches.nearest_by_weight(sketch_of(asked, edges), weights, sketched=10, count=10)
+    few = sketches.nearest(sketch_of(asked, edges), weights, sketched=10, count=10)
     assert {differing(held[number], sketch_of(asked, edges)) for number in few} == {
-        differing(held[number], sketch_of(asked, edges)) for number in sketches.nearest(sketch_of(asked, edges), 10)
+        differing(held[number], sketch_of(asked, edges)) for number in fewest(sketches, sketch_of(asked, edges), 10)
     }
 
 
 def test_nothing_is_near_where_nothing_is_held() -> None:
-    assert Sketches(size=128).nearest(bytes(128), 30) == []
     weights = weights_of([1.0] * 1_024, [[0.0] * 1_024])
-    assert Sketches(size=128).nearest_by_weight(bytes(128), weights, sketched=30, count=30) == []
+    assert Sketches(size=128).nearest(bytes(128), weights, sketched=30, count=30) == []
 
 
 @pytest.mark.parametrize("count", [5_100, 100_000])
