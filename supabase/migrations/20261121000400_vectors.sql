@@ -44,6 +44,7 @@ comment on function exact_scan_limit is
 create function scan_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 begin
@@ -56,11 +57,14 @@ begin
   order by c.embedding <=> p_embedding, c.id
   limit p_limit;
 end $$;
-comment on function scan_vectors is 'Internal: the nearest passages by reading every vector of the base.';
+comment on function scan_vectors is
+  'Internal: the nearest passages by reading every vector of the base; by its index, since all pages of a table, or a '
+  'bitmap of them, take half as long again.';
 
 create function scan_documents(p_base uuid, p_embedding halfvec, p_model text, p_documents uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin
@@ -143,6 +147,7 @@ comment on function scan_shelf is
 create function compare_chunks(p_base uuid, p_chunks bigint[], p_embedding halfvec, p_model text, p_limit int)
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin
@@ -165,6 +170,7 @@ create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p
   p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
 returns table (chunk_id bigint, distance double precision)
 language plpgsql stable rows 30 security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

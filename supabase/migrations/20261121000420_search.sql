@@ -1,5 +1,6 @@
 -- Search in one base, by vector and by words at once. In: a base, a query vector, terms, a filter. Out: passages.
--- Reads one snapshot, so that a publication is found whole or not at all.
+-- Reads one snapshot, so that a publication is found whole or not at all. Planned once a connection, as what it calls
+-- (`force_generic_plan`): planning anew for the values of each question took up to a third of a search by vector.
 
 set search_path = public, extensions;
 
@@ -39,6 +40,7 @@ returns table (chunk_id bigint, document_id uuid, ordinal int, title text, sourc
   document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
   rarities double precision[])
 language plpgsql stable security invoker set search_path = public, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -63,9 +65,9 @@ begin
     found.score, found.rarities
   from found
   -- "offset 0": each is looked up by its key. Of a base without statistics the planner expects one row, and would
-  -- read all of it again, which takes longer than finding did.
+  -- read all of it again, which takes longer than finding did; so it would all of a few hundred documents.
   cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
-  join documents d on d.id = c.document_id
+  cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
   where c.base_id = p_base::uuid and d.visible;
 end $$;
 comment on function search is

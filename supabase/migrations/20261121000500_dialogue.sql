@@ -47,6 +47,7 @@ comment on function insert_and_trim_pairs is
 create function dialogue_window(p_user bigint, p_session text, p_pairs int)
 returns table (id bigint, question text, answer text)
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select pair.id, pair.question, pair.answer
   from (
@@ -64,6 +65,7 @@ comment on function dialogue_window is 'The last exchanges of a dialogue, oldest
 create function archived_pairs(p_user bigint, p_session text)
 returns table (id bigint, last_id bigint, question text, answer text, terms text[])
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select pair.id, pair.next_id, pair.content, pair.answer, pair.terms || pair.next_terms
   from (
@@ -81,6 +83,7 @@ comment on function archived_pairs is
 create function recall_pairs(p_user bigint, p_session text, p_terms text[], p_limit int)
 returns table (id bigint, question text, answer text, score double precision)
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   with pairs as materialized (
     select p.*, cardinality(p.terms) as length from archived_pairs(p_user, p_session) p
@@ -108,6 +111,7 @@ comment on function recall_pairs is
 create function recollect(p_user bigint, p_session text, p_pairs int, p_terms text[], p_recalled int)
 returns table (part text, question text, answer text)
 language sql stable security invoker set search_path = public, extensions, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select said.part, said.question, said.answer
   from (
