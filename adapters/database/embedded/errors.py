@@ -1,6 +1,6 @@
 """Why the embedded database cannot run.
 
-Out: one exception, whose message is a whole sentence for the person who started Baza.
+In: nothing. Out: one exception, whose message is a whole sentence for the person who started Baza.
 """
 
 

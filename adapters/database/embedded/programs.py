@@ -21,7 +21,8 @@ _INSTALLATION = f"pginstall{MAJOR}"
 
 
 def find_programs(account: Account | None) -> Path:
-    """The installation in the wheel, or a copy in /var/lib/baza when `account` cannot use it where the wheel is."""
+    """The installation in the wheel, or a copy in /var/lib/baza when `account` cannot use it where the wheel is. Raises
+    EmbeddedDatabaseError."""
     spec = find_spec(_PACKAGE)
     places = list(spec.submodule_search_locations or ()) if spec else []
     if not places or not (Path(places[0]) / _INSTALLATION).is_dir():
