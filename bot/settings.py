@@ -19,12 +19,12 @@ class SettingsError(Exception):
     """A setting is wrong; each line of the message names the variable and says what it should be."""
 
 
-def _numbers(value: object) -> object:
+def _by_commas(value: object) -> object:
     """`"12, 34"` -> `["12", "34"]`."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _joined(value: object) -> object:
+def _by_pluses(value: object) -> object:
     """`"rus+eng"` -> `["rus", "eng"]`, as tesseract writes languages."""
     return [part.strip() for part in value.split("+") if part.strip()] if isinstance(value, str) else value
 
@@ -43,7 +43,7 @@ def _token(value: object) -> object:
     return value
 
 
-Ids = Annotated[frozenset[int], BeforeValidator(_numbers)]
+Ids = Annotated[frozenset[int], BeforeValidator(_by_commas)]
 Address = Annotated[str, BeforeValidator(_address)]
 Language = Literal["ru", "en"]
 
@@ -171,7 +171,7 @@ class WorkerSettings(Section):
     long_concurrency: int = Field(1, alias="WORKER_LONG", ge=0, le=64)
     lease_s: int = Field(60, alias="WORKER_LEASE_SECONDS", ge=2)
     poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
-    attempts: int = Field(8, alias="WORKER_ATTEMPTS", ge=1)
+    attempts: int = Field(16, alias="WORKER_ATTEMPTS", ge=1)  # with the pauses below some six hours
     backoff_s: float = Field(5, alias="WORKER_BACKOFF_SECONDS", gt=0)  # doubled at each try, to an hour at most
     file_mb: int = Field(100, alias="MAX_FILE_MB", ge=1, le=2000)
     page_mb: int = Field(10, alias="MAX_PAGE_MB", ge=1, le=200)
@@ -184,7 +184,7 @@ class WorkerSettings(Section):
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
     overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
     entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model a part of a document
-    fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_numbers)] = Field(
+    fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_by_commas)] = Field(
         frozenset(), alias="FETCH_ALLOW_HOSTS"
     )  # "127.0.0.1:8000": inside addresses that the crawler may reach all the same; for tests
 
@@ -199,7 +199,7 @@ class RecognitionSettings(Section):
     """How words in pictures are read: photos, and pages of PDFs that have no text of their own."""
 
     mode: Literal["auto", "tesseract", "vision", "off"] = Field("auto", alias="OCR")
-    languages: Annotated[tuple[str, ...], BeforeValidator(_joined)] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
+    languages: Annotated[tuple[str, ...], BeforeValidator(_by_pluses)] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
     pages: int = Field(300, alias="OCR_PAGES", ge=1)
     concurrency: int | None = Field(None, alias="OCR_CONCURRENCY", ge=1, le=64)  # None: as many as cores
     page_s: float = Field(120, alias="OCR_PAGE_SECONDS", ge=1)
@@ -211,7 +211,7 @@ class SpeechSettings(Section):
 
     model: str | None = Field(None, alias="WHISPER_MODEL")  # None: recordings are not read
     language: str = Field("auto", alias="SPEECH_LANGUAGE", pattern=r"^(auto|[a-z]{2,3})$")
-    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: one a core
+    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: one a core, eight at most
     memory_mb: int = Field(6144, alias="WHISPER_MEMORY_MB", ge=512)
     idle_s: float = Field(300, alias="WHISPER_IDLE_SECONDS", gt=0)
     minutes: int = Field(240, alias="AUDIO_MINUTES", ge=1)

@@ -25,18 +25,16 @@ CELL_END = re.compile(r"(?<=\s)\|(?=\s)")
 _JOINERS = "\u200d\ufe0f"  # with a neighbour they make one visible character
 
 
-def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: int) -> Iterator[Weighed]:
+def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: int) -> list[Weighed]:
     """The span itself when it weighs no more than `limit`; else its parts by the first splitter, cut further alike."""
     start, end = span
     weight = weigh_text(text[start:end])
     if weight <= limit:
-        yield start, end, weight
-    elif not splitters:
-        for begin, stop in _cut_characters(text, span, limit):
-            yield begin, stop, weigh_text(text[begin:stop])
-    else:
-        for inner_start, inner_end in splitters[0](text[start:end]):
-            yield from cut_to_fit(text, (start + inner_start, start + inner_end), splitters[1:], limit)
+        return [(start, end, weight)]
+    if not splitters:
+        return [(begin, stop, weigh_text(text[begin:stop])) for begin, stop in _cut_characters(text, span, limit)]
+    spans = [(start + inner_start, start + inner_end) for inner_start, inner_end in splitters[0](text[start:end])]
+    return [part for inner in spans for part in cut_to_fit(text, inner, splitters[1:], limit)]
 
 
 def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Offsets]:

@@ -72,23 +72,16 @@ class Knife:
 
     def cut(self, block: Block) -> list[Piece]:
         """The pieces of the next block, only whitespace between them; their places are those in the document's text."""
-        offset = self._offset
+        offset, end = self._offset, self._previous_end
+        kind, number = block.kind, self._number
         pieces = []
-        for cut in _cut_block(block, self._limit):
-            piece = Piece(
-                start=offset + cut.start,
-                end=offset + cut.end,
-                weight=cut.weight,
-                gap=(offset + cut.start - self._previous_end) * SPACE_WEIGHT,
-                kind=block.kind,
-                locator=cut.locator,
-                whole=cut.whole,
-                block=self._number,
-                announces=cut.announces,
-                lead=_moved(cut.lead, offset),
-            )
-            self._previous_end = piece.end
-            pieces.append(piece)
+        for start, stop, weight, whole, announces, locator, lead in _cut_block(block, self._limit):
+            gap = (offset + start - end) * SPACE_WEIGHT
+            end = offset + stop
+            moved = None if lead is None else replace(lead, start=lead.start + offset, end=lead.end + offset)
+            # In the order of the fields: named, each would take twice as long.
+            pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, announces, moved))
+        self._previous_end = end
         self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
         self._number += 1
         return pieces
@@ -137,10 +130,6 @@ def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
         return None
     weight = weigh_text(block.text[header[0] : header[1]]) + SPACE_WEIGHT
     return Lead(start=header[0], end=header[1], weight=weight) if weight <= limit * LARGEST_LEAD else None
-
-
-def _moved(lead: Lead | None, offset: int) -> Lead | None:
-    return None if lead is None else replace(lead, start=lead.start + offset, end=lead.end + offset)
 
 
 def _locator_of(block: Block) -> Locator:

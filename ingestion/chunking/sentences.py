@@ -34,7 +34,9 @@ SIGN = rf"([=:{re.escape(DELIMITERS)}](?:(?<=[=:;])-?[)(]{{1,3}}|(?<![=:])))"
 MAY_END = re.compile(SIGN + BEFORE_SPACE)
 WINDOW_CHARS = 10  # on both sides of a sign, that razdel looks at
 CLOSING = frozenset(CLOSE_BRACKETS + CLOSE_QUOTES + GENERIC_QUOTES)
-JOINING = [rule.function for rule in RULES]  # without the call around each; what one of them joins stays joined
+SOONEST = ("empty_side", "initials_left", "list_item")  # join nearly all that is joined; the first guards the second
+JOINING = sorted((rule.function for rule in RULES), key=lambda rule: rule.__name__ not in SOONEST)
+"""razdel's rules without the call around each; what one of them joins stays joined, whichever is asked first."""
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 

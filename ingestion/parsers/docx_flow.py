@@ -162,7 +162,7 @@ def paragraphs_and_tables(container: Element) -> Iterator[CT_P | CT_Tbl]:
 
 def words(element: Element) -> str:
     """Of a paragraph: also those in links, fields and formulas, of which `Paragraph.text` tells some only."""
-    return "".join(CHARACTERS.get(inner.tag) or inner.text or "" for inner in element.iter(*WORDS))
+    return "".join([CHARACTERS.get(inner.tag) or inner.text or "" for inner in element.iter(*WORDS)])
 
 
 def table_rows(table: CT_Tbl) -> Rows:

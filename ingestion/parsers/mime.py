@@ -1,7 +1,7 @@
 """The structure of a letter (RFC 5322, 2045, 2046) without its content: where in the file each part begins and ends.
 
 In: an EML or MHTML file, read line by line. Out: the headers of the letter and of its parts, and places in the file. A
-letter with 60 MB of attachments costs no more memory than one without: Python's own parser would hold it nine times.
+letter with 60 MB of attachments costs no more memory than one without: Python's own parser would hold it eight times.
 Broken letters are understood as that parser understands them.
 """
 

@@ -54,15 +54,6 @@ def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
     return level if level is not None and _may_be_heading(paragraph) else None
 
 
-def heading_levels(paragraphs: Sequence[Paragraph]) -> list[int | None]:
-    """For each paragraph its level, or None."""
-    looks = HeadingLooks()
-    for paragraph in paragraphs:
-        looks.note(paragraph)
-    levels = looks.levels()
-    return [level_of(paragraph, levels) for paragraph in paragraphs]
-
-
 def _rounded(size: float) -> float:
     return round(size / SIZE_STEP) * SIZE_STEP
 

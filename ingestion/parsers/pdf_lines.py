@@ -93,11 +93,6 @@ def count_edges(pages: Iterable[Sequence[PageLine]], *, first: int) -> Counter[R
     return Counter(chain.from_iterable(edges))
 
 
-def drop_running_lines(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
-    """The same for pages that are all at hand."""
-    return list(RunningLines().drop(pages, count_edges(pages, first=0), first=0, of_pages=len(pages)))
-
-
 def _edge_texts(lines: Sequence[PageLine]) -> list[str]:
     filled = [line.text for line in lines if line.text]
     return filled[:EDGE_LINES] + filled[-EDGE_LINES:]

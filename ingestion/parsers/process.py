@@ -116,7 +116,7 @@ class ParseProcess:
     def _request(self, file: FetchedFile, task: Task, page: int = 0) -> ParseRequest:
         return ParseRequest(
             task=task,
-            path=str(file.path.resolve()),
+            path=str(file.path.absolute()),
             name=file.name,
             media_type=file.media_type,
             page=page,

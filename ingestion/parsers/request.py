@@ -5,7 +5,7 @@ asks need not import the parsers.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -36,7 +36,7 @@ class ParseRequest:
 
     def to_line(self) -> bytes:
         """One line of JSON."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        return json.dumps(vars(self)).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:

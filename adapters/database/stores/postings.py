@@ -49,8 +49,10 @@ def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
     by_term: defaultdict[str, list[Posting]] = defaultdict(list)
     for place, indexed in enumerate(chunks, 1):
         body = indexed.terms
+        once = place + _IN_TEXT  # half of the terms stand there once: one number serves them all
         for term, frequency in body.items():
-            by_term[term].append(place + (frequency if frequency < _MOST else _MOST) * _IN_TEXT)
+            several = frequency if frequency < _MOST else _MOST
+            by_term[term].append(once if frequency == 1 else place + several * _IN_TEXT)
         for term, titled in indexed.titled.items():
             postings = by_term[term]
             above = min(titled, _MOST_TITLED) * _ABOVE_TEXT

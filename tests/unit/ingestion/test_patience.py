@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.settings import Settings
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.patience import JITTER, LONGEST_S, REFUSED_S, next_attempt_in_s
 
@@ -16,6 +17,16 @@ def _delay_s(error: ServiceError = AWAY, *, attempt: int = 1, chance: float = 0.
 
 def test_waits_double_and_end_after_the_last_attempt() -> None:
     assert [_delay_s(attempt=attempt) for attempt in range(1, 9)] == [5, 10, 20, 40, 80, 160, 320, None]
+
+
+def test_as_it_is_set_a_service_may_be_away_for_hours() -> None:
+    """«Документ сохранён, закончу сам» is no promise for ten minutes."""
+    worker = Settings.read({}).worker
+    waits = [
+        next_attempt_in_s(AWAY, attempt=attempt, attempts=worker.attempts, backoff_s=worker.backoff_s, chance=0.5)
+        for attempt in range(1, worker.attempts)
+    ]
+    assert sum(filter(None, waits)) > 6 * 3600
 
 
 def test_a_service_that_names_a_time_is_not_asked_sooner() -> None:
