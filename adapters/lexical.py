@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
-from adapters.morphology import Morphology
+from adapters.morphology import dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
@@ -96,7 +96,6 @@ class RussianEnglishAnalyzer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._morphology: Morphology | None = None
         self._stemmer: _Stemmer | None = None
         self._token_terms = _Remembered(self._analyse_token).__getitem__
         self._other_lemmas = lru_cache(maxsize=REMEMBERED_TERMS)(self._find_other_lemmas)
@@ -123,16 +122,14 @@ class RussianEnglishAnalyzer:
     def _find_other_lemmas(self, term: str) -> tuple[str, ...]:
         if not _RUSSIAN.fullmatch(term):
             return ()
-        with self._lock:
-            forms = self._dictionary().parse(term)[0].lexeme if self._dictionary().word_is_known(term) else []
+        forms = dictionary().parse(term)[0].lexeme if dictionary().word_is_known(term) else []
         lemmas = (self._lemma(form.word) for form in forms if len(forms) <= MOST_FORMS)
         return tuple(lemma for lemma in dict.fromkeys(lemmas) if lemma not in (term, *STOP_TERMS))
 
     def _is_known(self, word: str) -> bool:
         if _ENGLISH.fullmatch(word):
             return False
-        with self._lock:
-            return not word.replace("-", "").isalpha() or self._dictionary().word_is_known(word)
+        return not word.replace("-", "").isalpha() or dictionary().word_is_known(word)
 
     def _analyse_token(self, token: str) -> tuple[str, ...]:
         if _PLAIN.fullmatch(token):
@@ -152,15 +149,7 @@ class RussianEnglishAnalyzer:
         return self._lemma(word).replace("-", "") if _RUSSIAN.fullmatch(word) else word
 
     def _lemma(self, word: str) -> str:
-        with self._lock:  # pymorphy3 does not promise to be safe in threads; only words not yet cached come here
-            return self._dictionary().parse(word)[0].normal_form.replace("ё", "е")
-
-    def _dictionary(self) -> Morphology:
-        if self._morphology is None:
-            import pymorphy3
-
-            self._morphology = pymorphy3.MorphAnalyzer()
-        return self._morphology
+        return dictionary().parse(word)[0].normal_form.replace("ё", "е")
 
     def _stem(self, word: str) -> str:
         with self._lock:  # a snowball stemmer keeps the word it works on in itself

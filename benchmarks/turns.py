@@ -148,9 +148,12 @@ def serving(kind: Kind) -> Iterator[str]:
 
 
 def _serve(kind: int, told: Connection) -> None:
+    gc.set_threshold(OBJECTS_A_COLLECTION)  # it shares the processor with us, and keeps all that it was asked
+
     async def serve() -> None:
         async with serve_llm(reply=lambda _: "[+] Ответ из базы [1].") as server:
             server.planner = KINDS[kind].planner
+            gc.freeze()
             told.send(server.url)
             await asyncio.Event().wait()
 

@@ -1,7 +1,7 @@
 """The only composition root: settings -> adapters -> pipelines -> the parts that commands run.
 
-In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. No other module
-chooses an adapter.
+In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. Modules that stand
+apart for their length say that they are a part of it (`search_models`, `recognition` …); no other chooses an adapter.
 """
 
 import os
@@ -112,7 +112,7 @@ class Parts:
                     archives=ArchiveReader(
                         unpacker=UnpackProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb)
                     ),
-                    pictures=await open_pictures(self.settings, parser, stack),
+                    pictures=await open_pictures(self.settings, parser, stack, self.measures),
                     recordings=RecordingReader(self.transcriber) if self.transcriber else None,
                 ),
                 embedder=self.embedder,

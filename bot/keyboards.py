@@ -69,6 +69,19 @@ class CancelBatch(CallbackData, prefix="stopall"):
     batch: str
 
 
+class KeepDocument(CallbackData, prefix="stay"):
+    """A document that was sent to be read now stays; `page` is the one of the list, when the button is on its card."""
+
+    document: str
+    page: int | None = None
+
+
+class KeepBatch(CallbackData, prefix="stayall"):
+    """All of a batch stays."""
+
+    batch: str
+
+
 class ChooseVersion(CallbackData, prefix="ver"):
     """What becomes of a document whose name the base has with other content."""
 
@@ -163,6 +176,12 @@ MORE = "more"
 KEEP = "keep"
 """Put the message that this one replies to into the base."""
 
+ONLY_READ = "glance"
+"""The same for a day."""
+
+ANSWER = "answer"
+"""Answer the message that this one replies to."""
+
 
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
     """An inline button."""
@@ -211,13 +230,20 @@ def mode_keyboard(words: Words, current: Mode | None) -> ReplyKeyboardMarkup:
 
 
 def labelled_modes(texts: Texts) -> dict[str, Mode]:
-    """Everything that the mode buttons of a reply keyboard can say, in every language, ticked or not."""
-    return {
+    """Everything that the mode buttons of a reply keyboard can say, in every language, ticked or not, and their bare
+    names: where the keyboard is folded away, people write «Чат»."""
+    labels = {
         mode_label(texts.for_language(language), mode, current): mode
         for language in LANGUAGES
         for mode in MODE_BUTTONS
         for current in (None, mode)
     }
+    return labels | {bare(label): mode for label, mode in labels.items()}
+
+
+def bare(label: str) -> str:
+    """`Чат` of `💬 Чат ✓`."""
+    return label.split()[1]
 
 
 def language_choice(texts: Texts) -> InlineKeyboardMarkup:

@@ -1,13 +1,15 @@
 """Keeps the live messages of batches in step with what the worker has reached.
 
 In: due notices from the database. Out: messages sent or edited, then confirmed. What was shown is remembered in the
-database alone, so a restart goes on where the last process stopped. It is the only writer of live messages.
+database alone, so a restart goes on where the last process stopped. It is the only writer of live messages. A notice
+that cannot be shown for a reason of its own is given up after a few tries.
 """
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import structlog
@@ -34,11 +36,13 @@ log = structlog.get_logger()
 
 DUE_AT_ONCE = 20
 HOLD_S = 30  # a notice that another process took and could not show is due again after that
+ATTEMPTS = 3  # of a notice that breaks on a mistake of ours; as many holds are enough for a newer version to take over
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
 
 Comparison = Callable[[DocumentCard], Awaitable[Changes]]
 
-# The person blocked the bot, left, or the chat became another one: nobody is there to read it.
+# The person blocked the bot, left, or the chat became another one. A message that Telegram refuses for itself would be
+# refused again each time, so it counts as shown, too; the log has the reason.
 _NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
 
 
@@ -66,18 +70,33 @@ class NoticeLoop:
         self._tasks: dict[ChatId, asyncio.Task[None]] = {}
         self._taken: dict[BatchId, Notice] = {}  # how each stood when last looked at, until it was shown
         self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
+        self._failed: Counter[BatchId] = Counter()
 
     def wake(self) -> None:
         """Look at once: something was enqueued in this process."""
         self._awake.set()
 
+    @asynccontextmanager
+    async def showing(self, stop: asyncio.Event) -> AsyncIterator[None]:
+        """`run` beside what is done while the context is open, whose end is that of `stop`. Where the loop breaks, it
+        sets `stop`, and its error is raised here: a bot that tells people nothing more has to be started anew."""
+        running = asyncio.create_task(self.run(stop))
+        running.add_done_callback(lambda _: stop.set())
+        try:
+            yield
+        finally:
+            stop.set()
+            await running
+
     async def run(self, stop: asyncio.Event) -> None:
         """Show notices until `stop`; what is being shown then is finished."""
         stopping = asyncio.create_task(stop.wait())
-        while not stop.is_set():
-            await self._look()
-            await self._rest(stopping)
-        stopping.cancel()
+        try:
+            while not stop.is_set():
+                await self._look()
+                await self._rest(stopping)
+        finally:
+            stopping.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks.values())
 
@@ -89,6 +108,10 @@ class NoticeLoop:
             return
         by_chat: dict[ChatId, list[BatchId]] = {}
         for notice in due:
+            if notice.problem is not None:
+                log.error("notices.unreadable", batch=notice.batch_id, problem=notice.problem)
+                await self._note_failure(notice)
+                continue
             if notice.batch_id not in self._taken:  # in a chat with many, the hold ends before their turn comes
                 by_chat.setdefault(notice.chat_id, []).append(notice.batch_id)
             self._taken[notice.batch_id] = notice
@@ -145,11 +168,25 @@ class NoticeLoop:
         try:
             await self._show(notice)
             await self._notices.confirm(notice.batch_id, revision=notice.revision)
+            self._failed.pop(notice.batch_id, None)
         except TelegramRetryAfter as error:
             log.info("notices.slowed_down", chat=notice.chat_id, seconds=error.retry_after)
             await asyncio.sleep(error.retry_after)  # it is due again after the hold
         except (TelegramAPIError, DatabaseAway) as error:
             log.warning("notices.postponed", batch=notice.batch_id, error=type(error).__name__)
+        except Exception:  # the top of a notice's work: one mistake must not stop the others
+            log.exception("notices.failed", batch=notice.batch_id)
+            await self._note_failure(notice)
+
+    async def _note_failure(self, notice: Notice) -> None:
+        """It is due again after its hold, but for the last time: then it counts as shown, until its batch moves on."""
+        self._failed[notice.batch_id] += 1
+        if self._failed[notice.batch_id] < ATTEMPTS:
+            return
+        log.error("notices.given_up", batch=notice.batch_id, revision=notice.revision)
+        with suppress(DatabaseAway, DatabaseError):  # then it is given up at its next try
+            await self._notices.confirm(notice.batch_id, revision=notice.revision)
+            del self._failed[notice.batch_id]
 
     async def _show(self, notice: Notice) -> None:
         words = self._texts.for_language(notice.language)
@@ -186,7 +223,7 @@ class NoticeLoop:
             await edit(self._bot, notice.chat_id, notice.message_id, message.html, message.keyboard)
 
     async def _remove(self, chat: ChatId, message: MessageId) -> None:
-        with contextlib.suppress(TelegramBadRequest):  # the person removed it first
+        with suppress(TelegramBadRequest):  # the person removed it first
             await self._bot.delete_message(chat, message)
 
     async def _send(self, notice: Notice, message: LiveMessage) -> None:

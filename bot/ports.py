@@ -90,6 +90,18 @@ class Library(Protocol):
 
     async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
 
+    async def keep(self, base: BaseId, document: DocumentId) -> bool:
+        """What was sent to be read now (`Batch.stays_s`) stays for good; False when there is no such document."""
+        ...
+
+    async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
+        """The same for all of a batch; False when it has no documents."""
+        ...
+
+    async def remove_leaving(self) -> int:
+        """Remove what was sent to be read now and whose time has come, in all bases; how many went."""
+        ...
+
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
         ...

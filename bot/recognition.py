@@ -6,9 +6,11 @@ the composition root (`bot.app`), apart for its length.
 
 import os
 from contextlib import AsyncExitStack
+from functools import partial
 
 from adapters.tesseract.program import find_tesseract
 from adapters.tesseract.recognizer import TesseractRecognizer
+from bot.metrics.measures import Measures
 from bot.settings import ModelSettings, RecognitionSettings, Settings
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.parsers.process import ParseProcess
@@ -18,11 +20,14 @@ from ingestion.records import Block
 from prompts.loader import load_prompts
 
 NO_TEXT = "[no text]"  # as prompts/transcribe.md says
+ROLE = "vision"  # of the model, among the figures of `bot.metrics`
 
 
-async def open_pictures(settings: Settings, parser: ParseProcess, stack: AsyncExitStack) -> PictureReader | None:
+async def open_pictures(
+    settings: Settings, parser: ParseProcess, stack: AsyncExitStack, measures: Measures
+) -> PictureReader | None:
     """The recogniser of the settings, open as long as `stack`."""
-    recognizer = await open_recognizer(settings, stack)
+    recognizer = await open_recognizer(settings, stack, measures)
     if recognizer is None:
         return None
     recognition = settings.recognition
@@ -30,12 +35,14 @@ async def open_pictures(settings: Settings, parser: ParseProcess, stack: AsyncEx
     return PictureReader(parser, recognizer, limits)
 
 
-async def open_recognizer(settings: Settings, stack: AsyncExitStack) -> Recognizer | None:
+async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: Measures) -> Recognizer | None:
     """None when it is switched off, or nothing of what the settings want is there."""
     recognition = settings.recognition
     if recognition.mode == "off":
         return None
-    vision = await _open_vision(recognition, settings.model, stack) if recognition.mode != "tesseract" else None
+    vision = None
+    if recognition.mode != "tesseract":
+        vision = await _open_vision(recognition, settings.model, stack, measures)
     tesseract = find_tesseract(recognition.languages) if recognition.mode != "vision" else None
     if tesseract is None:
         return vision
@@ -57,7 +64,7 @@ def describe_recognition(settings: Settings) -> str | None:
 
 
 async def _open_vision(
-    recognition: RecognitionSettings, model: ModelSettings, stack: AsyncExitStack
+    recognition: RecognitionSettings, model: ModelSettings, stack: AsyncExitStack, measures: Measures
 ) -> Recognizer | None:
     if recognition.vision_model is None or not model.configured:
         return None
@@ -70,9 +77,17 @@ async def _open_vision(
         timeout_s=recognition.page_s,
     )
     key = model.api_key.get_secret_value() if model.api_key else None
-    return await stack.enter_async_context(
-        open_vision(base_url=model.base_url, api_key=key, settings=settings, to_blocks=_to_blocks)
+    opened = await stack.enter_async_context(
+        open_vision(
+            base_url=model.base_url,
+            api_key=key,
+            settings=settings,
+            to_blocks=_to_blocks,
+            heard=partial(measures.model_called, ROLE),
+        )
     )
+    measures.watch_models(ROLE, lambda: opened.resting)
+    return opened
 
 
 def _to_blocks(markdown: str) -> tuple[Block, ...]:

@@ -1,7 +1,7 @@
 """Which models search uses: Jina's with a key, else those of this machine that the settings name, else none.
 
 In: settings. Out: an embedder, a reranker or None, and how much each leg of search counts with them. Part of the
-composition root (`app`), which opens them; models are loaded at their first use.
+composition root (`bot.app`), which opens them; models are loaded at their first use.
 """
 
 import asyncio

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore, Statistics
 from bot.texts import Texts
@@ -43,6 +44,7 @@ class Services:
     count_terms: Callable[[str], Mapping[str, int]]  # of a name, as the lexical index knows words
     wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
     measures: Measures = field(default_factory=Measures)
+    languages: ChosenLanguages = field(default_factory=ChosenLanguages)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody
     admin_users: frozenset[int] = frozenset()

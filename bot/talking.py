@@ -74,7 +74,8 @@ async def open_place(settings: Settings, measures: Measures, *, serves_chat: boo
 async def talk(
     parts: Parts, texts: Texts, place: Place, stop: asyncio.Event, *, wake_worker: Callable[[], None]
 ) -> None:
-    """Receive updates and show notices until `stop`; then await the handlers that are running."""
+    """Receive updates and show notices until `stop`; then await the handlers that are running. Raises CommandError when
+    Telegram does not let this bot in."""
     settings, bot = parts.settings, place.bot
     notices = NoticeLoop(bot, parts.stores.notices, texts, changes=_comparison(parts))
 
@@ -86,22 +87,21 @@ async def talk(
     inbox = Inbox(bot, dispatcher, parts.stores.inbox)
     await announce_commands(bot, texts)
     await inbox.replay()
-    showing = asyncio.create_task(notices.run(stop))
-    try:
-        await _receive(settings.telegram, bot, dispatcher, inbox, stop)
-    except TelegramUnauthorizedError as error:
-        raise CommandError("Telegram does not know this BOT_TOKEN. Copy it anew from @BotFather.") from error
-    except TelegramAPIError as error:
-        raise CommandError(f"Telegram does not let the bot receive messages: {error.message}.") from error
-    finally:
-        stop.set()
-        await inbox.drain(settings.telegram.shutdown_s)
-        await showing
+    async with notices.showing(stop):
+        try:
+            await _receive(settings.telegram, bot, dispatcher, inbox, stop)
+        except TelegramUnauthorizedError as error:
+            raise CommandError("Telegram does not know this BOT_TOKEN. Copy it anew from @BotFather.") from error
+        except TelegramAPIError as error:
+            raise CommandError(f"Telegram does not let the bot receive messages: {error.message}.") from error
+        finally:
+            stop.set()
+            await inbox.drain(settings.telegram.shutdown_s)
 
 
 @contextmanager
 def port_named(port: int, setting: str) -> Iterator[None]:
-    """A port that another program has is a sentence for the engineer."""
+    """A port that another program has is a sentence for the engineer: raises CommandError."""
     try:
         yield
     except OSError as error:

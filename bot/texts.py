@@ -58,6 +58,12 @@ class Words:
         """All keys."""
         return frozenset(self._variables)
 
+    def until(self, moment: datetime) -> str:
+        """`до завтра, 14:05`, by the clock of this machine."""
+        here = moment.astimezone()
+        ahead = (here.date() - self._today()).days
+        return self.plain("until", time=f"{here:%H:%M}", ahead=ahead, day=moment)
+
     def _format(self, key: str, values: Mapping[str, str | int | float]) -> str:
         if (needed := self.variables(key)) != values.keys():
             raise TextError(f"The text “{key}” takes {sorted(needed)}, and was given {sorted(values)}.")

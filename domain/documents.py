@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Self
 
+from domain.addresses import readable_address
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
 
@@ -49,13 +50,17 @@ class Choice(StrEnum):
 
 
 _FILES = frozenset({SourceType.FILE, SourceType.PATH})
+_ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
 
 
 def known_as(source_type: SourceType, title: str, identifier: str) -> str:
     """The name that the person knows a source by, never empty while it has any.
 
-    A file keeps its file name (parsers find titles such as "Microsoft Word - Document1"), a page has its title.
+    A file keeps its file name (parsers find titles such as "Microsoft Word - Document1"), a page has its title, and
+    one without is called by its address, in letters.
     """
+    if source_type in _ADDRESSED and title in ("", identifier):
+        return readable_address(identifier)
     if title == identifier:  # renamed by the person: what looks like a path is none
         return title
     name = PurePath(identifier).name
@@ -140,7 +145,6 @@ class DocumentCard:
     status: DocumentStatus
     progress_done: int  # units of the stage: pages (parsing, recognising), seconds (listening), passages (embedding)
     progress_total: int  # 0 while unknown
-    attempts: int
     waits_for_service: bool  # queued again because a service was away; the person was promised a message
     error_code: str | None  # a key of the locales, see ingestion.errors
     error_params: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -150,9 +154,9 @@ class DocumentCard:
     chunks: int  # passages; 0 until ready
     seconds: float | None  # from the first claim to ready
     created_at: datetime
+    leaves_at: datetime | None = None  # it was sent to be read now, and is removed then; None: it stays
     chat_id: ChatId | None = None
     message_id: MessageId | None = None  # the person's own message that brought it
-    file_id: str | None = None
     medium: Medium = Medium.TEXT
     duration_s: float | None = None  # of a recording
     parts: int | None = None  # files of an archive, pages of a site
@@ -164,8 +168,6 @@ class DocumentCard:
     sent_by: UserId | None = None
     sender: str | None = None  # their name, in a group
     published_at: datetime | None = None
-    size_bytes: int | None = None
-    media_type: str | None = None
     url: str | None = None  # where the original can be seen
     next_failure: Failing | None = None  # of what was to take its place since: a source that was read anew in vain
 
@@ -183,6 +185,7 @@ class Notice:
     revision: int  # to be confirmed once shown
     removed: int = 0  # of its documents, which are in the base no longer
     documents: tuple[DocumentCard, ...]
+    problem: str | None = None  # for the log: they are there, and of a kind that this version cannot read
 
 
 @dataclass(frozen=True, kw_only=True)

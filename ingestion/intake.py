@@ -61,7 +61,7 @@ class IncomingMessage:
     author: str | None = None  # of the forwarded original
     published_at: datetime | None = None  # of the forwarded original
     origin: str | None = None  # the original's public address: https://t.me/channel/12
-    unsupported: str | None = None  # a kind that this version cannot read: "sticker", "voice" …
+    unsupported: str | None = None  # a kind that cannot be kept: "sticker", "location", "other"
 
 
 def sources_of(message: IncomingMessage) -> tuple[Source, ...]:

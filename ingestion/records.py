@@ -34,7 +34,7 @@ class Source:
     type: SourceType
     identifier: str  # file name, URL, absolute path, or the note's title
     title: str | None = None
-    text: str | None = None  # the words of a note
+    text: str | None = None  # the words of a note, or those written under a file
     file_id: str | None = None  # Telegram's handle of the file
     size_bytes: int | None = None
     media_type: str | None = None  # as the sender claims; the content decides
@@ -57,6 +57,7 @@ class Batch:
     thread_id: ThreadId | None = None
     message_id: MessageId | None = None
     media_group: str | None = None  # Telegram's name of the album that the message is part of
+    stays_s: int | None = None  # its documents are removed so many seconds after they came; None: they stay
     sources: tuple[Source, ...]
 
 
@@ -209,8 +210,7 @@ class IndexedChunk:
 class PublishedDocument:
     """What publishing says: ready, or stopped by a document that was there first."""
 
-    duplicate_of: DocumentId | None
-    chunks: int
+    duplicate_of: DocumentId | None = None
     namesake: DocumentId | None = None  # it waits until the person has said what becomes of it and of this one
 
 

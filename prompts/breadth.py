@@ -24,7 +24,7 @@ class BreadthWords:
     openings: tuple[str, ...]  # first words of a question that leans on the dialogue
     rest: tuple[str, ...]  # by which the rest of a list is asked for
     rest_beside: tuple[str, ...]  # what may stand beside them
-    pronouns: tuple[str, ...]  # by which a short question does
+    pronouns: tuple[str, ...]  # by which a short question leans on it
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:

@@ -26,7 +26,6 @@ class Intent:
     about: str  # for the planner
     style: str  # render style: BULLETS, GROUPED_BULLETS, SHORT or TABLE
     items: int  # list items at most
-    structural: bool  # answered from the graph first
 
 
 def load_intents(folder: Traversable | None = None) -> Mapping[str, Intent]:

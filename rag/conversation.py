@@ -128,10 +128,11 @@ class Conversation:
         finally:  # also when the person has left and this generator is being closed
             await drafts.aclose()
             stored = self._store(asked, draft)
+            await asyncio.sleep(0)  # its statement is sent; the rest is done while the database works
+            answer = _answer(draft, found)
             await asyncio.wait({stored})
         pace = replace(found.pace, first_s=first_s)
-        answer = replace(_answer(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
-        yield Answered(answer=answer)
+        yield Answered(answer=replace(answer, seconds=time.monotonic() - started, pace=pace, usage=usage))
         stored.result()
 
     async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:
@@ -269,6 +270,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         left_out=payload.left_out,
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
+        searched=bool(found.execution.calls),
         facts=len(payload.facts),
         facts_used=draft.facts_used,
         documents=payload.documents,

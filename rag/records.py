@@ -52,7 +52,6 @@ class PastSession:
     id: SessionId
     title: str  # its first question
     exchanges: int
-    last_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +226,7 @@ class StepState(StrEnum):
     DONE = "done"
     SHORT = "short"  # it found less than it was to
     FAILED = "failed"
+    STOPPED = "stopped"  # broken off, because the person had enough
     SKIPPED = "skipped"  # not needed any more, or no time for it
     IN_VAIN = "in_vain"  # a search that was not begun, because those before it brought nothing new
 
@@ -272,6 +272,7 @@ class Answer:
     left_out: int = 0  # items that were found beyond what the plan's limits let through
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
     plan: str | None = None  # where the plan came from: PlanOrigin
+    searched: bool = True  # False: the plan called no tool
     facts: int = 0  # found
     facts_used: int = 0  # of those found; several may stand in one citation
     documents: DocumentsRead | None = None  # when documents were read one by one

@@ -8,6 +8,7 @@ from adapters.database.transport import Row
 
 ROWS_MAX = 999
 """PostgREST cuts an answer at `max-rows` (Supabase: 1000) without a word; functions page below it."""
+PAGE_ROWS = 900  # of a page, where a store reads all there are
 
 UNKNOWN_FUNCTION = "42883"
 TOO_MANY_ROWS = "BZ002"

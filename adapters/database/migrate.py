@@ -21,7 +21,7 @@ from adapters.database.transport import Transport
 _LOCK = 0x42415A41  # "BAZA": an advisory lock's number means nothing, it has to be one that nobody else takes
 _CONNECT_S = 30
 _POSTGRES_MIN = 15
-_PGVECTOR_MIN = (0, 8)  # iterative index scans
+_PGVECTOR_MIN = (0, 8)  # the oldest that the tests have run on; halfvec, sparsevec and bits came with 0.7
 
 _LEDGER = b"""
 create schema if not exists supabase_migrations;

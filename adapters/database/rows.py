@@ -109,7 +109,6 @@ def document_card(row: Row) -> DocumentCard:
         status=DocumentStatus(text(row, "status")),
         progress_done=integer(row, "progress_done"),
         progress_total=integer(row, "progress_total"),
-        attempts=integer(row, "attempts"),
         waits_for_service=bool(row["waits_for_service"]),
         error_code=text_or_none(row, "error_code"),
         error_params=parts(row, "error_params"),
@@ -119,9 +118,9 @@ def document_card(row: Row) -> DocumentCard:
         chunks=integer(row, "chunks"),
         seconds=number_or_none(row, "seconds"),
         created_at=datetime.fromisoformat(text(row, "created_at")),
+        leaves_at=moment_or_none(row, "leaves_at"),
         chat_id=_chat(row, "chat_id"),
         message_id=_message(row, "message_id"),
-        file_id=text_or_none(row, "file_id"),
         medium=Medium(text(row, "medium")),
         duration_s=number_or_none(row, "duration_s"),
         parts=integer_or_none(row, "parts"),
@@ -133,8 +132,6 @@ def document_card(row: Row) -> DocumentCard:
         sent_by=UserId(integer(row, "user_id")),
         sender=text_or_none(row, "sender"),
         published_at=moment_or_none(row, "published_at"),
-        size_bytes=integer_or_none(row, "size_bytes"),
-        media_type=text_or_none(row, "media_type"),
         url=text_or_none(row, "url"),
         next_failure=_failing(row),
     )
@@ -148,8 +145,8 @@ def _failing(row: Row) -> Failing | None:
 
 
 def notice(row: Row) -> Notice:
-    """A row of `due_notices`."""
-    thread = integer_or_none(row, "thread_id")
+    """A row of `due_notices`. Where its documents cannot be read it says so: the other notices do not wait for it."""
+    thread, (documents, problem) = integer_or_none(row, "thread_id"), _cards_of(row)
     return Notice(
         batch_id=BatchId(text(row, "batch_id")),
         chat_id=ChatId(integer(row, "chat_id")),
@@ -159,8 +156,16 @@ def notice(row: Row) -> Notice:
         language=text(row, "language"),
         revision=integer(row, "revision"),
         removed=integer(row, "removed"),
-        documents=tuple(document_card(card) for card in items(row, "documents") if isinstance(card, dict)),
+        documents=documents,
+        problem=problem,
     )
+
+
+def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:
+    try:
+        return tuple(document_card(card) for card in items(row, "documents") if isinstance(card, dict)), None
+    except (KeyError, TypeError, ValueError) as error:
+        return (), f"{type(error).__name__}: {error}"
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
@@ -221,7 +226,6 @@ def published_document(row: Row) -> PublishedDocument:
     return PublishedDocument(
         duplicate_of=DocumentId(twin) if twin else None,
         namesake=DocumentId(namesake) if namesake else None,
-        chunks=integer(row, "chunks"),
     )
 
 
@@ -281,18 +285,23 @@ def _locator(row: Row) -> Locator:
     return Locator.from_json(place) if place else _NOWHERE
 
 
-def candidate(row: Row) -> Candidate:
-    """A row of `search`."""
-    return Candidate(
-        passage=passage(row),
-        similarity=number_or_none(row, "similarity"),
-        bm25=number_or_none(row, "bm25"),
-        rarities=() if row["rarities"] is None else tuple(_numbers(row, "rarities")),
-    )
+def candidates(found: Sequence[Row]) -> list[Candidate]:
+    """Rows of `search`. What the terms are worth is the same in all that tell it, and read once."""
+    told = next((row for row in found if row["rarities"] is not None), None)
+    rarities = () if told is None else tuple(_numbers(told, "rarities"))
+    return [
+        Candidate(
+            passage=passage(row),
+            similarity=number_or_none(row, "similarity"),
+            bm25=number_or_none(row, "bm25"),
+            rarities=() if row["rarities"] is None else rarities,
+        )
+        for row in found
+    ]
 
 
 def _numbers(row: Row, name: str) -> list[float]:
-    return [float(value) for value in items(row, name) if isinstance(value, int | float)]
+    return [float(value) for value in items(row, name) if isinstance(value, (int, float))]
 
 
 def exchange(row: Row) -> Exchange:
@@ -306,7 +315,6 @@ def past_session(row: Row) -> PastSession:
         id=SessionId(text(row, "session_id")),
         title=text_or_none(row, "title") or "",
         exchanges=integer(row, "exchanges"),
-        last_at=datetime.fromisoformat(text(row, "last_at")),
     )
 
 

@@ -7,10 +7,9 @@ dictionary.
 """
 
 import re
-import threading
 from dataclasses import dataclass
 
-from adapters.morphology import Morphology
+from adapters.morphology import dictionary
 from ingestion.entities.records import EntityType
 
 CERTAINTY = 0.7  # slovnet's own F1 on news is .95; on other texts, and for our types, it is less
@@ -79,23 +78,18 @@ class Judged:
 class Evidence:
     """Safe to share between threads; the dictionary is loaded at the first name."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._morphology: Morphology | None = None
-
     def judge(self, name: str, kind: EntityType, *, before: str) -> Judged:
         """`before` is the text in front of the name; only its last word counts."""
-        with self._lock:
-            if kind is EntityType.ORGANIZATION or not _WORD.search(name) or _LATIN.search(name):
-                return Judged(name=name, type=kind, confidence=CERTAINTY)  # nothing here knows better
-            inside, rest = self._head_inside(name)
-            word = inside or _last_word(before)
-            head = self._kind(word) if word else None
-            if head is not None and self._overrules(word, head, rest, kind):
-                return Judged(name=rest, type=head, confidence=CERTAINTY)
-            if head is kind or self._speaks_for(kind, name):
-                return Judged(name=name, type=kind, confidence=CERTAINTY)
-            return Judged(name=name, type=_in_doubt(name, kind, before=before), confidence=DOUBT)
+        if kind is EntityType.ORGANIZATION or not _WORD.search(name) or _LATIN.search(name):
+            return Judged(name=name, type=kind, confidence=CERTAINTY)  # nothing here knows better
+        inside, rest = self._head_inside(name)
+        word = inside or _last_word(before)
+        head = self._kind(word) if word else None
+        if head is not None and self._overrules(word, head, rest, kind):
+            return Judged(name=rest, type=head, confidence=CERTAINTY)
+        if head is kind or self._speaks_for(kind, name):
+            return Judged(name=name, type=kind, confidence=CERTAINTY)
+        return Judged(name=name, type=_in_doubt(name, kind, before=before), confidence=DOUBT)
 
     def _head_inside(self, name: str) -> tuple[str, str]:
         """«Кот Барсик»: what it is, and its name."""
@@ -115,7 +109,7 @@ class Evidence:
 
     def _agree(self, word: str, name: str) -> bool:
         """In case, as far as it can be told."""
-        return not self._dictionary().word_is_known(name) or bool(self._cases(word) & self._cases(name))
+        return not dictionary().word_is_known(name) or bool(self._cases(word) & self._cases(name))
 
     def _speaks_for(self, kind: EntityType, name: str) -> bool:
         ending = _SURNAME if kind is EntityType.PERSON else _TOWN
@@ -123,13 +117,12 @@ class Evidence:
 
     def _ends_like(self, ending: re.Pattern[str], name: str) -> bool:
         """A word that the dictionary does not have: «Титаник» and «Магазин» are ordinary."""
-        known = self._dictionary().word_is_known
+        known = dictionary().word_is_known
         return any(ending.search(word) and not known(word) for word in _WORD.findall(name))
 
     def _is_known(self, name: str, signs: frozenset[str]) -> bool:
         return any(
-            self._dictionary().word_is_known(word)
-            and any(parse.tag.grammemes & signs for parse in self._dictionary().parse(word))
+            dictionary().word_is_known(word) and any(parse.tag.grammemes & signs for parse in dictionary().parse(word))
             for word in _WORD.findall(name)
         )
 
@@ -137,17 +130,10 @@ class Evidence:
         return next((_KIND_OF_HEAD[form] for form in self._forms(word) if form in _KIND_OF_HEAD), None)
 
     def _forms(self, word: str) -> frozenset[str]:
-        return frozenset(parse.normal_form.replace("ё", "е") for parse in self._dictionary().parse(word.lower()))
+        return frozenset(parse.normal_form.replace("ё", "е") for parse in dictionary().parse(word.lower()))
 
     def _cases(self, word: str) -> frozenset[str]:
-        return frozenset(parse.tag.case for parse in self._dictionary().parse(word.lower()) if parse.tag.case)
-
-    def _dictionary(self) -> Morphology:
-        if self._morphology is None:
-            import pymorphy3
-
-            self._morphology = pymorphy3.MorphAnalyzer()
-        return self._morphology
+        return frozenset(parse.tag.case for parse in dictionary().parse(word.lower()) if parse.tag.case)
 
 
 def _last_word(before: str) -> str:

@@ -5,12 +5,11 @@ In: a name as a document writes it, or a question. Out: `NameWord`s. The same re
 """
 
 import re
-import threading
 import unicodedata
 from functools import lru_cache
 
 from adapters.entities.spelling import fold, slug
-from adapters.morphology import Morphology
+from adapters.morphology import dictionary
 from domain.names import NameWord
 
 CACHED_WORDS = 2**15
@@ -49,14 +48,12 @@ line."""
 
 
 class NameForms:
-    """Meets `ingestion.entities.ports.NameReader` and `rag.ports.NameReader`. Safe to share between threads.
+    """Meets `ingestion.entities.ports.NameReader` and `rag.entities.NameReader`. Safe to share between threads.
 
     The dictionary (0.3 s) is loaded at the first word.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._morphology: Morphology | None = None
         self._read_word = lru_cache(maxsize=CACHED_WORDS)(self._analyse)
 
     def words(self, text: str) -> tuple[NameWord, ...]:
@@ -78,8 +75,7 @@ class NameForms:
         return any(self._is_first_name(word.lower()) for word in words)
 
     def _is_first_name(self, word: str) -> bool:
-        with self._lock:
-            return any("Name" in parse.tag.grammemes for parse in self._dictionary().parse(word)[:2])
+        return any("Name" in parse.tag.grammemes for parse in dictionary().parse(word)[:2])
 
     def _word(self, text: str, match: re.Match[str], *, is_russian: bool) -> NameWord | None:
         form = match.group()
@@ -98,21 +94,13 @@ class NameForms:
         """Keys of a word in lower case, and whether it is an ordinary one."""
         if not _CYRILLIC.search(word):
             return (fold(word),), word in ORDINARY_ENGLISH or len(word) == 1
-        with self._lock:  # pymorphy3 does not promise to be safe in threads
-            known = self._dictionary().word_is_known(word)
-            parses = self._dictionary().parse(word)
+        known = dictionary().word_is_known(word)
+        parses = dictionary().parse(word)
         forms = dict.fromkeys(parse.normal_form for parse in parses)
         stem = () if known else _stems(word)
         keys = dict.fromkeys(fold(form) for form in (*list(forms)[: MOST_KEYS - 1], *stem, word))
         is_name = any(parse.tag.grammemes & _NAME_SIGNS for parse in parses) and len(word) > 1
         return tuple(keys)[: MOST_KEYS + 1], known and not is_name
-
-    def _dictionary(self) -> Morphology:
-        if self._morphology is None:
-            import pymorphy3
-
-            self._morphology = pymorphy3.MorphAnalyzer()
-        return self._morphology
 
 
 def _stems(word: str) -> tuple[str, ...]:

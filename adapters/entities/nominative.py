@@ -5,9 +5,8 @@ Words that the dictionary does not know stay as they are.
 """
 
 import re
-import threading
 
-from adapters.morphology import Morphology, Parse
+from adapters.morphology import Parse, dictionary
 
 _WORD = re.compile(r"[А-Яа-яЁё]+")
 _OF_PEOPLE = frozenset({"Name", "Surn", "Patr"})
@@ -18,32 +17,25 @@ _OPENING = '«„“"'
 class FirstCase:
     """Safe to share between threads; the dictionary is loaded at the first name."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._morphology: Morphology | None = None
-
     def person(self, name: str) -> str:
         """Every word of it, a surname in the gender of the first name."""
-        with self._lock:
-            gender = self._gender(name)
-            return _WORD.sub(lambda match: self._inflected(match.group(), _OF_PEOPLE, gender), name)
+        gender = self._gender(name)
+        return _WORD.sub(lambda match: self._inflected(match.group(), _OF_PEOPLE, gender), name)
 
     def thing(self, name: str) -> str:
         """Words up to the first noun; what follows hangs on it, and what is quoted is a name already."""
-        with self._lock:
-            before_quotes = re.split(f"[{_OPENING}]", name)[0]
-            head, gender = self._head(before_quotes)
-            return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
+        before_quotes = re.split(f"[{_OPENING}]", name)[0]
+        head, gender = self._head(before_quotes)
+        return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
 
     def unsure(self, name: str) -> str:
         """Of what may be anything: first names, and words that the dictionary does not have; «Тесла» is no form of
         «тесло»."""
-        with self._lock:
-            return _WORD.sub(lambda match: self._unsure(match.group()), name)
+        return _WORD.sub(lambda match: self._unsure(match.group()), name)
 
     def _unsure(self, word: str) -> str:
         is_name = any(parse.tag.grammemes & _OF_PEOPLE for parse in self._parses(word))
-        if self._dictionary().word_is_known(word):
+        if dictionary().word_is_known(word):
             return self._inflected(word, _OF_PEOPLE, None) if is_name else word
         first = self._inflected(word, set(), None)
         return word if first.replace("ё", "е") == word.replace("ё", "е") else first
@@ -70,14 +62,7 @@ class FirstCase:
         return word
 
     def _parses(self, word: str) -> list[Parse]:
-        return self._dictionary().parse(word)
-
-    def _dictionary(self) -> Morphology:
-        if self._morphology is None:
-            import pymorphy3
-
-            self._morphology = pymorphy3.MorphAnalyzer()
-        return self._morphology
+        return dictionary().parse(word)
 
 
 def _as_written(word: str, original: str) -> str:

@@ -28,6 +28,7 @@ FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
 SILENCE_S = 60.0  # for which no further question waits for an answer, after one that did not come
 PROBE_S = 20.0  # between two questions behind everybody's back; an answer of any kind ends them and the silence
+PROBES = 30  # ten minutes: what is answered too late may be charged all the same, also at night, when nobody asks
 
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
@@ -105,10 +106,15 @@ class JinaClient:
         return outcome
 
     async def _probe(self, path: str, body: Body, patience: Patience, tokens: int) -> None:
-        """Ask again and again what was not answered, so that no person is the one who finds out that it still hangs."""
+        """Ask again and again what was not answered, so that no person is the one who finds out that it still hangs.
+
+        After so many in vain the next person does: their question waits, and begins this anew.
+        """
         try:
             await asyncio.sleep(PROBE_S)
-            while path in self._silent_until:
+            for _ in range(PROBES):
+                if path not in self._silent_until:
+                    return
                 self._pace.count(tokens)
                 await self._post(path, body, patience)
                 await asyncio.sleep(PROBE_S)

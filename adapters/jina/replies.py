@@ -34,7 +34,7 @@ class _Relevances(BaseModel):
 
 
 def read_embeddings(content: bytes, *, count: int, dimensions: int) -> Vectors:
-    """`count` L2-normalised vectors in the order of the inputs, a row each."""
+    """`count` L2-normalised vectors in the order of the inputs, a row each. Raises ValueError."""
     found = sorted(_Embeddings.model_validate_json(content).data, key=lambda item: item.index)
     if [item.index for item in found] != list(range(count)):
         raise ValueError(f"{len(found)} vectors for {count} texts, or wrongly numbered")
@@ -60,7 +60,7 @@ def _normalise(vectors: Vectors) -> Vectors:
 
 
 def read_relevances(content: bytes, *, count: int) -> list[tuple[int, float]]:
-    """(index, relevance), best first, each index of `count` passages at most once."""
+    """(index, relevance), best first, each index of `count` passages at most once. Raises ValueError."""
     results = _Relevances.model_validate_json(content).results
     pairs = [(result.index, result.relevance_score) for result in results]
     indices = {index for index, _ in pairs}

@@ -44,5 +44,5 @@ class CircuitBreaker:
     def failed(self) -> None:
         """It did not answer."""
         self._failed += 1
-        if self._failed == self._limit:
+        if self._failed >= self._limit:  # also when it was tried again after its rest
             self._opened_at = self._clock()

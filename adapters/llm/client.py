@@ -187,13 +187,7 @@ class OpenAIChatModel:
         if tokens is None:
             return
         note_usage(prompt_tokens=tokens.prompt, answer_tokens=tokens.answer, cost=tokens.cost)
-        call = ModelCall(
-            model=self.name,
-            seconds=time.monotonic() - started,
-            prompt_tokens=tokens.prompt,
-            answer_tokens=tokens.answer,
-            cost=tokens.cost,
-        )
+        call = tokens.as_call(self.name, seconds=time.monotonic() - started)
         self._heard(call)
         structlog.get_logger().debug(
             "llm.answered",

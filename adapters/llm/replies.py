@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rag.errors import ModelNonsense
+from rag.metering import ModelCall
 
 Json = Mapping[str, object]
 
@@ -25,6 +26,12 @@ class Tokens:
     prompt: int
     answer: int
     cost: float
+
+    def as_call(self, model: str, *, seconds: float) -> ModelCall:
+        """For those who watch over models."""
+        return ModelCall(
+            model=model, seconds=seconds, prompt_tokens=self.prompt, answer_tokens=self.answer, cost=self.cost
+        )
 
 
 def as_reply(body: object) -> Json:

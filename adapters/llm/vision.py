@@ -1,22 +1,26 @@
 """Reads pictures with a chat model that can see; meets `ingestion.ports.Recognizer`.
 
 In: a JPEG or PNG. Out: blocks of what the model transcribes as Markdown. What stands in the picture is data: the
-answer is stored as the document's text and never acted upon.
+answer is stored as the document's text and never acted upon. A model that does not answer is left alone for a while.
 """
 
 import asyncio
 import base64
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
+from adapters.llm.breaker import CircuitBreaker
+from adapters.llm.replies import as_reply, text_of, tokens_of
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block
 from rag.errors import ModelAway, ModelError, ModelNonsense
+from rag.metering import ModelCall, unheard
 
 if TYPE_CHECKING:
     import openai
@@ -43,16 +47,32 @@ class VisionSettings:
 class VisionRecognizer:
     """One model at one address. Make it with `open_vision`."""
 
-    def __init__(self, sdk: "openai.AsyncOpenAI", settings: VisionSettings, to_blocks: ToBlocks) -> None:
+    def __init__(
+        self,
+        sdk: "openai.AsyncOpenAI",
+        settings: VisionSettings,
+        to_blocks: ToBlocks,
+        *,
+        heard: Callable[[ModelCall], None] = unheard,
+        breaker: CircuitBreaker | None = None,
+    ) -> None:
+        """`heard` is told of each call whose usage the server tells, and of each that failed."""
         self._sdk = sdk
         self._settings = settings
         self._to_blocks = to_blocks
+        self._heard = heard
+        self._breaker = breaker or CircuitBreaker()
+
+    @property
+    def resting(self) -> Mapping[str, bool]:
+        """Whether the model is left alone for a while, by its name."""
+        return {self._settings.model: self._breaker.rests}
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """Raises ServiceError when the model is away, refuses, or says nothing of use twice."""
         for _ in range(TRIES):
             try:
-                return self._read(await self._ask(picture))
+                return self._read(await self._guarded(picture))
             except ModelNonsense as nonsense:
                 trouble = nonsense
             except ModelError as error:
@@ -65,26 +85,47 @@ class VisionRecognizer:
         text = (fenced["inside"] if fenced else answer).strip()
         return [] if text == self._settings.no_text else list(self._to_blocks(text))
 
-    async def _ask(self, picture: bytes) -> str:
-        from adapters.llm.errors import model_errors  # with the SDK, which takes seconds to import
+    async def _guarded(self, picture: bytes) -> str:
+        """After a rest all pages that are being read may ask: they are few, and one that is refused ends its document's
+        reading with the others'. Raises ModelError."""
+        if self._breaker.rests:
+            raise ModelAway("it rests")
+        try:
+            answer = await self._ask(picture)
+        except ModelError as error:
+            if isinstance(error, ModelAway):
+                self._breaker.failed()
+            else:
+                self._breaker.succeeded()
+            self._heard(ModelCall(model=self._settings.model, problem=type(error).__name__))
+            raise
+        self._breaker.succeeded()
+        return answer
 
+    async def _ask(self, picture: bytes) -> str:
+        from adapters.llm.client import PATH  # with the SDK, which takes seconds to import
+        from adapters.llm.errors import model_errors
+
+        started = time.monotonic()
         kind = "png" if picture.startswith(PNG_MAGIC) else "jpeg"
         address = f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
         with model_errors():
             async with asyncio.timeout(self._settings.timeout_s):
-                completion = await self._sdk.chat.completions.create(
-                    model=self._settings.model,
-                    temperature=0,
-                    max_tokens=MAX_TOKENS,
-                    messages=[
-                        {"role": "system", "content": self._settings.prompt},
-                        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": address}}]},
-                    ],
-                )
-        choices = getattr(completion, "choices", None)  # the SDK hands through whatever came
-        if not choices or not choices[0].message or not choices[0].message.content:
-            raise ModelNonsense("an empty answer")
-        return str(choices[0].message.content)
+                reply = as_reply(await self._sdk.post(PATH, cast_to=object, body=self._body(address)))
+        if tokens := tokens_of(reply):
+            self._heard(tokens.as_call(self._settings.model, seconds=time.monotonic() - started))
+        return text_of(reply)
+
+    def _body(self, address: str) -> Mapping[str, object]:
+        return {
+            "model": self._settings.model,
+            "temperature": 0,
+            "max_tokens": MAX_TOKENS,
+            "messages": [
+                {"role": "system", "content": self._settings.prompt},
+                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": address}}]},
+            ],
+        }
 
 
 def _service_error(error: ModelError) -> ServiceError:
@@ -94,10 +135,15 @@ def _service_error(error: ModelError) -> ServiceError:
 
 @asynccontextmanager
 async def open_vision(
-    *, base_url: str, api_key: str | None, settings: VisionSettings, to_blocks: ToBlocks
+    *,
+    base_url: str,
+    api_key: str | None,
+    settings: VisionSettings,
+    to_blocks: ToBlocks,
+    heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator[VisionRecognizer]:
     """A recogniser for the time of the block; nothing is sent until a picture comes."""
     from adapters.llm.opening import open_sdk  # with the SDK, which takes seconds to import
 
     async with open_sdk(base_url=base_url, api_key=api_key, timeout_s=settings.timeout_s) as sdk:
-        yield VisionRecognizer(sdk, settings, to_blocks)
+        yield VisionRecognizer(sdk, settings, to_blocks, heard=heard)

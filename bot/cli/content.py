@@ -176,4 +176,4 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
     seconds = round(outcome.seconds or 0.0, 1)
     print_line(words.plain("cli-added", title=outcome.title, passages=outcome.chunks, seconds=seconds))
     if outcome.unread:
-        print_line("  " + words.plain("receipt-unread", **unread_values(outcome.unread, words)))
+        print_line("  " + words.plain("receipt-unread", **unread_values(outcome, words)))

@@ -48,7 +48,7 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
 
 
 def read_rows(path: Path) -> Iterator[Mapping[str, str]]:
-    """The JSON lines of a corpus or of queries: `id`, `text` and perhaps `title`."""
+    """The JSON lines of a corpus or of queries: `id`, `text` and perhaps `title`. Raises CommandError."""
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
@@ -65,7 +65,7 @@ def _row(line: str, *, where: str) -> Mapping[str, str]:
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
-    """Query id -> document id -> gain, from a TSV with a header line."""
+    """Query id -> document id -> gain, from a TSV with a header line. Raises CommandError."""
     judged: dict[str, dict[str, float]] = {}
     try:
         for line in path.read_text(encoding="utf-8").splitlines()[1:]:

@@ -14,6 +14,7 @@ from adapters.database.errors import DatabaseAway, DatabaseError
 from adapters.database.migrate import MigrationError, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.search import SearchStore
+from adapters.local.errors import LocalModelError
 from bot.app import Parts, open_bot, open_parts, postgres_url
 from bot.cli.content import words_of
 from bot.cli.output import print_json, print_line
@@ -29,7 +30,6 @@ from ingestion.errors import IngestionError
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
 
-INDEX_S = 960  # a step of a shelf takes a second, counting the words of all large bases minutes
 FREE_BYTES = 2**30  # under a gigabyte the embedded database soon cannot write
 
 _PASSAGE = Passage(
@@ -63,7 +63,8 @@ class Finding:
 
 
 async def apply_migrations(settings: Settings) -> int:
-    """`baza migrate`: the schema, and the index that a very large base needs. Raises MigrationError, DatabaseAway."""
+    """`baza migrate`: the schema, and what searching in large bases needs. Raises CommandError for a Supabase project,
+    MigrationError, DatabaseAway."""
     words = words_of(settings)
     if settings.database.supabase_url and not settings.database.url:
         raise CommandError(
@@ -71,7 +72,7 @@ async def apply_migrations(settings: Settings) -> int:
         )
     async with postgres_url(settings) as url:
         applied = await migrate(url)
-        async with open_postgres(url, pool_size=1, timeout_s=INDEX_S) as transport:
+        async with open_postgres(url, pool_size=1, timeout_s=settings.database.timeout_s) as transport:
             await SearchStore(transport).ensure_index()
     print_line(words.plain("cli-migrated", count=len(applied)))
     return 0
@@ -103,6 +104,8 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
             yield await _model(parts, words)
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
         yield Finding(service="database", state=State.FAILS, advice=sentence(trouble))
+    except LocalModelError as trouble:  # nothing is opened then: what would use it, and the rest, is not tried
+        yield Finding(service="local model", state=State.FAILS, advice=sentence(trouble))
 
 
 def _kind(settings: Settings) -> str:

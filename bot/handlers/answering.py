@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import structlog
 from aiogram import Bot
 
+from bot.handlers.holdings import lack_of
 from bot.keyboards import STOP, button, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
@@ -97,7 +98,8 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(services.conversation.answer(question, stop=stop), talk, shown, steps)
         table = await _keep_table(services, talk, answer)
-        await shown.finish(finished_answer(answer, talk.words), answer_keyboard(answer, talk.words, table=table))
+        reply = finished_answer(answer, talk.words, nothing=await _nothing(services, talk, answer))
+        await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
     await _note(services, talk, answer)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
@@ -113,6 +115,19 @@ async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedA
         elif isinstance(event, Answered):
             return event.answer
     raise RuntimeError("the conversation ended without an answer")
+
+
+async def _nothing(services: Services, talk: Talk, answer: Answer) -> str | None:
+    """The sentence for an answer without words where there is nothing to find: other words do not help then. The base
+    is asked only then, and an answer is given also when it is away."""
+    if answer.text:
+        return None
+    try:
+        lack = await lack_of(services, talk.base_id)
+    except DatabaseTrouble as trouble:
+        log.warning("query.base_not_looked_at", user=talk.person, reason=trouble.reason)
+        return None
+    return f"answer-nothing-{lack}" if lack else None
 
 
 async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:

@@ -1,10 +1,12 @@
 """Mode База: what is sent is put into the base. No answer is generated here.
 
 In: messages of people. Out: a batch in the queue before the handler returns; its live message is shown by
-`bot.notices`, which is woken. «Добавить в базу» is here too; the other buttons of what was kept are in `kept`.
+`bot.notices`, which is woken. «Добавить в базу» and «Только прочитать сейчас» are here too; the other buttons of what
+was kept are in `kept`.
 """
 
 import contextlib
+from dataclasses import replace
 
 from aiogram import Bot, F, Router
 from aiogram.exceptions import TelegramBadRequest
@@ -13,7 +15,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.attached import unsupported_kind
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.incoming import batch_of, original_of, sources_in
-from bot.keyboards import KEEP
+from bot.keyboards import KEEP, ONLY_READ
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
@@ -26,6 +28,8 @@ _MB = 2**20
 NEARLY_FULL_UNITS = 2000
 """UTF-16 units: a client cuts a text over 4,096 at an empty line, a line's or a sentence's end some way before that."""
 HOLD_S = 3  # in which the next part arrives
+ALBUM_S = 1  # in which the other files of an album do
+DAY_S = 24 * 60 * 60  # so long what is only to be read now can be asked about
 
 
 def build_router() -> Router:
@@ -33,26 +37,42 @@ def build_router() -> Router:
     router = Router(name="base")
     router.message.register(keep, in_mode(Mode.DOCUMENTS))
     router.callback_query.register(keep_original, F.data == KEEP, has_message)
+    router.callback_query.register(only_read_original, F.data == ONLY_READ, has_message)
     return router
 
 
 async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Put what the message holds into the queue, or say why nothing of it can be kept."""
+    await _take(message, bot, services, talk)
+
+
+async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, stays_s: int | None = None) -> None:
     sources = sources_in(message, talk.words)
     if refusal := _refusal(message, sources, talk.words, services):
         await send(bot, talk.place, refusal)
         return
-    await _enqueue(batch_of(message, sources, talk), services)
+    await _enqueue(replace(batch_of(message, sources, talk), stays_s=stays_s), services)
     services.wake()
 
 
 async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """«Добавить в базу» under a question about a link or a file: the message it replies to is kept."""
+    await _take_original(query, shown, bot, services, talk)
+
+
+async def only_read_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """«Только прочитать сейчас»: the same, but what is read leaves by itself in a day."""
+    await _take_original(query, shown, bot, services, talk, stays_s=DAY_S)
+
+
+async def _take_original(
+    query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk, *, stays_s: int | None = None
+) -> None:
     original = await original_of(shown, bot)
     if original is None:
         await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
-    await keep(original, bot, services, talk)
+    await _take(original, bot, services, talk, stays_s=stays_s)
     await acknowledge(query)
     with contextlib.suppress(TelegramBadRequest):  # pressed twice
         await shown.delete()
@@ -62,9 +82,17 @@ async def _enqueue(batch: Batch, services: Services) -> None:
     """A note that fills its message may go on in the next one: it is held for that, and joined to what it goes on."""
     note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
+    if batch.stays_s is not None:  # it joins nothing that stays, and nothing that stays joins it
+        note, hold_s = None, 0
     if note and await services.intake.join(batch, hold_s=hold_s):
         return
-    await services.intake.enqueue(batch, hold_s=hold_s)
+    await services.intake.enqueue(batch, hold_s=hold_s or _until_captioned_s(batch))
+
+
+def _until_captioned_s(batch: Batch) -> int:
+    """The words under an album come with one of its files, of documents often the last, and are kept with all of them
+    as their reading begins: the others wait for them."""
+    return ALBUM_S if batch.media_group and not any(source.text for source in batch.sources) else 0
 
 
 def _units(note: Source) -> int:

@@ -3,18 +3,21 @@
 In: messages of people. Out: a streamed answer with its sources; for links and files a question back.
 """
 
+import contextlib
+
 import structlog
-from aiogram import Bot, Router
+from aiogram import Bot, F, Router
 from aiogram.enums import ChatAction
+from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.answering import Dialogues, answer_question
 from bot.handlers.base import keep
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.incoming import original_of, sources_in
+from bot.handlers.incoming import has_own_words, original_of, sources_in
 from bot.handlers.modes import switch_mode
 from bot.inbox import Turn
-from bot.keyboards import KEEP, ModeFor, button, mode_offer, rows
+from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_offer, rows
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send
 from bot.services import Services
@@ -35,6 +38,7 @@ def build_router() -> Router:
     router = Router(name="chat")
     router.message.register(ask, in_mode(Mode.CHAT))
     router.message.register(offer_modes, in_mode(None))
+    router.callback_query.register(answer_original, F.data == ANSWER, has_message)
     router.callback_query.register(choose_mode_for, ModeFor.filter(), has_message)
     return router
 
@@ -47,11 +51,8 @@ async def ask(
         await _ask_spoken(spoken.file_id, message, bot, services, talk, dialogues, turn)
         return
     sources = sources_in(message, talk.words)
-    if sources and all(source.type in _NO_QUESTIONS for source in sources):
-        keyboard = rows([button(talk.words.plain("button-keep"), KEEP)])
-        await send(
-            bot, place_at(talk.place, MessageId(message.message_id)), talk.words("question-or-document"), keyboard
-        )
+    if sources and (not message.text or all(source.type in _NO_QUESTIONS for source in sources)):
+        await _ask_back(message, bot, talk)
         return
     if not message.text:
         await send(bot, talk.place, talk.words("question-is-not-text"))
@@ -59,6 +60,37 @@ async def ask(
     if turn:
         turn.release()  # an answer takes its time; «База» pressed meanwhile must work at once
     await answer_question(message.text, bot, services, talk, dialogues)
+
+
+async def answer_original(
+    query: CallbackQuery,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
+) -> None:
+    """«Это вопрос» under a message of a few words and a link: it is answered as it stands."""
+    original = await original_of(shown, bot)
+    if original is None or not original.text:
+        await acknowledge(query, talk.words.plain("original-gone"), alert=True)
+        return
+    await acknowledge(query)
+    with contextlib.suppress(TelegramBadRequest):  # pressed twice
+        await shown.delete()
+    if turn:
+        turn.release()
+    await answer_question(original.text, bot, services, talk, dialogues)
+
+
+async def _ask_back(message: Message, bot: Bot, talk: Talk) -> None:
+    """A link or a file is not lost; words beside a link may be a question about it."""
+    keep_it = button(talk.words.plain("button-keep"), KEEP)
+    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if has_own_words(message) else []
+    only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
+    place = place_at(talk.place, MessageId(message.message_id))
+    await send(bot, place, talk.words("question-or-document"), rows([*answer_it, keep_it], [only_read]))
 
 
 async def _ask_spoken(

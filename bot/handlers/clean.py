@@ -9,7 +9,7 @@ from aiogram.filters import Command
 from aiogram.types import CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup, Message
 
 from bot.handlers.answering import Dialogues
-from bot.handlers.filters import has_message
+from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
 from bot.replies.sending import acknowledge, edit, send
@@ -24,6 +24,7 @@ CHAT, BASE, NOTHING = "chat", "base", "nothing"
 def build_router() -> Router:
     """The command and its buttons."""
     router = Router(name="clean")
+    router.message.filter(own_words)
     router.message.register(offer, Command("clean"))
     router.callback_query.register(clean, Clean.filter(), has_message)
     return router

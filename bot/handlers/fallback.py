@@ -12,11 +12,11 @@ from aiogram.types import CallbackQuery, ErrorEvent, Message
 
 from adapters.database.errors import DatabaseAway
 from bot.handlers.filters import is_command
-from bot.middlewares.reply import answer_event
+from bot.middlewares.reply import answer_event, words_for
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
-from bot.texts import Words, language_of
+from bot.texts import Words
 
 log = structlog.get_logger()
 
@@ -56,15 +56,8 @@ async def apologise(failure: ErrorEvent, services: Services) -> bool:
     report = log.warning if away else log.error
     report("handler.failed", number=number, update_id=failure.update.update_id, exc_info=failure.exception)
     if event is not None:
-        words = _words(event, services)
-        await _tell(event, words, away=away, number=number)
+        await _tell(event, words_for(event, services), away=away, number=number)
     return True
-
-
-def _words(event: Message | CallbackQuery, services: Services) -> Words:
-    """By the person's own setting in Telegram: the state may be what could not be read."""
-    code = event.from_user.language_code if event.from_user else None
-    return services.texts.for_language(language_of(code, default=services.default_language))
 
 
 async def _tell(event: Message | CallbackQuery, words: Words, *, away: bool, number: str) -> None:

@@ -55,9 +55,15 @@ def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery],
     return matches
 
 
+def own_words(message: Message) -> bool:
+    """What the person says to the bot: neither the caption of a file nor a line of a conversation that is forwarded is
+    a command or a button, whatever it says."""
+    return message.text is not None and message.forward_origin is None
+
+
 def is_command(message: Message) -> bool:
-    """Anything that looks like a command; known ones were handled before."""
-    return (message.text or "").startswith("/")
+    """Anything that looks like a command of the person's own; known ones were handled before."""
+    return own_words(message) and (message.text or "").startswith("/")
 
 
 def has_message(query: CallbackQuery) -> bool | dict[str, Message]:

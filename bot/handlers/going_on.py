@@ -1,6 +1,7 @@
 """Going on in Чат: an answer to a question asked back, the rest of a list, an earlier dialogue.
 
-In: buttons under answers, /dialogs. Out: the next turn of the dialogue, or another dialogue.
+In: buttons under answers and on drafts, /dialogs. Out: the next turn of the dialogue, or the end of the running one; a
+table as a file; another dialogue.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from aiogram.types import (
 
 from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import Dialogues, answer_question
-from bot.handlers.filters import has_message
+from bot.handlers.filters import has_message, own_words
 from bot.inbox import Turn
 from bot.keyboards import BUTTON_CHARACTERS, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
 from bot.replies.names import shortened
@@ -34,8 +35,9 @@ TITLE_CHARACTERS = 60
 
 
 def build_router() -> Router:
-    """Buttons under answers, and the list of dialogues."""
+    """Buttons under answers and drafts, and the list of dialogues."""
     router = Router(name="going_on")
+    router.message.filter(own_words)
     router.message.register(list_dialogues, Command("dialogs"))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(show_more, F.data == MORE, has_message)

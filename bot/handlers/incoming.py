@@ -66,6 +66,15 @@ async def original_of(shown: Message, bot: Bot) -> Message | None:
     return without_mention(original, await bot.me()) if original else None
 
 
+def has_own_words(message: Message) -> bool:
+    """Whether anything is written beside the addresses: of «https://a.b что это?» that is the question."""
+    text = message.text or ""
+    for entity in message.entities or []:
+        if entity.type == MessageEntityType.URL:
+            text = text.replace(entity.extract_from(message.text or ""), " ", 1)
+    return any(character.isalnum() for character in text)
+
+
 def _links(message: Message) -> tuple[MessageLink, ...]:
     kinds = (MessageEntityType.URL, MessageEntityType.TEXT_LINK)
     return tuple(

@@ -1,22 +1,35 @@
-"""Buttons of what was kept: cancelling, the choice between versions, a whole section, refreshing, asking.
+"""Buttons of what was kept: cancelling, the choice between versions, a whole section, refreshing, asking, staying.
 
 In: button presses under live messages and cards. Out: changes in the queue; the live messages change through the
 notice loop.
 """
 
+from dataclasses import replace
+
 from aiogram import Bot, Router
 from aiogram.types import CallbackQuery, Message
 
+from bot.handlers.base import DAY_S
 from bot.handlers.filters import has_message
 from bot.handlers.modes import mode_sign
-from bot.keyboards import AddSection, AskAbout, CancelBatch, CancelDocument, ChooseVersion, Refresh
+from bot.keyboards import (
+    AddSection,
+    AskAbout,
+    CancelBatch,
+    CancelDocument,
+    ChooseVersion,
+    KeepBatch,
+    KeepDocument,
+    Refresh,
+)
+from bot.replies.library import card_html, card_keyboard
 from bot.replies.names import name_of, shortened
 from bot.replies.receipts import TITLE_CHARACTERS
-from bot.replies.sending import acknowledge, send
+from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from domain.documents import DocumentCard, SourceType
-from domain.ids import BatchId, DocumentId, MessageId
+from domain.ids import BatchId, ChatId, DocumentId, MessageId
 from domain.people import Mode
 from ingestion.intake import section_of
 from ingestion.records import Batch, Source
@@ -33,6 +46,8 @@ def build_router() -> Router:
     router.callback_query.register(add_section, AddSection.filter(), has_message)
     router.callback_query.register(refresh, Refresh.filter(), has_message)
     router.callback_query.register(ask_about, AskAbout.filter())
+    router.callback_query.register(keep_document, KeepDocument.filter(), has_message)
+    router.callback_query.register(keep_batch, KeepBatch.filter())
     return router
 
 
@@ -51,21 +66,22 @@ async def cancel_batch(query: CallbackQuery, callback_data: CancelBatch, service
 
 
 async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, services: Services, talk: Talk) -> None:
-    """«Заменить / Оставить оба / Пропустить»."""
+    """«Заменить / Оставить оба / Пропустить», under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
     chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
-    await acknowledge(query, None if chosen else talk.words.plain("choice-too-late"), alert=not chosen)
+    await acknowledge(query, talk.words.plain("choice-made" if chosen else "choice-too-late"), alert=not chosen)
     services.wake()
 
 
 async def add_section(
     query: CallbackQuery, callback_data: AddSection, shown: Message, services: Services, talk: Talk
 ) -> None:
-    """«Добавить весь раздел»: one more document, with a live message of its own."""
+    """«Добавить весь раздел»: one more document, with a live message; below a page that leaves, it does too."""
     card = await _link_of(callback_data.document, query, services, talk)
     if card is None:
         return
-    begun = await services.intake.enqueue(_batch((section_of(card.source_identifier),), shown, talk))
+    batch = _batch((section_of(card.source_identifier),), shown, talk)
+    begun = await services.intake.enqueue(replace(batch, stays_s=DAY_S if card.leaves_at else None))
     is_new = any(document.created for document in begun)
     await acknowledge(query, talk.words.plain("section-begun" if is_new else "section-known"), alert=not is_new)
     services.wake()
@@ -91,6 +107,27 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
     await acknowledge(query, talk.words.plain("mode-set-chat"))
     text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
     await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
+
+
+async def keep_document(
+    query: CallbackQuery, callback_data: KeepDocument, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Оставить в базе»: the live message changes through the notice loop, the card at once."""
+    document = DocumentId(callback_data.document)
+    kept = await services.library.keep(talk.base_id, document)
+    await acknowledge(query, talk.words.plain("stays-now" if kept else "document-gone"), alert=not kept)
+    services.wake()
+    card = await services.library.card(talk.base_id, document) if callback_data.page is not None else None
+    if card is not None and callback_data.page is not None:
+        keyboard = card_keyboard(card, talk.words, page=callback_data.page)
+        await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), card_html(card, talk.words), keyboard)
+
+
+async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, services: Services, talk: Talk) -> None:
+    """«Оставить в базе» under a live message of several."""
+    kept = await services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
+    await acknowledge(query, talk.words.plain("stays-now" if kept else "documents-gone"), alert=not kept)
+    services.wake()
 
 
 async def _link_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:

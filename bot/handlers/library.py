@@ -9,9 +9,9 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from bot.handlers.asking import answers, ask
-from bot.handlers.filters import has_message
+from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
-from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, button, rows
+from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
 from bot.replies.library import PAGE_SIZE, Shelf, card_html, card_keyboard, shelf_html, shelf_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
@@ -21,14 +21,16 @@ from bot.texts import Texts
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
-WANTED_CHARACTERS = 40  # of a name: a button carries 64 bytes, and two of a letter are Cyrillic
+WANTED_BYTES = 40  # of a part of a name: a button carries 64 bytes in all, and a Cyrillic letter takes two
 
 
 def build_router(texts: Texts) -> Router:
     """`texts`: the keyboard's button is recognised by its wording in every language."""
     router = Router(name="library")
+    router.message.filter(own_words)
     router.message.register(show_list, Command("docs"))
-    router.message.register(show_list, F.text.in_(texts.in_every_language("button-library")))
+    labels = texts.in_every_language("button-library")
+    router.message.register(show_list, F.text.in_(labels | set(map(bare, labels))))
     router.message.register(show_found, answers(SEARCH))
     router.callback_query.register(ask_for_name, SearchDocuments.filter())
     router.callback_query.register(turn_page, ListPage.filter(), has_message)
@@ -104,8 +106,8 @@ async def delete(
 
 def _wanted(text: str | None) -> str | None:
     """A part of a name that a button can carry: `ListPage.name`."""
-    wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_CHARACTERS]
-    while len(wanted.encode()) > WANTED_CHARACTERS:
+    wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_BYTES]
+    while len(wanted.encode()) > WANTED_BYTES:
         wanted = wanted[:-1]
     return wanted.strip() or None
 

@@ -3,11 +3,11 @@
 In: commands, mode buttons (inline and of the keyboard). Out: the menu, hints, the mode in `user_state`.
 """
 
-from aiogram import Bot, Router
+from aiogram import Bot, F, Router
 from aiogram.filters import Command, CommandObject, CommandStart
 from aiogram.types import CallbackQuery, Message
 
-from bot.handlers.filters import names_mode
+from bot.handlers.filters import names_mode, own_words
 from bot.handlers.modes import mode_sign, switch_mode
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
 from bot.replies.sending import acknowledge, send
@@ -23,7 +23,9 @@ _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=bas
 def build_router(texts: Texts) -> Router:
     """`texts`: the keyboard's buttons are recognised by their wording in every language."""
     router = Router(name="menu")
+    router.message.filter(own_words)
     router.message.register(start, CommandStart())
+    router.message.register(greet, F.text == "")
     router.message.register(switch_by_command, Command(*_COMMANDS))
     router.message.register(switch_by_label, names_mode(labelled_modes(texts)))
     router.message.register(say, Command("help", "privacy"))
@@ -39,6 +41,11 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
     if mode := _DEEP_LINKS.get(command.args or ""):
         await switch_mode(bot, services, talk, mode)
         return
+    await greet(message, bot, talk)
+
+
+async def greet(message: Message, bot: Bot, talk: Talk) -> None:
+    """Also when the bot is called in a group without a word to it: whoever calls wants to know what it can do."""
     text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
     await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
 
@@ -65,9 +72,10 @@ async def say(message: Message, command: CommandObject, bot: Bot, talk: Talk) ->
 
 
 async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """/new: the old dialogue is kept, and no longer looked at."""
+    """/new: the old dialogue is kept, and no longer looked at. Before the first question there is none."""
     await services.people.new_session(talk.state.user_id)
-    await send(bot, talk.place, talk.words("new-dialogue"))
+    past = await services.dialogues.sessions(talk.state.user_id, limit=1)
+    await send(bot, talk.place, talk.words("new-dialogue" if past else "new-dialogue-first"))
 
 
 async def offer_languages(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
@@ -83,6 +91,7 @@ async def choose_language(
         await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
         return
     await services.people.set_language(talk.state.user_id, callback_data.language)
+    services.languages.note(talk.place.chat, callback_data.language)
     chosen = services.texts.for_language(callback_data.language)
     await acknowledge(query)
     await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))

@@ -6,6 +6,7 @@ In: a mode. Out: the mode stored in `user_state`, a short hint, and the keyboard
 from aiogram import Bot
 from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
+from bot.handlers.holdings import Lack, lack_of
 from bot.keyboards import mode_choice, mode_keyboard
 from bot.replies.sending import Place, send
 from bot.services import Services
@@ -30,6 +31,9 @@ async def _hint(services: Services, talk: Talk, mode: Mode) -> str:
     suffix = "" if talk.place.is_private else "-group"
     if mode is Mode.DOCUMENTS:
         return f"documents-hint{suffix}"
-    if await services.passages.holds_documents(talk.base_id):
+    lack = await lack_of(services, talk.base_id)
+    if lack is None:
         return f"chat-hint{suffix}"
+    if lack is Lack.READING:
+        return "chat-hint-reading"
     return "chat-hint-empty" if services.answers_generally else "chat-hint-empty-strict"

@@ -14,6 +14,7 @@ from aiogram.types import BufferedInputFile, Message, ReplyParameters
 
 from bot.charts.everybody import everybody_chart, rows_of
 from bot.charts.questions import questions_chart
+from bot.handlers.filters import own_words
 from bot.replies.sending import Place, send
 from bot.replies.stats import MONTH_DAYS, base_html, overall_html, rows_html
 from bot.services import Services
@@ -25,6 +26,7 @@ MINUTE_S = 60
 def build_router() -> Router:
     """/stats."""
     router = Router(name="stats")
+    router.message.filter(own_words)
     router.message.register(show_statistics, Command("stats"))
     return router
 

@@ -1,4 +1,7 @@
-"""Who is in the local chat and where they talk: one bot, two people, a private chat and a group. Data only."""
+"""Who is in the local chat and where they talk.
+
+In: nothing. Out: one bot, two people, a private chat of each and a group. Data only.
+"""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,7 @@
-"""Records -> JSON of the Bot API. The page is given the same objects as the bot, so there is one shape to know."""
+"""Records as the Bot API's JSON.
+
+In: records. Out: JSON objects. The page is given the same ones as the bot, so there is one shape to know.
+"""
 
 import json
 from dataclasses import asdict

@@ -27,7 +27,7 @@ class Measures:
         """One search, with its embedding and reranking."""
 
     def model_called(self, role: str, call: ModelCall) -> None:
-        """One call; `role` is what the model is for: answer, planner, reading."""
+        """One call; `role` is what the model is for: answer, planner, reading, vision."""
 
     def watch_models(self, role: str, resting: Resting) -> None:
         """Ask `resting` whenever somebody wants to know."""

@@ -5,23 +5,21 @@ hour's silence. Presses are answered each time: only the presser sees it, and an
 """
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import structlog
 from aiogram import BaseMiddleware
 from aiogram.types import CallbackQuery, Message, TelegramObject, User
 
-from bot.middlewares.reply import answer_event
+from bot.middlewares import Handler
+from bot.middlewares.reply import answer_event, words_for
 from bot.services import Services
-from bot.texts import language_of
 from domain.ids import UserId
 
 log = structlog.get_logger()
 
 SILENCE_S = 3600.0
-
-Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
 
 
 class Access(BaseMiddleware):
@@ -47,5 +45,4 @@ class Access(BaseMiddleware):
             return
         self._told_at.setdefault(person.id, now)
         log.info("access.refused", user=person.id)
-        language = language_of(person.language_code, default=self._services.default_language)
-        await answer_event(event, self._services.texts.for_language(language), "refused", user=str(person.id))
+        await answer_event(event, words_for(event, self._services), "refused", user=str(person.id))

@@ -1,11 +1,11 @@
 """In groups the bot is quiet: it hears only what is said to it.
 
-In: messages. Out: in groups only those that mention the bot, reply to it or are a command for it, with the mention
-taken out; everything in private chats. Messages of channels and other bots go no further.
+In: messages. Out: in groups only those that mention the bot, reply to it, are a command for it or of an album that
+does, with the mention taken out; everything in private chats. Messages of channels and other bots go no further.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections import deque
 from typing import Any
 
 from aiogram import BaseMiddleware, Bot
@@ -13,14 +13,18 @@ from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import Message, MessageEntity, TelegramObject, User
 
 from bot.commands import COMMANDS
+from bot.middlewares import Handler
 
-Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
-
+ALBUMS = 1000  # that were meant for the bot; their other files come within a second
 _COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
 
 
 class OnlyAddressed(BaseMiddleware):
-    """Drops what was not meant for the bot."""
+    """Drops what was not meant for the bot. The words under an album are those of one of its files, and mean all: the
+    others follow it."""
+
+    def __init__(self) -> None:
+        self._albums = deque[str](maxlen=ALBUMS)
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         """See the module."""
@@ -30,15 +34,17 @@ class OnlyAddressed(BaseMiddleware):
             return await handler(event, data)
         bot: Bot = data["bot"]
         me = await bot.me()
-        if not is_addressed(event, me):
+        if not is_addressed(event, me) and event.media_group_id not in self._albums:
             return None
+        if event.media_group_id:
+            self._albums.append(event.media_group_id)
         return await handler(without_mention(event, me), data)
 
 
 def is_addressed(message: Message, me: User) -> bool:
     """Whether a group's message is meant for `me`."""
     text = message.text or message.caption or ""
-    if command := _COMMAND.match(text):
+    if command := _COMMAND.match(message.text or "") if message.forward_origin is None else None:
         name, bot = command["name"], command["bot"]
         return _is_name_of(bot, me) if bot else name in COMMANDS
     replied = message.reply_to_message

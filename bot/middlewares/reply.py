@@ -1,13 +1,24 @@
 """One sentence in answer to whatever came, before or instead of a handler.
 
-In: a message or a button press and the key of a text. Out: a message, or a pop-up for a button.
+In: a message or a button press and the key of a text. Out: a message, or a pop-up for a button. The state of a
+chat is not read for it: that costs a call of the database, or is what failed.
 """
 
 from aiogram.enums import ParseMode
 from aiogram.types import CallbackQuery, Message, ReplyParameters
 
 from bot.replies.sending import acknowledge
-from bot.texts import Value, Words
+from bot.services import Services
+from bot.texts import Value, Words, language_of
+from domain.ids import ChatId
+
+
+def words_for(event: Message | CallbackQuery, services: Services) -> Words:
+    """In the language that the chat has chosen, where it is known; else in that of the person's Telegram."""
+    message = event.message if isinstance(event, CallbackQuery) else event
+    chosen = services.languages.of(ChatId(message.chat.id)) if message else None
+    code = event.from_user.language_code if event.from_user else None
+    return services.texts.for_language(chosen or language_of(code, default=services.default_language))
 
 
 async def answer_event(

@@ -7,24 +7,22 @@ a conversation forwarded to it arrive as one burst. In Чат files alone do: vo
 
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiogram import BaseMiddleware
 from aiogram.types import CallbackQuery, Message, TelegramObject
 
-from bot.middlewares.reply import answer_event
+from bot.middlewares import Handler
+from bot.middlewares.reply import answer_event, words_for
 from bot.services import Services
-from bot.texts import language_of
 
 WINDOW_S = 60.0
 BURST_FACTOR = 10  # files and forwards cost a row in the queue, questions cost a model
 FILES = ("document", "photo", "audio", "video", "animation")
 BURSTS = (*FILES, "voice", "video_note", "forward_origin")
 """Fields of a message that is picked with others and sent at once."""
-
-Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
 
 
 @dataclass
@@ -58,8 +56,7 @@ class Throttle(BaseMiddleware):
         if not recent.warned or isinstance(event, CallbackQuery):  # an unanswered button keeps spinning
             recent.warned = True
             key = "too-often-pressed" if isinstance(event, CallbackQuery) else "too-often"
-            language = language_of(event.from_user.language_code, default=self._services.default_language)
-            await answer_event(event, self._services.texts.for_language(language), key, in_reply=True)
+            await answer_event(event, words_for(event, self._services), key, in_reply=True)
         return None
 
     def _of(self, user: int, in_burst: bool) -> _Recent:

@@ -4,7 +4,6 @@ In: messages and button presses. Out: a `Talk` for the handlers. A group has one
 one dialogue and one base for everybody (a topic has a base of its own): its `user_id` is the group's chat id.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiogram import BaseMiddleware
@@ -12,13 +11,12 @@ from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, Event
 from aiogram.enums import ChatType
 from aiogram.types import Chat, Message, TelegramObject, User
 
+from bot.middlewares import Handler
 from bot.replies.sending import Place
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import language_of
 from domain.ids import ChatId, MessageId, ThreadId, UserId
-
-Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
 
 
 class ReadState(BaseMiddleware):
@@ -42,6 +40,7 @@ class ReadState(BaseMiddleware):
         language = language_of(user.language_code, default=self._services.default_language)
         owner = person if place.is_private else UserId(place.chat)
         state = await people.state(owner, base=base, language=language)
+        self._services.languages.note(place.chat, state.language)
         return Talk(
             person=person,
             state=state,

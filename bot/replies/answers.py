@@ -22,13 +22,14 @@ def growing_answer(event: TextGrew, words: Words) -> RichText:
     return _labelled(event.kind, render_markdown(close_unfinished(event.text)), words)
 
 
-def finished_answer(answer: Answer, words: Words) -> RichText:
-    """The whole answer, its sources last. Never blank."""
+def finished_answer(answer: Answer, words: Words, *, nothing: str | None = None) -> RichText:
+    """The whole answer, its sources last. Never blank: `nothing` is the text for one without words, where more is known
+    than whether the base was searched."""
     broken = _broken_off(answer, words)
     markdown = close_unfinished(answer.text) if broken else answer.text
     text = _labelled(answer.kind, render_markdown(markdown), words)
     if not (text.text.strip() or answer.stopped):
-        return rich(words.plain("answer-nothing"))
+        return rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
     remarks = [rich(words.plain("answer-other-language"), ITALIC)] if answer.in_other_language else []

@@ -11,6 +11,7 @@ from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened
 from bot.replies.places import exact_place, places, section
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
+from domain.addresses import readable_address, readable_host
 from domain.documents import Medium, SourceType, known_as
 from domain.locator import Locator
 from rag.records import Citation, Passage
@@ -45,7 +46,10 @@ def source_title(source_type: SourceType, title: str, identifier: str, locator: 
     line = f"{_sign(source_type, locator or Locator())} {shortened(name, TITLE_CHARACTERS)}"
     address = (locator.url if locator else None) or (identifier if source_type in _ADDRESSED else "")
     parts = urlsplit(address)
-    host = parts.hostname if source_type is SourceType.LINK else address.removeprefix(f"{parts.scheme}://")
+    if source_type is SourceType.LINK:
+        host = readable_host(parts.hostname or "")
+    else:
+        host = readable_address(address).removeprefix(f"{parts.scheme}://")
     return f"{line}, {shortened(host, TITLE_CHARACTERS)}" if host and host != name else line
 
 

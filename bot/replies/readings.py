@@ -4,11 +4,12 @@ In: a `DocumentCard`. Out: HTML, in full or short enough for a line of a list. T
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.replies.failures import failure_sentence, service_name
 from bot.replies.names import name_of, shortened
 from bot.texts import Value, Words
+from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPart
 from ingestion.errors import FailureCode
 
@@ -28,7 +29,8 @@ def describe(document: DocumentCard, words: Words) -> str:
 def describe_in_line(document: DocumentCard, words: Words) -> str:
     """The same, short enough to stand among others."""
     if document.status is DocumentStatus.READY:
-        return words("receipt-line", title=_title(document), size=size_of(document, words))
+        line = words("receipt-line", title=_title(document), size=size_of(document, words))
+        return f"{line} · {words.until(document.leaves_at)}" if document.leaves_at else line
     text = describe(document, words).split("\n", 1)[0]
     sign = _SIGNS_OF_ENDS.get(document.status, "")
     return f"{sign} {text}" if sign and text[0] not in _OWN_SIGNS else text
@@ -104,14 +106,18 @@ def _ready(document: DocumentCard, words: Words) -> str:
     if document.pages_without_text:
         lines.append(_without_text(document.pages_without_text, words))
     if document.unread:
-        lines.append(words("receipt-unread", **unread_values(document.unread, words)))
+        lines.append(words("receipt-unread", **unread_values(document, words)))
+    if document.leaves_at:
+        lines.append(words("receipt-leaves", until=words.until(document.leaves_at)))
     return "\n".join(lines)
 
 
 def _ready_key(document: DocumentCard) -> str:
     if document.error_params.get("captioned"):
         return "receipt-captioned"
-    return "receipt-ready" if document.version < 2 else "receipt-replaced"
+    if document.version > 1:
+        return "receipt-replaced"
+    return "receipt-read" if document.leaves_at else "receipt-ready"
 
 
 def _seconds(seconds: float) -> float:
@@ -130,10 +136,11 @@ def _without_text(pages: Sequence[int], words: Words) -> str:
     return words("receipt-without-text", count=len(pages), pages=listed)
 
 
-def unread_values(parts: Sequence[UnreadPart], words: Words) -> dict[str, Value]:
-    """For `receipt-unread`: how many parts could not be read, which and why."""
+def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
+    """For `receipt-unread`: how many parts of it could not be read, which and why."""
+    parts = document.unread
     named = ", ".join(
-        words.plain("unread-part", name=shortened(part.name, PART_CHARACTERS), code=part.code or "")
+        words.plain("unread-part", name=_part_name(part, document), code=part.code or "")
         for part in parts[:PARTS_NAMED]
     )
     if len(parts) > PARTS_NAMED:
@@ -141,14 +148,31 @@ def unread_values(parts: Sequence[UnreadPart], words: Words) -> dict[str, Value]
     return {"count": len(parts), "parts": named}
 
 
+def _part_name(part: UnreadPart, document: DocumentCard) -> str:
+    """A file or an address. Of a photo with a caption it is the photo itself, whose file is called by a number."""
+    name = name_of(document) if part.name == document.source_identifier else readable_address(part.name)
+    return shortened(name, PART_CHARACTERS)
+
+
 def _duplicate(document: DocumentCard, words: Words) -> str:
     """A link that was read anew and says what it said before is no news to anybody; nor is a file twice, while the
     person is asked about it."""
+    if "stays_until" in document.error_params:
+        return _read_before(document, words)
     if document.error_params.get("unchanged"):
         return words("receipt-unchanged", title=_title(document))
     if document.error_params.get("asked"):
         return words("receipt-asked", title=_title(document))
     return failure_sentence(document, words)
+
+
+def _read_before(document: DocumentCard, words: Words) -> str:
+    """The base had it for a day: now it stays, or its day has begun anew."""
+    until = document.error_params["stays_until"]
+    if not isinstance(until, str):
+        return words("receipt-stays", title=_title(document))
+    moment = datetime.fromisoformat(until)
+    return words("receipt-read-before", title=_title(document), until=words.until(moment))
 
 
 def _cancelled(document: DocumentCard, words: Words) -> str:

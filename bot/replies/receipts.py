@@ -16,6 +16,8 @@ from bot.keyboards import (
     CancelBatch,
     CancelDocument,
     ChooseVersion,
+    KeepBatch,
+    KeepDocument,
     OpenDocument,
     button,
     rows,
@@ -28,7 +30,7 @@ from bot.texts import Words
 from domain.documents import Choice, DocumentCard, DocumentStatus, SourceType
 from domain.ids import DocumentId
 
-__all__ = ["TITLE_CHARACTERS", "LiveMessage", "live_message"]
+__all__ = ["TITLE_CHARACTERS", "LiveMessage", "choice_buttons", "live_message"]
 
 QUESTIONS = 4  # of a batch with several documents that have buttons at once; the next come when these are answered
 CANCEL_BUTTONS = 4
@@ -86,11 +88,11 @@ def _total(documents: Sequence[DocumentCard], words: Words) -> str:
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
     """Of a document alone in its message."""
     if document.status is DocumentStatus.CHOOSING:
-        return [_choices(document, words)]
+        return [choice_buttons(document, words)]
     if not document.status.is_final:
         return [[button(words.plain("button-cancel"), CancelDocument(document=document.id))]]
     if document.status is DocumentStatus.READY:
-        return [_ask(document, words), _section(document, words)]
+        return [_ask(document, words), _stay(document, words), _section(document, words)]
     original = document.error_params.get("document_id")
     if document.status is DocumentStatus.DUPLICATE and isinstance(original, str):
         return [[button(words.plain("button-show"), OpenDocument(document=original))]]
@@ -101,14 +103,19 @@ def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     return [button(words.plain("button-ask"), AskAbout(document=document.id))]
 
 
+def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
+    label = words.plain("button-stay")
+    return [button(label, KeepDocument(document=document.id))] if document.leaves_at else []
+
+
 def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     """A page may have pages below it; a recording or a file has none."""
     is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
     return [button(words.plain("button-section"), AddSection(document=document.id))] if is_page else []
 
 
-def _choices(document: DocumentCard, words: Words, *, named: bool = False) -> list[InlineKeyboardButton]:
-    """In a list the first button says which document is meant."""
+def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[InlineKeyboardButton]:
+    """What can become of a CHOOSING document; in a list the first button says which is meant."""
     labels = {choice: words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice}
     if named:
         name = shortened(name_of(document), BUTTON_CHARACTERS // 2)
@@ -120,12 +127,19 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
     """Questions first; then what is still worked, to be stopped one by one or as a whole."""
     asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
     if asking:
-        return rows(*(_choices(document, words, named=True) for document in asking[:QUESTIONS]))
+        return rows(*(choice_buttons(document, words, named=True) for document in asking[:QUESTIONS]))
     working = [document for document in documents if not document.status.is_final]
     single = [[_cancel_button(document, words)] for document in working[:CANCEL_BUTTONS]]
     batch = working[0].batch_id if len(working) > 1 else None
     whole = [button(words.plain("button-cancel-all"), CancelBatch(batch=batch))] if batch else []
-    return rows(*single, whole)
+    return rows(*single, whole) if working else _stay_all(documents, words)
+
+
+def _stay_all(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
+    """Of a batch that is only read now, once it is."""
+    leaving = [document for document in documents if document.leaves_at and document.status is DocumentStatus.READY]
+    batch = leaving[0].batch_id if leaving else None
+    return rows([button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else [])
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:

@@ -18,6 +18,7 @@ SIGNS = {
     StepState.DONE: "✅",
     StepState.SHORT: "☑️",
     StepState.FAILED: "⚠️",
+    StepState.STOPPED: "▫️",
     StepState.SKIPPED: "▫️",
     StepState.IN_VAIN: "▫️",
 }

@@ -22,7 +22,7 @@ class EntityType(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a fact hangs on its entity: the structural intents of prompts/intents.toml, by the same names."""
+    """How a fact hangs on its entity: the intents of prompts/intents.toml that the graph answers, by the same names."""
 
     CURRENT_JOB = "CURRENT_JOB"
     PROJECT_DETAILS = "PROJECT_DETAILS"

@@ -8,6 +8,8 @@ import re
 
 import httpx
 
+from domain.addresses import readable_host
+
 TRACKING_PARAMETERS = frozenset(
     {"fbclid", "gclid", "dclid", "yclid", "ysclid", "msclkid", "mc_cid", "mc_eid", "igshid", "_openstat", "twclid"}
 )
@@ -53,7 +55,7 @@ def readable_address(address: str) -> str:
 
 def site_of(url: str) -> str:
     """The host as people name it: `www.example.org` -> `example.org`, letters of other scripts as such."""
-    return httpx.URL(url).host.removeprefix("www.")
+    return readable_host(httpx.URL(url).raw_host.decode("ascii")).removeprefix("www.")
 
 
 def _without_tracking(query: bytes) -> bytes | None:

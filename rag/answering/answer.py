@@ -37,6 +37,7 @@ from rag.watching import BrokenOff, unless_set, until_set
 
 GROWTH = 1.03  # of a text that is being written, until it is read again
 
+SAYS_NOTHING = ("It says nothing.",)
 NOT_SHOWN = Reading(kind=None, text="", used=())
 
 log = structlog.get_logger()
@@ -129,6 +130,8 @@ class AnswerWriter:
         """The whole answer with its sources, looked over; written once more when it may not be shown. When `stop` is
         set meanwhile, the facts themselves stand for it: what was written did not pass its check."""
         reading, wrong = self._judge(raw, prompt, assignment)
+        if not (reading.text or self._is_unwanted(reading) or self._plain.write(assignment).text):
+            wrong = SAYS_NOTHING  # and nothing was found that could stand for it
         if remarks := (*wrong, *unspoken(reading.text, assignment.facts.conflicts)):
             log.info("answer.withdrawn", model=self._model.name, remarks=len(remarks))
             try:
@@ -140,7 +143,7 @@ class AnswerWriter:
             if not again.text and of_language(remarks):  # no second answer: the first one is at least true
                 again, still = reading, remarks
             elif not again.text and not self._is_unwanted(again):
-                still = ("It says nothing.",)
+                still = SAYS_NOTHING
             if still and not (of_language(still) and _says_more(again, instead, self._language(assignment))):
                 log.info("answer.rendered", model=self._model.name, remarks=len(still))
                 return replace(instead, remarks=(*remarks, *still))
@@ -169,7 +172,8 @@ class AnswerWriter:
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
         stricter = self._prompts.stricter.fill(Stricter(remarks=as_remarks(remarks)))
-        asked = (ChatMessage(role="assistant", content=raw), ChatMessage(role="user", content=stricter))
+        said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
+        asked = (*said, ChatMessage(role="user", content=stricter))
         try:
             return await self._model.complete((*prompt.messages, *asked))
         except ModelError as error:

@@ -53,14 +53,15 @@ class FactsBlock:
 
 def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
     """The facts that fit into `tokens`, from the first on; the first one is cut rather than left out."""
-    fence = _fence(facts)
+    whole = [_words(fact) for fact in facts]
+    fence = _fence(whole)
     texts: list[str] = []
     said: list[str] = []
     placed: list[Fact] = []
     left = tokens
-    for fact in facts:
+    for fact, told in zip(facts, whole, strict=True):
         fitting = fact if placed else _cut(fact, left - estimate_tokens(_tagged([*_heading(fact), "Text:", ""], fence)))
-        words = _words(fitting)
+        words = told if fitting is fact else _words(fitting)
         text = _tagged([words], fence, number=len(placed) + 1)
         left -= estimate_tokens(text)
         if left < 0 and placed:
@@ -71,10 +72,10 @@ def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
     return FactsBlock(fence=fence, text="\n\n".join(texts), facts=tuple(placed), said=tuple(said))
 
 
-def _fence(facts: Sequence[Fact]) -> str:
+def _fence(told: Sequence[str]) -> str:
     """A word derived from all that stands between the tags, names of people included, so that none of it can have been
     written to contain it; checked all the same."""
-    content = "\0".join(map(_words, facts))
+    content = "\0".join(told)
     fence, salt = "", 0
     while not fence or fence in content:
         digest = hashlib.sha256(f"{salt}\0{content}".encode(errors="replace")).hexdigest()

@@ -17,7 +17,7 @@ from rag.answering.facts_block import FactsBlock, build_block
 from rag.answering.numbers import numbers, spoken_numbers
 from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
-from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
+from rag.execution.tools import StepFailed, StepStopped, Tool, ToolArguments, ToolContext
 from rag.iterative.allowance import Allowance
 from rag.iterative.asking import ask
 from rag.ports import ChatModel
@@ -76,7 +76,8 @@ class Analyze(Tool[AnalyzeArguments]):
         self._prompt_tokens = prompt_tokens
 
     async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
-        """Raises StepFailed when the model is away, or the turn has spent what it may."""
+        """Raises StepFailed when the model is away, or the turn has spent what it may; StepStopped when the person has
+        had enough."""
         if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
@@ -89,6 +90,8 @@ class Analyze(Tool[AnalyzeArguments]):
         except ModelError as error:
             raise StepFailed(f"the model failed: {type(error).__name__}") from error
         if analysis is None:
+            if context.run.stop.is_set():
+                raise StepStopped("the person had enough")
             raise StepFailed(f"the limits of the turn forbid it: {context.run.refused}")
         return _payload(analysis, block, task=messages[-1].content)
 

@@ -83,8 +83,8 @@ class Course:
         self.begun += 1
         self.states[step.id] = StepState.RUNNING
 
-    def settle(self, step: Step, payload: FactsPayload, problem: str = "") -> None:
-        """It has ended: judge it, and change the plan where that helps."""
+    def settle(self, step: Step, payload: FactsPayload, problem: str = "", *, stopped: bool = False) -> None:
+        """It has ended: judge it, and change the plan where that helps. `stopped`: its problem is the person's word."""
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
@@ -93,7 +93,8 @@ class Course:
         if not payload.found and not problem:
             self._empty.add(step.id)
         self.finished.append(Finished(step=step, payload=payload, problem=problem))
-        state = StepState.FAILED if problem else judge(step, payload)
+        undone = StepState.STOPPED if stopped else StepState.FAILED
+        state = undone if problem else judge(step, payload)
         if state is StepState.SHORT and self._widen(step):
             return
         self.states[step.id] = state

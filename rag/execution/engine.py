@@ -19,7 +19,7 @@ from rag.execution.run import Progress, Run, Spent
 from rag.execution.step_context import Finished, context_for, summary
 from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
-from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.execution.tools import StepFailed, StepStopped, ToolContext, ToolMisused
 from rag.metering import Usage, metering_step
 from rag.planning.plan import Step, ToolCall
 from rag.planning.steps import ANALYZE
@@ -44,6 +44,7 @@ class Ended:
     step: Step
     payload: FactsPayload
     problem: str
+    stopped: bool  # the problem is that the person had enough
     seconds: float
     usage: Usage
 
@@ -68,9 +69,11 @@ class _Begun:
     started: float = field(default_factory=time.monotonic)
     fetched: asyncio.Task[FactsPayload] | None = None
 
-    def end(self, payload: FactsPayload, problem: str) -> Ended:
+    def end(self, payload: FactsPayload, problem: str, *, stopped: bool) -> Ended:
         seconds = time.monotonic() - self.started
-        return Ended(step=self.step, payload=payload, problem=problem, seconds=seconds, usage=self.usage)
+        return Ended(
+            step=self.step, payload=payload, problem=problem, stopped=stopped, seconds=seconds, usage=self.usage
+        )
 
 
 @dataclass(kw_only=True)
@@ -102,7 +105,7 @@ class _Work:
     def settle(self, ended: Ended) -> None:
         """A step is over, by itself or because the time was."""
         self.ended.append(ended)
-        self.course.settle(ended.step, ended.payload, ended.problem)
+        self.course.settle(ended.step, ended.payload, ended.problem, stopped=ended.stopped)
 
     def show(self) -> None:
         self.watch(self.course.shown(self.progress))
@@ -170,12 +173,12 @@ class StepEngine:
         return begun
 
     async def _run_step(self, begun: _Begun, work: _Work) -> Ended:
-        problem, payload = "", FactsPayload()
+        problem, payload, stopped = "", FactsPayload(), False
         try:
             payload = await (begun.fetched or _metered(lambda: self._payload(begun, work), begun.usage))
         except (ToolMisused, StepFailed) as error:
-            problem = str(error)
-        ended = begun.end(payload, problem)
+            problem, stopped = str(error), isinstance(error, StepStopped)
+        ended = begun.end(payload, problem, stopped=stopped)
         log.info(  # named as in seed 3, "Логирование"
             "complex_query.step_completed",
             step_id=begun.step.id,
@@ -188,7 +191,7 @@ class StepEngine:
             execution_time_ms=round(ended.seconds * 1000),
             searching_ms=round(ended.usage.searching.seconds * 1000),
             models_ms=round(ended.usage.models.seconds * 1000),
-            failed=bool(problem),
+            failed=bool(problem) and not stopped,
         )
         return ended
 
@@ -220,7 +223,8 @@ class StepEngine:
             work.running.pop(task)
             await end(task)
             kept = work.run.kept.get(begun.step.id, FactsPayload())
-            work.settle(begun.end(kept, "" if kept.found else "not ended in time"))
+            problem = "" if kept.found else "not ended in time"
+            work.settle(begun.end(kept, problem, stopped=work.run.stop.is_set()))
         self._settle(work)
 
 

@@ -14,6 +14,7 @@ from rag.records import StepShown, StepState
 _NOTHING = "Looked for in the base, and nothing was found"
 _UNTRIED = {
     StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
+    StepState.STOPPED: "Broken off, because the person wanted the answer at once",
     StepState.IN_VAIN: "Not searched for any more, because the searches before it brought nothing new",
 }
 _MISSING = "Not said by what was found, as far as it was looked at"

@@ -19,7 +19,7 @@ MOST_FACTS = 200  # the plan's limits let through a dozen; the rest is counted (
 
 
 class GraphIntent(StrEnum):
-    """The structural intents of prompts/intents.toml; a test holds the two together."""
+    """The intents of prompts/intents.toml that the graph answers first; a test looks for each of them there."""
 
     CURRENT_JOB = "CURRENT_JOB"
     PROJECT_DETAILS = "PROJECT_DETAILS"

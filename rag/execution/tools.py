@@ -35,6 +35,10 @@ class StepFailed(Exception):
     """A step could not be done; the message says why, for the log and for the next plan. The turn goes on without."""
 
 
+class StepStopped(StepFailed):
+    """It was not done because the person had enough: nothing went wrong."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """What every tool knows of the turn. The base is never an argument: no plan can reach into another's."""

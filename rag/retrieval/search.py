@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -173,7 +172,11 @@ class Retrieval:
         """The same, each with its judge."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         return tuple(
-            replace(each, judge=partial(self._is_certain, each.passage, query, similarities[each.passage.chunk_id]))
+            RankedPassage(
+                passage=each.passage,
+                score=each.score,
+                judge=partial(self._is_certain, each.passage, query, similarities[each.passage.chunk_id]),
+            )
             for each in best
         )
 

@@ -28,10 +28,11 @@ comment on table bases is
 create table base_members (
   base_id   uuid not null references bases on delete cascade,
   user_id   bigint not null,
-  may_write boolean not null default true,
   primary key (base_id, user_id)
 );
-comment on table base_members is 'Who may read a base, and who may also write it.';
+comment on table base_members is
+  'Who has taken part in a base, for whoever hosts it. Who may read and write it is decided by Telegram, which lets people '
+  'into its chat; no query asks this table.';
 
 create table user_state (
   user_id      bigint primary key,         -- a person, or a group by its (negative) chat id
@@ -122,6 +123,7 @@ create table documents (
   attempts            int not null default 0,
   waits_for_service   boolean not null default false,
   run_after           timestamptz not null default now(),
+  leaves_at           timestamptz,         -- it was sent to be read now and is removed then; null: it stays
   lease               uuid,
   lease_until         timestamptz,
   worker              text,
@@ -142,6 +144,7 @@ create index documents_after_another on documents (base_id) where status in ('du
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
 create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
 create index documents_lineage on documents (lineage);
+create index documents_leaving on documents (leaves_at) where leaves_at is not null;
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
 create unique index documents_current on documents (lineage) where status = 'ready';

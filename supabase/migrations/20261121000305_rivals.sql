@@ -11,10 +11,12 @@ as $$
   select d.* from documents d
   where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
     and d.status = 'ready' and not p_held.chosen
-  order by d.created_at desc limit 1
+    and (d.leaves_at is not null and p_held.source_type <> 'file' or d.leaves_at is null and p_held.leaves_at is null)
+  order by d.leaves_at nulls first, d.created_at desc limit 1
 $$;
 comment on function ready_namesake is
-  'Internal: the latest ready file of the same name, while it has not been said what becomes of the two.';
+  'Internal: the latest ready file of the same name, while it has not been said what becomes of the two. What leaves '
+  'again stands beside others and takes the place of nothing that stays; nobody is asked about it.';
 
 create function ready_before(p_held documents)
 returns setof documents
@@ -48,12 +50,12 @@ returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
   select p_held.source_type in ('file', 'link') and p_twin.source_type = p_held.source_type
-    and p_held.source_text is not null
+    and p_held.source_text is not null and (p_held.leaves_at is null or p_twin.leaves_at is not null)
     and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
 $$;
 comment on function brings_caption is
   'Internal: whether something is written under a file that is not written under the one with the same content; or under '
-  'a link that came as a file (`become_link`).';
+  'a link that came as a file (`become_link`). What leaves again adds nothing to what stays.';
 
 create function adopt_caption(p_held documents, p_twin documents)
 returns void
@@ -77,31 +79,38 @@ comment on function adopt_caption is
   'once more, as the next version of that one, with the words under both. What was read in it is `known_reading`.';
 
 create function stopped_by_another(p_held documents)
-returns table (duplicate_of uuid, namesake uuid, chunks int)
+returns table (duplicate_of uuid, namesake uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
   other documents;
   asking uuid;
+  told jsonb := '{}'; -- what becomes of the other by this one, for the receipt
 begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
-  if found and brings_caption(p_held, other) then
+  if other.leaves_at is not null and (other.lineage <> p_held.lineage or p_held.leaves_at is null) then
+    other := stay_until(other, case
+      when p_held.leaves_at is not null then greatest(other.leaves_at, p_held.leaves_at) end);
+    told := jsonb_build_object('stays_until', other.leaves_at);
+  end if;
+  if other.id is not null and brings_caption(p_held, other) then
     if p_held.chosen and p_held.lineage = other.lineage -- the next version, with the words under both
         and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and a third may have come meanwhile
       update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
     else
       perform adopt_caption(p_held, other);
-      return query select other.id, null::uuid, other.chunks;
+      return query select other.id, null::uuid;
     end if;
     return;
-  elsif found then
+  elsif other.id is not null then
     if p_held.source_type = 'path' then -- whoever sends an address again is told since when it is here
       p_held := in_lineage(p_held);
     end if;
-    perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other)
+    perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || told
       || case when other.lineage = p_held.lineage then '{"unchanged": true}' else '{}' end::jsonb, null);
-    return query select other.id, null::uuid, other.chunks;
+    perform touch_batch(other.batch_id) where told <> '{}'; -- its receipt says when it leaves
+    return query select other.id, null::uuid;
     return;
   end if;
   if p_held.source_type = 'file' then
@@ -115,12 +124,13 @@ begin
         and d.content_hash = p_held.content_hash and d.id <> p_held.id
       limit 1);
     if asking is not null then
-      perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || '{"asked": true}', null);
-      return query select asking, null::uuid, 0;
+      perform finish_document(p_held.id, 'duplicate', 'duplicate', -- shown is the one that waits, with its buttons
+        named(other) || jsonb_build_object('asked', true, 'document_id', asking), null);
+      return query select asking, null::uuid;
       return;
     end if;
     perform finish_document(p_held.id, 'choosing', null, named(other), null);
-    return query select null::uuid, other.id, other.chunks;
+    return query select null::uuid, other.id;
   end if;
 end $$;
 comment on function stopped_by_another is

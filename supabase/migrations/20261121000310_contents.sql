@@ -4,7 +4,7 @@
 
 create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
   p_media_type text default null, p_edition text default null)
-returns table (duplicate_of uuid, namesake uuid, chunks int)
+returns table (duplicate_of uuid, namesake uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
@@ -153,6 +153,8 @@ begin
     p_held.given_terms := case when p_held.given_title is null then before.given_terms else p_held.given_terms end;
     p_held.given_title := coalesce(p_held.given_title, before.given_title);
     p_held.title := coalesce(p_held.given_title, p_held.title);
+    p_held.leaves_at := case when p_held.leaves_at is not null and before.leaves_at is not null -- else one is to stay
+      then greatest(p_held.leaves_at, before.leaves_at) end;
   end if;
   return p_held;
 end $$;
@@ -176,7 +178,7 @@ comment on function hide_rivals is
 
 create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
   p_embeddings real[] default '{}', p_parsed text default null)
-returns table (duplicate_of uuid, namesake uuid, chunks int)
+returns table (duplicate_of uuid, namesake uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -217,14 +219,15 @@ begin
       language = held.language, author = held.author,
       published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
       parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread,
-      progress_done = p_chunks, progress_total = p_chunks, lease = null, lease_until = null, finished_at = now()
+      leaves_at = held.leaves_at, progress_done = p_chunks, progress_total = p_chunks, lease = null,
+      lease_until = null, finished_at = now()
   where d.id = held.id;
   if held.given_terms is not null then -- the worker knows the document by its own title
     perform retitle(held, held.given_title, held.given_terms);
   end if;
   perform hide_rivals(held);
   perform touch_batch(held.batch_id);
-  return query select null::uuid, null::uuid, p_chunks;
+  return query select null::uuid, null::uuid;
 end $$;
 comment on function publish_document is
   'Stores the last chunks (and, of a document that is one batch, the blocks) and makes the document ready: all of it '

@@ -28,14 +28,14 @@ comment on function documents_ahead is
 
 create view document_cards with (security_invoker = true) as
 select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as source_identifier, d.title, d.status,
-  d.progress_done, d.progress_total, d.attempts, d.waits_for_service, d.error_code, d.error_params,
+  d.progress_done, d.progress_total, d.waits_for_service, d.error_code, d.error_params,
   d.language, d.medium, d.duration_s, d.pages, d.pages_without_text, d.parts, d.unread,
   case when d.status = 'ready' then d.chunks else 0 end as chunks,
   case when d.visible then d.chunks else 0 end as searchable,
   case when d.phase = 'waiting' then coalesce(documents_ahead(d.id), 0) else 0 end as ahead,
   case when d.status = 'ready' then extract(epoch from d.finished_at - d.started_at)::double precision end as seconds,
-  d.version, d.author, d.user_id, d.sender, d.published_at, d.size_bytes, d.media_type, d.source_url as url,
-  d.created_at, d.chat_id, d.message_id, d.file_id,
+  d.version, d.author, d.user_id, d.sender, d.published_at, d.source_url as url,
+  d.created_at, d.leaves_at, d.chat_id, d.message_id,
   case when d.status = 'ready' then (
     select jsonb_build_object('code', f.error_code, 'params', f.error_params) from documents f
     where f.base_id = d.base_id and f.lineage = d.lineage and f.status = 'failed' and f.finished_at > d.finished_at

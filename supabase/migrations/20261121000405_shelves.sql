@@ -155,7 +155,7 @@ begin
 end $$;
 comment on function drop_old_shelves is 'Internal: removes the tables that no base names any longer.';
 
-create function ensure_vector_index()
+create function ensure_shelves()
 returns table (base_id uuid, shelved bigint)
 language plpgsql security definer set search_path = public, extensions, pg_temp
 as $$
@@ -184,6 +184,6 @@ begin
   end if;
   return query select wanted.base_id, fill_shelf(wanted.base_id, wanted.shelf, step);
 end $$;
-comment on function ensure_vector_index is
+comment on function ensure_shelves is
   'One step of about a second for the shelf that is wanted most, to be called until no row comes back. Searching is '
   'complete all the time. Security definer, because only the owner of a schema may make tables in it.';

@@ -161,7 +161,7 @@ comment on function save_summary is
   'meanwhile.';
 
 create function list_sessions(p_user bigint, p_limit int)
-returns table (session_id uuid, title text, exchanges bigint, last_at timestamptz)
+returns table (session_id uuid, title text, exchanges bigint)
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   with said as (
@@ -170,7 +170,7 @@ as $$
     select a.session_id, a.id, a.role, a.content, a.created_at from chat_archive a where a.user_id = p_user
   )
   select s.session_id, (array_agg(s.content order by s.id) filter (where s.role = 'user'))[1],
-    count(*) filter (where s.role = 'user'), max(s.created_at)
+    count(*) filter (where s.role = 'user')
   from said s group by s.session_id order by max(s.created_at) desc limit p_limit
 $$;
 comment on function list_sessions is 'Dialogues of a person by their first question, the latest first.';

@@ -48,7 +48,10 @@ async def test_the_same_new_content_asks_once(start: Start, tmp_path: Path) -> N
     async with start() as page, Person(page) as you:
         await send_two_versions(you, tmp_path)
         await you.send_file(write(tmp_path / "c", SECOND))
-        await you.wait_for("План.md уже ждёт вашего ответа", READ_S)
+        waiting = await you.wait_for("План.md уже ждёт вашего ответа", READ_S)
+        await you.press("Показать", waiting)
+        card = await you.wait_for("ждёт вашего выбора")
+    assert "Заменить" in str(card.buttons)
 
 
 async def test_every_file_of_an_album_is_found_by_the_words_under_it(start: Start, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ async def test_stopped_it_answers_from_what_is_known(
         await you.wait_for_answer(await you.press("Остановить", shown))
         answer = await you.wait_for("Информация взята из", READ_S)
     assert "Остановлено по вашей просьбе" in answer.text
+    assert "Не получилось" not in answer.text
 
 
 async def test_a_step_that_fails_is_named_and_the_rest_answers(

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from bot.dispatcher import build_dispatcher
+from bot.inbox import TURN, Turn
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
@@ -92,6 +93,7 @@ class Person:
         )
         self.dispatcher = build_dispatcher(self.services)
         self._update_id = 0
+        self.turn = Turn(None)  # of the last update
 
     @property
     def session(self) -> RecordingSession:
@@ -153,7 +155,8 @@ class Person:
         return self._message(message_id, **content)
 
     async def _feed(self, update: dict[str, Any]) -> None:
-        await self.dispatcher.feed_raw_update(self.recorded.bot, update)
+        self.turn = Turn(None)
+        await self.dispatcher.feed_raw_update(self.recorded.bot, update, **{TURN: self.turn})
 
     def _message(self, message_id: int, **content: Any) -> dict[str, Any]:
         message = {"message_id": message_id, "date": 1_700_000_000, "chat": chat_json(self.chat), "from": self._user()}

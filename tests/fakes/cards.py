@@ -17,7 +17,6 @@ CARD = DocumentCard(
     status=DocumentStatus.QUEUED,
     progress_done=0,
     progress_total=0,
-    attempts=0,
     waits_for_service=False,
     error_code=None,
     language=None,

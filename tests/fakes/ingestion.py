@@ -170,7 +170,7 @@ class FakeQueue:
         self.sizes.append(size_bytes)
         self.editions.append(edition)
         first = self.known_hashes.get(content_hash)
-        return None if first is None else PublishedDocument(duplicate_of=first, chunks=1)
+        return None if first is None else PublishedDocument(duplicate_of=first)
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """Back into the queue, as a link."""
@@ -219,7 +219,7 @@ class FakeQueue:
         if not all(ordinal in self.chunks for ordinal in range(chunks)):
             raise AssertionError("published with chunks missing")
         self.published.append(chunks)
-        return PublishedDocument(duplicate_of=None, chunks=chunks)
+        return PublishedDocument()
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Back to the end of the queue, one attempt older."""

@@ -7,6 +7,7 @@ names and decides nothing: that is `ingestion.entities`' and `rag.planning`'s.
 from collections.abc import Sequence
 
 from adapters.database import rows
+from adapters.database.answers import PAGE_ROWS
 from adapters.database.errors import DatabaseError
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
@@ -25,7 +26,6 @@ from ingestion.entities.records import (
 from ingestion.errors import LeaseLost
 from rag.entities import GraphFact, NamedEntity
 
-PAGE_ROWS = 900  # below PostgREST's 1000
 KEYS_AT_ONCE = 400
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.database import rows
+from adapters.database.answers import PAGE_ROWS
 from adapters.database.payloads import json_text
 from adapters.database.transport import Transport
-
-PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
 
 class InboxStore:

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from adapters.database import rows
+from adapters.database.answers import PAGE_ROWS
 from adapters.database.payloads import json_text, name_key, storable
 from adapters.database.transport import Row, Transport
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
 from rag.metering import TurnMetrics
-
-PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
 
 class LibraryStore:
@@ -92,6 +91,24 @@ class LibraryStore:
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
         return rows.removed((await self._transport.call("clean_base", p_base=base))[0])
+
+    async def keep(self, base: BaseId, document: DocumentId) -> bool:
+        """What was sent to be read now stays for good; False when there is no such document."""
+        return bool(await self._transport.call("keep_document", p_base=base, p_document=document))
+
+    async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
+        """The same for all of a batch; False when it has no documents."""
+        return bool(await self._transport.call("keep_batch", p_base=base, p_batch_id=batch))
+
+    async def remove_leaving(self) -> int:
+        """Remove what was sent to be read now and whose time has come, in all bases, one by one; how many went.
+
+        Raises DatabaseError, DatabaseAway.
+        """
+        removed = 0
+        while await self._transport.call("remove_leaving"):
+            removed += 1
+        return removed
 
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         """A thumb (1 or -1) under an answer; a later one takes its place."""

@@ -48,7 +48,7 @@ class SearchStore:
             p_near_shelf=None if near is None else near.shelf,
             p_near_put=None if near is None else near.put,
         )
-        return [rows.candidate(row) for row in found]
+        return rows.candidates(found)
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base; None when the base does not hold it (any more)."""
@@ -73,7 +73,7 @@ class SearchStore:
         made again. Raises DatabaseError, DatabaseAway.
         """
         made = False
-        while await self._transport.call("ensure_vector_index", timeout_s=INDEX_S):
+        while await self._transport.call("ensure_shelves", timeout_s=INDEX_S):
             made = True
         made |= bool(await self._transport.call("refresh_common_terms", timeout_s=INDEX_S))
         while await self._transport.call("ensure_term_blocks", timeout_s=INDEX_S):

@@ -4,11 +4,10 @@ In: a base and a document of it. Out: its blocks in reading order, page by page 
 """
 
 from adapters.database import rows
+from adapters.database.answers import PAGE_ROWS
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from ingestion.records import Block
-
-PAGE_ROWS = 900  # below PostgREST's 1000 (see adapters.database.answers)
 
 
 class TextStore:

@@ -5,6 +5,7 @@ In: bases, documents, vectors. Out: records of `ingestion.reindexing`. It decide
 
 from collections.abc import Sequence
 
+from adapters.database import rows
 from adapters.database.payloads import json_text, vector_text
 from adapters.database.transport import Row, Transport
 from domain.ids import BaseId, ChunkId, DocumentId
@@ -25,32 +26,32 @@ class NextVectorStore:
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
         """Those with passages of another model; `name` asks for one."""
-        rows = await self._transport.call("outdated_bases", p_model=model, p_name=name)
+        found = await self._transport.call("outdated_bases", p_model=model, p_name=name)
         return [
             OutdatedBase(
-                id=BaseId(str(row["base_id"])),
-                name=None if row["name"] is None else str(row["name"]),
-                passages=int(str(row["passages"])),
-                waiting=int(str(row["waiting"])),
+                id=BaseId(rows.text(row, "base_id")),
+                name=rows.text_or_none(row, "name"),
+                passages=rows.integer(row, "passages"),
+                waiting=rows.integer(row, "waiting"),
             )
-            for row in rows
+            for row in found
         ]
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
         """Ready ones with passages that `model` has no vector for."""
-        rows = await self._transport.call("outdated_documents", p_base=base, p_model=model)
-        return [DocumentId(str(row["document_id"])) for row in rows]
+        found = await self._transport.call("outdated_documents", p_base=base, p_model=model)
+        return [DocumentId(rows.text(row, "document_id")) for row in found]
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
         """All of a document, in order."""
         found: list[StoredChunk] = []
         while True:
             after = found[-1].chunk.ordinal if found else -1
-            rows = await self._transport.call(
+            page = await self._transport.call(
                 "chunks_to_embed", p_base=base, p_document=document, p_model=model, p_after=after, p_limit=PAGE
             )
-            found += map(_stored_chunk, rows)
-            if len(rows) < PAGE:
+            found += map(_stored_chunk, page)
+            if len(page) < PAGE:
                 return found
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
@@ -64,19 +65,18 @@ class NextVectorStore:
 
     async def switch(self, base: BaseId, model: str) -> bool:
         """Change the base over, unless vectors are missing."""
-        rows = await self._transport.call("switch_model", timeout_s=SWITCH_S, p_base=base, p_model=model)
-        return rows[0]["missing"] == 0
+        found = await self._transport.call("switch_model", timeout_s=SWITCH_S, p_base=base, p_model=model)
+        return rows.integer(found[0], "missing") == 0
 
 
 def _stored_chunk(row: Row) -> StoredChunk:
-    locator = row["locator"]
     return StoredChunk(
-        id=ChunkId(int(str(row["chunk_id"]))),
+        id=ChunkId(rows.integer(row, "chunk_id")),
         embedded=bool(row["embedded"]),
         chunk=Chunk(
-            ordinal=int(str(row["ordinal"])),
-            text=str(row["text"]),
-            span=Span(start=int(str(row["span_start"])), end=int(str(row["span_end"]))),
-            locator=Locator.from_json(locator if isinstance(locator, dict) else {}),
+            ordinal=rows.integer(row, "ordinal"),
+            text=rows.text(row, "text"),
+            span=Span(start=rows.integer(row, "span_start"), end=rows.integer(row, "span_end")),
+            locator=Locator.from_json(rows.parts(row, "locator")),
         ),
     )

@@ -1,4 +1,8 @@
-"""What every Bot API method is given, and the few readings that many of them share."""
+"""What every Bot API method is given, and the few readings that many of them share.
+
+In: the parameters of a call. Out: the chat, the text with its entities, the keyboard that it names; what breaks a rule
+of Telegram's is `Refused`. Nothing is sent or kept here.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Files: send by upload or by id, tell where one is, give its bytes. The limits are those of Telegram's own servers."""
+"""Files: send by upload or by id, tell where one is, give its bytes.
+
+In: calls. Out: messages with a file, its path, its bytes. The limits are those of Telegram's own servers.
+"""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

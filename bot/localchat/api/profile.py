@@ -1,4 +1,7 @@
-"""The bot's own card and the chats it is in: getMe, commands, descriptions, getChat, members."""
+"""The bot's own card and the chats it is in: getMe, commands, descriptions, getChat, members.
+
+In: calls. Out: cards as JSON; what the bot says of itself is kept for the page.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

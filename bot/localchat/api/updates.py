@@ -16,7 +16,8 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
 
 async def get_updates(call: Call) -> Sequence[Json]:
-    """Acknowledge all before `offset`, then give what is left or wait for more."""
+    """Acknowledge all before `offset`, then give what is left or wait for more. Raises Refused while a webhook is set,
+    or another poll takes its place."""
     exchange, params = call.exchange, call.params
     if exchange.values.get("webhook"):
         sentence = "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"

@@ -1,4 +1,7 @@
-"""What the page needs to draw itself at once: the bot, the people, the chats with their last message and menus."""
+"""What the page needs to draw itself at once.
+
+In: the exchange and a person. Out: JSON of the bot, the people, the chats with their last message and menus.
+"""
 
 from bot.localchat.api.profile import commands_for, profile_text
 from bot.localchat.exchange import Exchange

@@ -1,4 +1,7 @@
-"""Width and height of PNG, GIF, JPEG and WebP files, read from their first bytes. Nothing else of them is read."""
+"""Width and height of pictures.
+
+In: the first bytes of a PNG, GIF, JPEG or WebP file. Out: the two numbers. Nothing else of it is read.
+"""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Single values by name: the token, the bot's commands and texts, the webhook, each chat's reply keyboard."""
+"""Single values by name: the token, the bot's commands and texts, the webhook, each chat's reply keyboard.
+
+In and out: JSON values. What they mean is for who puts them.
+"""
 
 import json
 import os

@@ -1,4 +1,8 @@
-"""Updates that the bot has not acknowledged yet. They survive restarts and are given again until acknowledged."""
+"""Updates that the bot has not acknowledged yet.
+
+In: what happened, as the Bot API tells it. Out: the same, oldest first. They survive restarts and are given again until
+they are acknowledged.
+"""
 
 import json
 import sqlite3

@@ -1,6 +1,7 @@
-"""Entities that a client gives itself (`entities=`): decoded JSON -> records, checked against the text.
+"""Entities that a client gives itself (`entities=`).
 
-Raises Refused with the sentence of the Bot API for a wrong shape or an offset inside a character.
+In: decoded JSON, and the text. Out: records, checked against the text. Raises Refused with the sentence of the Bot API
+for a wrong shape or an offset inside a character.
 """
 
 from collections.abc import Mapping

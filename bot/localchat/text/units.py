@@ -1,4 +1,7 @@
-"""UTF-16 units, in which Telegram counts: a character outside the basic plane is two. Pure functions on `str`."""
+"""UTF-16 units, in which Telegram counts: a character outside the basic plane is two.
+
+In: text. Out: lengths and places. Pure.
+"""
 
 
 def utf16_length(text: str) -> int:

@@ -33,6 +33,20 @@ receipt-language = { $code ->
     [es] Spanish
     [it] Italian
     [zh] Chinese
+    [bg] Bulgarian
+    [sr] Serbian
+    [pt] Portuguese
+    [pl] Polish
+    [tr] Turkish
+    [el] Greek
+    [hy] Armenian
+    [he] Hebrew
+    [ar] Arabic
+    [hi] Hindi
+    [th] Thai
+    [ka] Georgian
+    [ko] Korean
+    [ja] Japanese
    *[other] language { $code }
 }
 receipt-seconds = { $count } s
@@ -134,6 +148,7 @@ receipt-unread = { $count ->
    *[other] ⚠️ Not read: { $parts }
 }
 choice-question = <b>{ $title }</b> is there already, but its content is new.
+choice-made = All right, I will do so.
 choice-too-late = This is decided already.
 button-replace = Replace
 button-keep-both = Keep both
@@ -157,3 +172,16 @@ changes-paragraphs = { $count ->
    *[other] { $count } paragraphs changed
 }
 progress-fetching-percent = ⏳ <b>{ $title }</b> · loading: { $percent } %
+
+until = { $ahead ->
+    [0] until { $time }
+    [1] until tomorrow, { $time }
+   *[other] until { $day }, { $time }
+}
+receipt-read = ✅ <b>{ $title }</b> is read, ask about it
+receipt-leaves = It stays { $until }.
+receipt-read-before = <b>{ $title }</b> was read already and stays { $until }.
+receipt-stays = <b>{ $title }</b> is in the base now: it was there for a day.
+button-stay = Keep in the base
+stays-now = It stays in the base.
+documents-gone = These documents are not in the base any more.

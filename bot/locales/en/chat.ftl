@@ -4,6 +4,9 @@ answer-general-label = Not from your base:
 answer-quotes-label = Here is what the base holds:
 answer-sources-label = The information comes from:
 answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.
+answer-unsearched = I could not answer, and did not look for it in the base. Ask again, preferably in other words.
+answer-nothing-empty = Your base is empty so far, there is nothing to answer from. Send a document in “Base” mode and ask again.
+answer-nothing-reading = I am still reading what you sent, there is nothing to answer from yet. Ask again once the document is “in the base”.
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.
 answer-other-language = This did not come out in the language it should be in. If that is inconvenient, ask for a translation.
@@ -14,7 +17,9 @@ place-section = section “{ $section }”
 place-moment = from { $start }
 
 question-or-document = Is this a question or a document for the base?
+button-answer = It is a question
 button-keep = Add to the base
+button-only-read = Only read it now
 original-gone = The original message cannot be found. Please send it again in “Base” mode.
 question-is-not-text = I can only answer text. Please put the question into words.
 

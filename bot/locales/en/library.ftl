@@ -6,6 +6,7 @@ library-empty = Your base is empty so far. Send the first document in “Base”
 library-pages = { $count } p.
 library-failed = not read
 library-working = reading
+library-choosing = waits for your choice
 button-back = ‹ To the list
 button-original = Original
 button-delete = Delete
@@ -48,7 +49,7 @@ card-title = <b>{ $title }</b>
 card-source = { $source }
 
 library-named = “{ $name }”
-library-none = No document has “{ $name }” in its name.
+library-none = No document has “{ $name }” in its name. Try another word.
 library-search = Which words are in the name?
 button-text = Text
 button-rename = Rename

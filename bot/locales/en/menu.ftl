@@ -16,10 +16,12 @@ chat-hint = “Chat” mode. Ask me: I answer from your base and show where the 
 chat-hint-group = “Chat” mode for this group. Mention me or reply to me: I answer from the group's base.
 chat-hint-empty = Your base is empty so far. Send the first document in “Base” mode, and I will answer from it. You can ask right away, too: I will answer from general knowledge.
 chat-hint-empty-strict = Your base is empty so far. Send the first document in “Base” mode, and I will answer from it.
+chat-hint-reading = “Chat” mode. I am still reading what you sent. Ask once the document is “in the base”: I answer from it and show where the answer comes from.
 mode-set-chat = “Chat” mode
 mode-set-documents = “Base” mode
 
 new-dialogue = A new conversation has begun: I no longer look at the previous one; /dialogs brings it back. Your documents are where they were.
+new-dialogue-first = A new conversation is ready; there were none before it. Your documents are where they were.
 
 language-choose = Which language shall I speak?
 language-set = I speak English now.
@@ -36,7 +38,7 @@ privacy =
     <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language, your 👍 and 👎; of answers also times and numbers of tokens, without words.
     <b>Where.</b> In the database of whoever runs this bot. Nobody but its members sees a base here.
     <b>Who gets it.</b> If outside services for search and answers are connected, they receive the question, the text of documents and the recent conversation.
-    <b>How to delete it.</b> One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
+    <b>How to delete it.</b> What was only read leaves by itself in a day. One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
 
 unknown-command = There is no such command. What I can do: /help
 unknown-button = This button no longer works. Open what you need anew: /docs or /help

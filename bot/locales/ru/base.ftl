@@ -35,6 +35,20 @@ receipt-language = { $code ->
     [es] испанский
     [it] итальянский
     [zh] китайский
+    [bg] болгарский
+    [sr] сербский
+    [pt] португальский
+    [pl] польский
+    [tr] турецкий
+    [el] греческий
+    [hy] армянский
+    [he] иврит
+    [ar] арабский
+    [hi] хинди
+    [th] тайский
+    [ka] грузинский
+    [ko] корейский
+    [ja] японский
    *[other] язык { $code }
 }
 receipt-seconds = { $count } с
@@ -143,6 +157,7 @@ receipt-unread = { $count ->
    *[other] ⚠️ Не прочитаны: { $parts }
 }
 choice-question = <b>{ $title }</b> уже есть, но содержание новое.
+choice-made = Хорошо, сделаю так.
 choice-too-late = Это уже решено.
 button-replace = Заменить
 button-keep-both = Оставить оба
@@ -167,3 +182,16 @@ changes-paragraphs = { $count ->
    *[other] изменено { $count } абзацев
 }
 progress-fetching-percent = ⏳ <b>{ $title }</b> · загружаю: { $percent } %
+
+until = { $ahead ->
+    [0] до { $time }
+    [1] до завтра, { $time }
+   *[other] до { $day }, { $time }
+}
+receipt-read = ✅ <b>{ $title }</b>: прочитал, спрашивайте
+receipt-leaves = Останется { $until }.
+receipt-read-before = <b>{ $title }</b>: уже прочитал, останется { $until }.
+receipt-stays = <b>{ $title }</b> теперь в базе: раньше оставался на день.
+button-stay = Оставить в базе
+stays-now = Оставил в базе.
+documents-gone = Этих документов в базе уже нет.

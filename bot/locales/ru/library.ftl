@@ -6,6 +6,7 @@ library-empty = В базе пока пусто. Пришлите первый �
 library-pages = { $count } стр.
 library-failed = не прочитан
 library-working = читаю
+library-choosing = ждёт вашего выбора
 button-back = ‹ К списку
 button-original = Оригинал
 button-delete = Удалить
@@ -53,7 +54,7 @@ card-title = <b>{ $title }</b>
 card-source = { $source }
 
 library-named = «{ $name }»
-library-none = Документов с «{ $name }» в названии нет.
+library-none = Документов с «{ $name }» в названии нет. Поищите по другому слову.
 library-search = Какие слова есть в названии?
 button-text = Текст
 button-rename = Переименовать

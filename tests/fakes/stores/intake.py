@@ -22,6 +22,9 @@ class MemoryIntake:
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         known = self._redelivered(batch)
+        for again in known if batch.stays_s is None else ():
+            if again.leaves_at is not None:
+                self._tables.stay_until(again, None)
         if known:
             pairs = zip(known, batch.sources, strict=True)
             return [EnqueuedDocument(id=row.id, source=source, created=False) for row, source in pairs]
@@ -64,7 +67,7 @@ class MemoryIntake:
         added = self._add(self._new(asked), asked, 0, 0, 0)
         row = self._tables.documents[added.id]
         row.lineage, row.chosen, row.given_title = current.lineage, True, current.given_title
-        row.given_terms = current.given_terms
+        row.given_terms, row.leaves_at = current.given_terms, current.leaves_at
         row.source = replace(row.source, edition=_edition_of(current))
         row.title, row.name_key, row.message_id = current.title, current.name_key, current.message_id
         return added
@@ -129,6 +132,7 @@ class MemoryIntake:
             size_bytes=source.size_bytes,
             media_type=source.media_type,
             run_after=after(hold_s),
+            leaves_at=None if batch.stays_s is None else after(batch.stays_s),
         )
         self._tables.documents[document.id] = document
         return EnqueuedDocument(id=document.id, source=source, created=True)

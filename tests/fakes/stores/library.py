@@ -4,7 +4,6 @@ In and out: what `bot.ports.Library` and `bot.ports.Notices` say.
 """
 
 from collections.abc import Mapping
-from pathlib import PurePath
 
 from adapters.database.payloads import name_key
 from domain.documents import Choice, DocumentCard, DocumentStatus, Notice, Removed, SourceType
@@ -49,7 +48,7 @@ class MemoryLibrary:
             row.finish(DocumentStatus.CANCELLED, Failure(code=FailureCode.SKIPPED.value))
             return True
         if choice is Choice.KEEP_BOTH:
-            row.given_title = row.title = self._free_name(row)
+            row.given_title = row.title = self._tables.free_name(row)
             row.given_terms = None
             row.name_key = name_key(row.title)
         other = self._tables.document_of(base, DocumentId(str(row.question["document_id"])))
@@ -60,12 +59,6 @@ class MemoryLibrary:
         row.run_after = now()
         row.batch.revision += 1
         return True
-
-    def _free_name(self, row: DocumentRow) -> str:
-        taken = {other.name_key for other in self._listed(row.batch.base_id, None)}
-        name = PurePath(row.identifier)
-        names = (f"{name.stem} ({number}){name.suffix}" for number in range(2, 1000))
-        return next(name for name in names if name_key(name) not in taken)
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
         row = self._tables.document_of(base, document)
@@ -121,6 +114,26 @@ class MemoryLibrary:
         for row in self._tables.documents_of(base):
             self._tables.remove(row)
         return gone
+
+    async def keep(self, base: BaseId, document: DocumentId) -> bool:
+        card = await self.card(base, document)
+        row = self._tables.document_of(base, card.id) if card else None
+        if row is None:
+            return False
+        if row.leaves_at is not None:
+            self._tables.stay_until(row, None)
+            for other in self._tables.documents_of(base):
+                other.leaves_at = None if other.lineage == row.lineage else other.leaves_at
+        return True
+
+    async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
+        rows = [row for row in self._tables.documents_of(base) if row.batch.id == batch]
+        return any([await self.keep(base, row.id) for row in rows])
+
+    async def remove_leaving(self) -> int:
+        rows = [row for row in self._tables.documents.values() if row.leaves_at and row.leaves_at <= now()]
+        current = [row for row in rows if row.status is not DocumentStatus.SUPERSEDED]
+        return sum([await self.delete(row.batch.base_id, row.id) for row in current])
 
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         self._tables.feedback[user, chat, message] = rating

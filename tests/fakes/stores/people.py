@@ -5,7 +5,6 @@ In and out: what `bot.ports.PeopleStore` and `rag.ports.DialogueStore` say.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from domain.documents import Removed
 from domain.ids import BaseId, ChatId, SessionId, ThreadId, UserId
@@ -135,7 +134,7 @@ class MemoryDialogue:
 
     def _past(self, user: UserId, session: SessionId) -> PastSession:
         said = [*self._archived(user, session), *self._tables.dialogues[user, session]]
-        return PastSession(id=session, title=said[0].question, exchanges=len(said), last_at=datetime.now(UTC))
+        return PastSession(id=session, title=said[0].question, exchanges=len(said))
 
 
 def _words(exchange: Exchange) -> set[str]:

@@ -186,7 +186,7 @@ class MemoryWork:
         row.batch.revision += 1
         for other in self._tables.documents_of(row.batch.base_id):
             other.visible = other.visible and (other.is_ready or self._tables.may_be_found(other))
-        return PublishedDocument(duplicate_of=None, chunks=chunks)
+        return PublishedDocument()
 
     def _join_lineage(self, row: DocumentRow, types: frozenset[SourceType]) -> None:
         """What was read from the same place before is an earlier version: nobody is asked."""
@@ -205,6 +205,7 @@ class MemoryWork:
     def _supersede(self, row: DocumentRow) -> None:
         before = self._tables.ready_before(row)
         if before is not None:
+            row.leaves_at = max(row.leaves_at, before.leaves_at) if row.leaves_at and before.leaves_at else None
             before.status, before.visible, before.chunks = DocumentStatus.SUPERSEDED, False, {}
             row.given_terms = row.given_terms if row.given_title else before.given_terms
             row.version, row.given_title = before.version + 1, row.given_title or before.given_title
@@ -243,31 +244,40 @@ class MemoryWork:
     def _stopped(self, row: DocumentRow) -> PublishedDocument | None:
         """As a duplicate, or until the person has chosen; None: go on."""
         self._join_lineage(row, FILES_HERE)
-        twin = self._tables.ready_twin(row)
+        twin, told = self._tables.ready_twin(row), self._stay_of_twin(row)
         if twin is not None and row.chosen and twin.lineage == row.lineage and _has_both_words(row, twin):
             row.question = {"captioned": True}
             return None
         if twin is not None and _brings_words(row, twin):
             self._adopt_caption(row, twin)
-            return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
+            return PublishedDocument(duplicate_of=twin.id)
         if twin is not None:
             unchanged: dict[str, JsonValue] = {"unchanged": True} if twin.lineage == row.lineage else {}
-            failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(twin) | unchanged)
+            failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(twin) | told | unchanged)
             row.finish(DocumentStatus.DUPLICATE, failure)
-            return PublishedDocument(duplicate_of=twin.id, chunks=len(twin.chunks))
+            return PublishedDocument(duplicate_of=twin.id)
         namesake = self._tables.ready_namesake(row) if row.source.type is SourceType.FILE else None
         if namesake is not None:
             rows = self._tables.documents_of(row.batch.base_id)
             asking = [other for other in rows if other.status is DocumentStatus.CHOOSING]
             same = [o for o in asking if (o.name_key, o.content_hash) == (row.name_key, row.content_hash)]
             if same:
-                failure = Failure(code=FailureCode.DUPLICATE.value, params=_named(namesake) | {"asked": True})
+                params = _named(namesake) | {"asked": True, "document_id": same[0].id}
+                failure = Failure(code=FailureCode.DUPLICATE.value, params=params)
                 row.finish(DocumentStatus.DUPLICATE, failure)
-                return PublishedDocument(duplicate_of=same[0].id, chunks=0)
+                return PublishedDocument(duplicate_of=same[0].id)
             row.finish(DocumentStatus.CHOOSING, None)
             row.question = _named(namesake)
-            return PublishedDocument(duplicate_of=None, namesake=namesake.id, chunks=len(namesake.chunks))
+            return PublishedDocument(namesake=namesake.id)
         return None
+
+    def _stay_of_twin(self, row: DocumentRow) -> dict[str, JsonValue]:
+        """The same content stays as long as the one of the two that stays longer; for the receipt of the second."""
+        twin = self._tables.ready_twin(row)
+        if twin is None or twin.leaves_at is None or (twin.lineage == row.lineage and row.leaves_at is not None):
+            return {}
+        self._tables.stay_until(twin, max(twin.leaves_at, row.leaves_at) if row.leaves_at else None)
+        return {"stays_until": twin.leaves_at.isoformat() if twin.leaves_at else None}
 
 
 def _has_both_words(row: DocumentRow, twin: DocumentRow) -> bool:
@@ -277,6 +287,8 @@ def _has_both_words(row: DocumentRow, twin: DocumentRow) -> bool:
 def _brings_words(row: DocumentRow, twin: DocumentRow) -> bool:
     """Whether there is a caption under a file, or a link that was one, that the one in the base lacks."""
     if row.source.type not in CAPTIONED or twin.source.type is not row.source.type:
+        return False
+    if row.leaves_at is not None and twin.leaves_at is None:
         return False
     return bool(row.source.text) and str(row.source.text) not in (twin.source.text or "")
 
@@ -317,10 +329,11 @@ def _is_claimable(row: DocumentRow, only: DocumentId | None) -> bool:
 
 
 def _as_sent(row: DocumentRow) -> Source:
+    source = replace(row.source, size_bytes=row.size_bytes, media_type=row.media_type)
     if row.parsed is None:
-        return row.source
+        return source
     return replace(
-        row.source,
+        source,
         author=row.parsed.author or row.source.author,
         published_at=row.parsed.published_at or row.source.published_at,
     )

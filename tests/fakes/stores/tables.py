@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
 
 from adapters.database.payloads import name_key
 from domain.documents import DocumentCard, DocumentStatus, Failing, Medium, SourceType
@@ -89,6 +90,7 @@ class DocumentRow:
     source: Source
     title: str
     run_after: datetime
+    leaves_at: datetime | None = None
     created_at: datetime = field(default_factory=now)
     status: DocumentStatus = DocumentStatus.QUEUED
     done: int = 0
@@ -149,7 +151,6 @@ class DocumentRow:
             status=self.status,
             progress_done=self.done,
             progress_total=self.total,
-            attempts=self.attempts,
             waits_for_service=self.waits_for_service,
             error_code=self.failure.code if self.failure else None,
             error_params=dict(self.failure.params) if self.failure else self.question,
@@ -159,9 +160,9 @@ class DocumentRow:
             chunks=len(self.chunks) if self.is_ready else 0,
             seconds=seconds,
             created_at=self.created_at,
+            leaves_at=self.leaves_at,
             chat_id=self.batch.chat_id,
             message_id=self.message_id,
-            file_id=self.source.file_id,
             medium=self.parsed.medium if self.parsed else Medium.TEXT,
             duration_s=self.parsed.duration_s if self.parsed else None,
             parts=self.parsed.parts if self.parsed else None,
@@ -173,8 +174,6 @@ class DocumentRow:
             sent_by=self.user_id,
             sender=self.sender,
             published_at=(self.parsed.published_at if self.parsed else None) or self.source.published_at,
-            size_bytes=self.size_bytes,
-            media_type=self.media_type,
             url=self.source.url,
             next_failure=next_failure,
         )
@@ -257,8 +256,8 @@ class Tables:
         if row.chosen or row.name_key is None:
             return None
         alike = [other for other in self.ready_of(row) if other.source.type is row.source.type]
-        alike = [other for other in alike if other.name_key == row.name_key]
-        return max(alike, key=lambda other: other.created_at, default=None)
+        alike = [other for other in alike if other.name_key == row.name_key and _stand_against(other, row)]
+        return max(alike, key=lambda other: (other.leaves_at is None, other.created_at), default=None)
 
     def ready_before(self, row: DocumentRow) -> DocumentRow | None:
         """The ready version that this one is to take the place of."""
@@ -267,6 +266,23 @@ class Tables:
     def may_be_found(self, row: DocumentRow) -> bool:
         """Whether nothing stands against showing what is read of it so far."""
         return not (self.ready_twin(row) or self.ready_namesake(row) or self.ready_before(row))
+
+    def stay_until(self, row: DocumentRow, until: datetime | None) -> None:
+        """For good when there is no such moment: then a file beside another of its name gets a number."""
+        row.leaves_at = until
+        row.batch.revision += 1
+        alike = [other for other in self.ready_of(row) if other.source.type is row.source.type is SourceType.FILE]
+        alike = [other for other in alike if other.leaves_at is None and other.name_key == row.name_key]
+        if until is None and row.is_ready and alike:
+            row.given_title = row.title = self.free_name(row)
+            row.name_key = name_key(row.title)
+
+    def free_name(self, row: DocumentRow) -> str:
+        """«План (2).md», with the first number that is free."""
+        taken = {other.name_key for other in self.documents_of(_base(row)) if self.is_listed(other)}
+        name = PurePath(row.identifier)
+        names = (f"{name.stem} ({number}){name.suffix}" for number in range(2, 1000))
+        return next(name for name in names if name_key(name) not in taken)
 
     def remove(self, row: DocumentRow) -> None:
         """With its batch, when it was the last, and with the tables that may speak of it."""
@@ -301,6 +317,13 @@ def key_of(source: Source) -> str | None:
     if source.type is SourceType.FILE and source.title is None:
         return name_key(source.identifier)
     return source.identifier if source.type in (SourceType.PATH, SourceType.LINK, SourceType.SITE) else None
+
+
+def _stand_against(other: DocumentRow, row: DocumentRow) -> bool:
+    """What leaves again is in nobody's way, but for a page that is read anew."""
+    if other.leaves_at is not None:
+        return row.source.type is not SourceType.FILE
+    return row.leaves_at is None
 
 
 def _base(row: DocumentRow) -> BaseId:

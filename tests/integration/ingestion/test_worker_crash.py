@@ -60,6 +60,11 @@ class Scene:
         """Ordinals in the order in which they were embedded, by all workers."""
         return [int(line) for line in (self.folder / "embedded").read_text().split()]
 
+    def attempts(self) -> int:
+        """How often its reading was begun."""
+        ((attempts,),) = ask(self.url, "select attempts from documents")
+        return int(str(attempts))
+
     def left_behind(self) -> list[str]:
         """Files of documents that are still on disk."""
         return [path.name for path in (self.folder / "scratch").iterdir() if path.name != "gate.lock"]
@@ -109,7 +114,7 @@ async def _kill_at(scene: Scene, stage: str) -> None:
 
 async def test_an_undisturbed_document_is_ready_after_one_attempt(scene: Scene) -> None:
     card = await _finish(scene)
-    assert (card.status, card.attempts, card.title) == (DocumentStatus.READY, 1, "Договор")
+    assert (card.status, scene.attempts(), card.title) == (DocumentStatus.READY, 1, "Договор")
     assert scene.embedded() == list(range(card.chunks))
     assert await scene.found() == card.chunks
 
@@ -118,7 +123,7 @@ async def test_an_undisturbed_document_is_ready_after_one_attempt(scene: Scene) 
 async def test_the_next_worker_makes_the_document_ready_once(scene: Scene, stage: str) -> None:
     await _kill_at(scene, stage)
     card = await _finish(scene)
-    assert (card.status, card.attempts) == (DocumentStatus.READY, 2)
+    assert (card.status, scene.attempts()) == (DocumentStatus.READY, 2)
     # Each passage was embedded once, whoever did it, and found once: as in the undisturbed run.
     assert sorted(scene.embedded()) == list(range(card.chunks))
     assert await scene.found() == card.chunks
@@ -148,7 +153,7 @@ async def test_a_worker_killed_in_every_stage_in_turn_changes_nothing(scene: Sce
         await _kill_at(scene, stage)
         (scene.folder / "reached").unlink()
     card = await _finish(scene)
-    assert (card.status, card.attempts) == (DocumentStatus.READY, 5)
+    assert (card.status, scene.attempts()) == (DocumentStatus.READY, 5)
     assert sorted(scene.embedded()) == list(range(card.chunks))
     assert scene.left_behind() == []
 

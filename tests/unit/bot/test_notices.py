@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from bot.notices import NoticeLoop
-from domain.documents import DocumentStatus, Notice
+import pytest
+
+from bot.notices import ATTEMPTS, Comparison, NoticeLoop
+from domain.documents import DocumentCard, DocumentStatus, Notice
 from domain.errors import DatabaseAway
 from domain.ids import BatchId, ChatId, MessageId
+from ingestion.changes import Changes
 from tests.fakes.bot import texts
 from tests.fakes.cards import card, notice, ready
 from tests.fakes.telegram import RecordedBot
@@ -46,9 +49,26 @@ class ScriptedNotices:
         return self._silent > 1
 
 
-async def run(bot: RecordedBot, notices: ScriptedNotices, *, pause_s: float = 0.0) -> None:
+class UnconfirmedNotices(ScriptedNotices):
+    """One notice that is due until it is confirmed."""
+
+    def __init__(self, one: Notice) -> None:
+        super().__init__()
+        self._one = one
+
+    async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
+        await super().due(limit=limit, hold_s=hold_s)
+        if self.confirmed:
+            return []
+        self._silent = 0
+        return [self._one]
+
+
+async def run(
+    bot: RecordedBot, notices: ScriptedNotices, *, pause_s: float = 0.0, changes: Comparison | None = None
+) -> None:
     stop = asyncio.Event()
-    loop = NoticeLoop(bot.bot, notices, texts(), poll_s=0.01, chat_pause_s=pause_s)
+    loop = NoticeLoop(bot.bot, notices, texts(), changes=changes, poll_s=0.01, chat_pause_s=pause_s)
     running = asyncio.create_task(loop.run(stop))
     await until(lambda: notices.are_all_given)
     stop.set()  # what is being shown then is finished
@@ -175,3 +195,54 @@ async def test_a_cancelled_document_says_so() -> None:
     cancelled = notice(card(status=DocumentStatus.CANCELLED), message_id=await live(bot))
     await run(bot, ScriptedNotices([cancelled]))
     assert bot.session.said[-1].text == "Отменено: Договор аренды.pdf"
+
+
+async def break_off(_: DocumentCard) -> Changes:
+    raise KeyError("of a newer version")
+
+
+async def test_a_notice_that_breaks_does_not_hold_up_the_next_of_its_chat() -> None:
+    bot = RecordedBot()
+    broken, whole = notice(ready(version=2)), notice(card(), batch_id=BatchId("whole"))
+    notices = ScriptedNotices([broken, whole], hold_ends=True)
+    await run(bot, notices, changes=break_off)
+    assert notices.confirmed == [("whole", 1)]
+
+
+async def test_a_notice_that_breaks_each_time_is_tried_a_few_times() -> None:
+    bot, tried = RecordedBot(), list[DocumentCard]()
+
+    async def note_and_break(new: DocumentCard) -> Changes:
+        tried.append(new)
+        return await break_off(new)
+
+    notices = UnconfirmedNotices(notice(ready(version=2), revision=4))
+    await run(bot, notices, changes=note_and_break)
+    assert (len(tried), notices.confirmed, bot.session.calls) == (ATTEMPTS, [("batch", 4)], [])
+
+
+async def test_a_notice_that_cannot_be_read_is_given_up_as_late_and_the_others_are_shown() -> None:
+    bot = RecordedBot()
+    unreadable, whole = notice(problem="KeyError: 'status'"), notice(card(), batch_id=BatchId("whole"))
+    notices = ScriptedNotices([unreadable], [unreadable, whole], hold_ends=True)
+    await run(bot, notices)
+    assert notices.confirmed == [("whole", 1)]
+    given_up = UnconfirmedNotices(unreadable)
+    await run(bot, given_up)
+    assert given_up.confirmed == [("batch", 1)]
+
+
+async def test_a_loop_that_breaks_ends_what_goes_on_beside_it() -> None:
+    stop = asyncio.Event()
+    loop = NoticeLoop(RecordedBot().bot, ScriptedNotices(KeyError("batch_id")), texts(), poll_s=0.01)
+    with pytest.raises(KeyError, match="batch_id"):
+        async with loop.showing(stop):
+            await asyncio.wait_for(stop.wait(), 5)
+
+
+async def test_a_loop_ends_with_what_goes_on_beside_it() -> None:
+    stop, notices = asyncio.Event(), ScriptedNotices([notice(card())])
+    async with NoticeLoop(RecordedBot().bot, notices, texts(), poll_s=0.01).showing(stop):
+        await until(lambda: notices.are_all_given)
+    assert stop.is_set()
+    assert notices.confirmed == [("batch", 1)]

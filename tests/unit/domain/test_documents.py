@@ -14,6 +14,7 @@ from domain.documents import SourceType, known_as
         pytest.param(SourceType.FILE, "Смета", "Смета", "Смета", id="a new name without an ending"),
         pytest.param(SourceType.LINK, "Правила", "https://a.b/c.html", "Правила", id="a page by its title"),
         pytest.param(SourceType.LINK, "", "https://a.b/c.html", "https://a.b/c.html", id="or its address"),
+        pytest.param(SourceType.SITE, "", "https://xn--e1afmkfd.xn--p1ai/", "https://пример.рф/", id="which is read"),
     ],
 )
 def test_a_document_has_the_name_that_its_person_knows(

@@ -28,6 +28,7 @@ async def test_the_planner_words_the_search_and_the_early_one_is_dropped() -> No
     answer = await turn.answer()
 
     assert turn.search.queries[-1].terms == ("штраф", "просрочка", "оплаты", "договор")
+    assert answer.searched
     assert answer.trace is not None
     assert answer.trace["origin"] == "model"
 
@@ -43,7 +44,7 @@ async def test_small_talk_is_answered_without_the_base() -> None:
     model = ScriptedModel("[-] Здравствуйте!")
     answer = await Turn(model, planner=planner(tool_calls=[], intents=["CONVERSATION"])).answer("Привет!")
 
-    assert (answer.kind, answer.citations) == (AnswerKind.CONVERSATION, ())
+    assert (answer.kind, answer.citations, answer.searched) == (AnswerKind.CONVERSATION, (), False)
     assert FOUND[0].passage.text not in model.asked[0][-1].content
 
 

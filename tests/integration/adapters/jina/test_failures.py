@@ -226,6 +226,18 @@ async def test_while_it_hangs_it_is_asked_behind_everybodys_back_and_no_question
     assert await embedder.embed_query("другой вопрос")
 
 
+async def test_nobody_is_asked_for_ever_behind_everybodys_back(
+    jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jina_client, "PROBE_S", 0.01)
+    monkeypatch.setattr(jina_client, "PROBES", 2)
+    jina.script(*[HANG] * 9)
+    with suppress(ModelAway):
+        await JinaEmbedder(impatient, model=MODEL).embed_query("вопрос")
+    await until(lambda: not impatient._probes)
+    assert len(jina.requests) == 3  # the question, and twice again
+
+
 async def test_after_a_while_questions_are_asked_again(
     jina: JinaServer, impatient: JinaClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

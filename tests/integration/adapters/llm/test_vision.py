@@ -1,22 +1,28 @@
 """A chat model that reads pictures, over HTTP against a scripted server."""
 
+import asyncio
 import base64
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
+from adapters.llm.breaker import FAILURES, REST_S, CircuitBreaker
+from adapters.llm.opening import RETRIES, open_sdk
 from adapters.llm.vision import VisionRecognizer, VisionSettings, open_vision
 from bot.recognition import NO_TEXT
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.parsers.markdown import parse_markdown
 from ingestion.records import Block, BlockKind
 from prompts.loader import load_prompts
+from rag.metering import ModelCall, unheard
 from tests.servers.llm import NO_SUCH_MODEL, PAYMENT_REQUIRED, UNAUTHORIZED, LlmServer, serve_llm
 from tests.servers.scripted import BROKEN_JSON, HANG, Scripted, refusal
 
 JPEG = b"\xff\xd8\xff\xe0 a picture"
 PROMPT = load_prompts().transcribe.text
+SETTINGS = VisionSettings(model="seer", prompt=PROMPT, no_text=NO_TEXT, timeout_s=60)
 LIMITED = refusal(429, {"error": {"message": "Rate limit"}}, ("retry-after-ms", "5"))
 GONE = Scripted(status=503, headers=(("retry-after-ms", "5"),))
 
@@ -26,9 +32,13 @@ def _to_blocks(text: str) -> Sequence[Block]:
 
 
 @asynccontextmanager
-async def _vision(server: LlmServer, *, timeout_s: float = 60) -> AsyncIterator[VisionRecognizer]:
-    settings = VisionSettings(model="seer", prompt=PROMPT, no_text=NO_TEXT, timeout_s=timeout_s)
-    async with open_vision(base_url=server.url, api_key=None, settings=settings, to_blocks=_to_blocks) as recognizer:
+async def _vision(
+    server: LlmServer, *, timeout_s: float = 60, heard: Callable[[ModelCall], None] = unheard
+) -> AsyncIterator[VisionRecognizer]:
+    settings = replace(SETTINGS, timeout_s=timeout_s)
+    async with open_vision(
+        base_url=server.url, api_key=None, settings=settings, to_blocks=_to_blocks, heard=heard
+    ) as recognizer:
         yield recognizer
 
 
@@ -90,3 +100,51 @@ async def test_an_answer_without_sense_is_asked_for_once_more() -> None:
 async def test_a_page_that_the_model_says_nothing_of_has_no_words() -> None:
     async with serve_llm(reply=["", ""]) as server, _vision(server) as vision:
         assert await vision.recognise(JPEG) == []
+
+
+async def test_each_answer_is_told_with_its_tokens_and_seconds() -> None:
+    heard: list[ModelCall] = []
+    async with serve_llm(reply=["", "Привет"]) as server, _vision(server, heard=heard.append) as vision:
+        await vision.recognise(JPEG)
+    (empty, problem, read) = heard  # an answer without words has cost its tokens all the same
+    assert [(call.model, call.problem) for call in heard] == [("seer", ""), ("seer", "ModelNonsense"), ("seer", "")]
+    assert min(empty.prompt_tokens, read.prompt_tokens, read.answer_tokens) > 0
+    assert min(empty.seconds, read.seconds) > 0
+    assert problem.prompt_tokens == 0
+
+
+async def test_a_model_that_is_away_is_left_alone_after_three_failures() -> None:
+    heard: list[ModelCall] = []
+    async with serve_llm(reply=lambda _: GONE) as server, _vision(server, heard=heard.append) as vision:
+        for _ in range(5):
+            with pytest.raises(ServiceError) as caught:
+                await vision.recognise(JPEG)
+            assert caught.value.code is FailureCode.SERVICE_AWAY
+        assert vision.resting == {"seer": True}
+    assert [call.problem for call in heard] == ["ModelAway"] * FAILURES
+
+
+async def test_after_its_rest_all_pages_ask_again_and_one_answer_ends_it() -> None:
+    now = 0.0
+    breaker = CircuitBreaker(failures=1, clock=lambda: now)
+    async with (
+        serve_llm(reply=lambda _: "Привет") as server,
+        open_sdk(base_url=server.url, api_key=None, timeout_s=60) as sdk,
+    ):
+        server.script(*[GONE] * (RETRIES + 1))
+        vision = VisionRecognizer(sdk, SETTINGS, _to_blocks, breaker=breaker)
+        with pytest.raises(ServiceError):
+            await vision.recognise(JPEG)
+        now = REST_S
+        pages = await asyncio.gather(vision.recognise(JPEG), vision.recognise(JPEG))
+        assert [[block.text for block in page] for page in pages] == [["Привет"]] * 2
+        assert vision.resting == {"seer": False}
+
+
+async def test_a_refusal_is_no_silence() -> None:
+    async with serve_llm(reply=lambda _: UNAUTHORIZED) as server, _vision(server) as vision:
+        for _ in range(FAILURES + 1):
+            with pytest.raises(ServiceError) as caught:
+                await vision.recognise(JPEG)
+            assert caught.value.code is FailureCode.SERVICE_REFUSED
+        assert vision.resting == {"seer": False}

@@ -67,3 +67,15 @@ def test_looking_whether_it_rests_lets_nobody_through() -> None:
     assert [*states, guarded.rests] == [False, True]
     clock.now += 10
     assert [guarded.rests, guarded.lets_through, guarded.rests] == [False, True, True]
+
+
+def test_the_rest_after_a_failed_try_is_counted_from_its_end() -> None:
+    clock = Clock()
+    guarded = breaker(clock)
+    for _ in range(2):
+        guarded.failed()
+    clock.now += 10
+    assert guarded.lets_through
+    clock.now += 60  # a timeout
+    guarded.failed()
+    assert guarded.rests

@@ -6,7 +6,7 @@ from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import BaseId
 from domain.people import Mode
 from tests.fakes.bot import GROUP, PERSON, Person
-from tests.fakes.stores.tables import DocumentRow
+from tests.fakes.stores.tables import DocumentRow, now
 
 
 async def in_base_mode(**changes: object) -> Person:
@@ -25,6 +25,14 @@ async def test_a_file_is_enqueued_and_everybody_woken() -> None:
     (document,) = kept(anna)
     assert (document.source.type, document.source.identifier) == (SourceType.FILE, "Договор.pdf")
     assert anna.woken == 1
+
+
+async def test_files_of_an_album_wait_a_moment_for_the_words_under_it() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("план.pdf", media_group_id="дача")
+    await anna.send_file("смета.pdf", media_group_id="дача", caption="Дача")
+    await anna.send_file("без альбома.pdf")
+    assert [document.run_after > now() for document in kept(anna)] == [True, False, False]
 
 
 async def test_nothing_is_said_by_the_handler_itself() -> None:
@@ -217,3 +225,22 @@ async def private_base(anna: Person) -> BaseId:
     from domain.ids import ChatId, UserId
 
     return await anna.stores.people.open_base(ChatId(PERSON), thread=None, member=UserId(PERSON))
+
+
+HIDDEN = {"type": "hidden_user", "date": 1_700_000_000, "sender_user_name": "Иван"}
+
+
+@pytest.mark.parametrize("text", ["/clean", "/start", "/stats", "/dialogs", "/nonsense", "💬 Чат", "🗂 Документы"])
+async def test_a_forwarded_line_is_a_note_whatever_it_says(text: str) -> None:
+    anna = await in_base_mode()
+    await anna.say(text, forward_origin=HIDDEN)
+    (document,) = anna.stores.tables.documents.values()
+    assert document.source.text == text
+
+
+@pytest.mark.parametrize("caption", ["/clean", "/help как пользоваться", "💬 Чат"])
+async def test_a_file_is_kept_whatever_its_caption_says(caption: str) -> None:
+    anna = await in_base_mode()
+    await anna.send_file("договор.pdf", caption=caption)
+    (document,) = anna.stores.tables.documents.values()
+    assert document.source.identifier == "договор.pdf"

@@ -1,12 +1,14 @@
 """Mode Чат: questions are answered, other things are not lost."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
 
 from domain.documents import SourceType
-from domain.ids import ChunkId, DocumentId
+from domain.errors import DatabaseAway
+from domain.ids import BaseId, ChunkId, DocumentId
 from domain.locator import Locator
 from domain.people import Mode
 from ingestion.errors import FailureCode, ServiceError, SourceError
@@ -50,6 +52,38 @@ async def test_an_answer_from_the_base_names_its_source() -> None:
     assert anna.last.buttons == {"📄 стр. 7": "src:5", "👍": "rate:1", "👎": "rate:-1"}
 
 
+NOTHING = Answered(answer=plain_answer("", kind=AnswerKind.NOTHING))
+
+
+async def test_an_empty_base_is_not_blamed_on_the_words_of_the_question() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [NOTHING]
+    await anna.say("Какой штраф?")
+    assert anna.last.text.startswith("В базе пока пусто")
+    assert "другими словами" not in anna.last.text
+
+
+async def test_an_answer_without_words_is_given_when_the_base_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(_: BaseId) -> bool:
+        raise DatabaseAway("gone")
+
+    anna = await in_chat_mode()
+    monkeypatch.setattr(anna.services.passages, "holds_documents", fail)
+    anna.conversation.events = [NOTHING]
+    await anna.say("Какой штраф?")
+    assert anna.last.text.startswith("В базе об этом ничего не нашлось.")
+
+
+async def test_a_question_before_the_first_document_is_read_is_told_to_wait() -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.send_file("договор.pdf")
+    await anna.choose(Mode.CHAT)
+    anna.conversation.events = [NOTHING]
+    await anna.say("Какой штраф?")
+    assert anna.last.text.startswith("Ещё читаю то, что вы прислали")
+
+
 async def test_the_turn_is_noted() -> None:
     anna = await in_chat_mode()
     await anna.say("Привет")
@@ -75,6 +109,9 @@ async def test_the_end_of_a_turn_is_logged_as_seed_3_names_it(counts: StepCounts
     assert "Тайный" not in str(logs)
 
 
+TO_READ = ["Добавить в базу", "Только прочитать сейчас"]
+
+
 async def test_a_link_alone_is_asked_about() -> None:
     anna = await in_chat_mode()
     number = await anna.say("https://example.org/a")
@@ -90,6 +127,65 @@ async def test_add_to_base_keeps_the_original_message() -> None:
     await anna.press("keep", original=anna.original(number, text="https://example.org/a", entities=entities))
     (document,) = anna.stores.tables.documents.values()
     assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
+
+
+async def test_only_read_keeps_the_original_message_for_a_day_and_the_person_in_chat() -> None:
+    anna = await in_chat_mode()
+    number = await anna.say("https://example.org/a")
+    entities = [{"type": "url", "offset": 0, "length": 21}]
+    original = anna.original(number, text="https://example.org/a", entities=entities)
+    await anna.press(anna.last.buttons["Только прочитать сейчас"], original=original)
+    (document,) = anna.stores.tables.documents.values()
+    assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
+    assert document.leaves_at is not None
+    assert timedelta(hours=23) < document.leaves_at - document.created_at < timedelta(hours=25)
+    assert [state.mode for state in anna.stores.tables.states.values()] == [Mode.CHAT]
+
+
+async def test_only_read_says_when_the_message_is_gone() -> None:
+    anna = await in_chat_mode()
+    await anna.say("https://example.org/a")
+    await anna.press(anna.last.buttons["Только прочитать сейчас"])
+    assert anna.popup.params["text"].startswith("Исходное сообщение не найдено")
+    assert anna.stores.tables.documents == {}
+
+
+async def test_a_few_words_beside_a_link_can_be_answered_as_a_question() -> None:
+    anna = await in_chat_mode()
+    text = "https://example.org/a какой штраф?"
+    number = await anna.say(text)
+    assert list(anna.last.buttons) == ["Это вопрос", *TO_READ]
+    await anna.press(anna.last.buttons["Это вопрос"], original=anna.original(number, text=text))
+    assert [question.text for question in anna.conversation.questions] == [text]
+    assert anna.stores.tables.documents == {}
+    assert len(anna.session.named("deleteMessage")) == 1  # what was asked back
+    assert anna.turn.passed.is_set()  # the next message need not wait for the answer
+
+
+async def test_a_question_whose_original_is_gone_is_not_answered() -> None:
+    anna = await in_chat_mode()
+    number = await anna.say("https://example.org/a какой штраф?")
+    for original in (None, anna.original(number)):
+        await anna.press("answer", original=original)
+    assert len(anna.session.named("answerCallbackQuery")) == 2
+    assert anna.popup.params["text"].startswith("Исходное сообщение")
+    assert anna.conversation.questions == []
+
+
+async def test_a_contact_is_not_lost() -> None:
+    anna = await in_chat_mode()
+    contact = {"phone_number": "+79990000000", "first_name": "Иван"}
+    number = await anna.send(contact=contact)
+    assert list(anna.last.buttons) == TO_READ
+    await anna.press("keep", original=anna.original(number, contact=contact))
+    (document,) = anna.stores.tables.documents.values()
+    assert document.source.text == "Иван\n+79990000000"
+
+
+async def test_a_bare_link_is_no_question() -> None:
+    anna = await in_chat_mode()
+    await anna.say("https://example.org/a")
+    assert list(anna.last.buttons) == TO_READ
 
 
 async def test_a_question_with_a_link_in_it_is_a_question() -> None:

@@ -1,4 +1,6 @@
-"""Buttons of what was kept: a whole section, reading anew."""
+"""Buttons of what was kept: a whole section, reading anew, staying."""
+
+from datetime import timedelta
 
 from domain.documents import DocumentStatus, SourceType
 from domain.people import Mode
@@ -37,3 +39,61 @@ async def test_a_page_that_could_not_be_read_is_tried_anew() -> None:
     assert anna.popup.params["text"] == "Читаю заново."
     (again,) = anna.stores.tables.documents.values()
     assert (again.id, again.identifier, again.status) == (document.id, PAGE, DocumentStatus.QUEUED)
+
+
+async def test_a_choice_is_heard_once_and_a_second_press_says_so() -> None:
+    anna, document = await with_a_link()
+    document.status = DocumentStatus.CHOOSING
+    said = []
+    for _ in range(2):
+        await anna.press(f"ver:{document.id}:skip")
+        said.append(anna.popup.params["text"])
+    assert said == ["Хорошо, сделаю так.", "Это уже решено."]
+    assert document.status is DocumentStatus.CANCELLED
+
+
+async def with_a_link_for_a_day() -> tuple[Person, DocumentRow]:
+    anna, document = await with_a_link()
+    document.leaves_at = document.created_at + timedelta(days=1)
+    document.status = DocumentStatus.READY
+    return anna, document
+
+
+async def test_what_leaves_can_be_kept_under_its_receipt() -> None:
+    anna, document = await with_a_link_for_a_day()
+    shown = len(anna.session.said)
+    await anna.press(f"stay:{document.id}:")
+    assert (document.leaves_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
+    assert len(anna.session.said) == shown, "the live message changes through the notice loop"
+
+
+async def test_its_card_changes_at_once() -> None:
+    anna, document = await with_a_link_for_a_day()
+    await anna.press(f"doc:{document.id}:0")
+    assert "Останется до" in anna.last.text
+    await anna.press(anna.last.buttons["Оставить в базе"])
+    assert document.leaves_at is None
+    assert "Останется" not in anna.last.text
+    assert "Оставить в базе" not in anna.last.buttons
+
+
+async def test_all_of_a_batch_can_be_kept() -> None:
+    anna, document = await with_a_link_for_a_day()
+    await anna.press(f"stayall:{document.batch.id}")
+    assert (document.leaves_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
+
+
+async def test_what_has_left_already_cannot_be_kept() -> None:
+    anna, document = await with_a_link_for_a_day()
+    anna.stores.tables.remove(document)
+    await anna.press(f"stay:{document.id}:")
+    assert anna.popup.params["text"] == "Этого документа в базе нет."
+    await anna.press(f"stayall:{document.batch.id}")
+    assert anna.popup.params["text"] == "Этих документов в базе уже нет."
+
+
+async def test_the_section_of_a_page_that_leaves_leaves_too() -> None:
+    anna, document = await with_a_link_for_a_day()
+    await anna.press(f"sect:{document.id}")
+    (site,) = [row for row in anna.stores.tables.documents.values() if row.source.type is SourceType.SITE]
+    assert site.leaves_at is not None

@@ -44,9 +44,10 @@ async def test_the_list_shows_eight_to_a_page_and_the_way_on() -> None:
     assert list(anna.last.buttons)[-1] == "›"
 
 
-async def test_the_next_page_takes_the_place_of_the_first() -> None:
+@pytest.mark.parametrize("label", ["🗂 Документы", "Документы", "🗂 Documents", "Documents"])
+async def test_the_next_page_takes_the_place_of_the_first(label: str) -> None:
     anna = await with_documents(9)
-    await anna.say("🗂 Документы")
+    await anna.say(label)
     await anna.press(anna.last.buttons["›"])
     assert anna.last.name == "editMessageText"
     assert anna.last.text.splitlines()[2].startswith("9. 📄 Документ 1.pdf")
@@ -108,7 +109,9 @@ async def test_documents_are_found_by_a_part_of_their_name() -> None:
 async def test_a_search_that_finds_nothing_says_so() -> None:
     anna = await with_documents(1)
     await anna.say("/docs устав")
-    assert anna.last.text == "Документов с «устав» в названии нет."
+    assert anna.last.text == "Документов с «устав» в названии нет. Поищите по другому слову."
+    await anna.press(anna.last.buttons["‹ К списку"])
+    assert anna.last.text.startswith("🗂 Документы: 1")
 
 
 async def test_pages_of_a_search_stay_within_it() -> None:
@@ -278,3 +281,15 @@ async def test_the_question_before_cleaning_agrees_with_its_number(count: int, q
     await anna.say("/clean")
     await anna.press(anna.last.buttons["Базу"])
     assert question in anna.last.text
+
+
+@pytest.mark.parametrize(
+    ("searched", "said"), [(True, "В базе об этом ничего не нашлось."), (False, "Ответить не получилось, и в базе я")]
+)
+async def test_where_nothing_was_searched_nothing_is_said_of_the_base(searched: bool, said: str) -> None:
+    anna = await with_documents(1)
+    make_ready(first(anna))
+    await anna.choose(Mode.CHAT)
+    anna.conversation.events = [Answered(answer=plain_answer("", kind=AnswerKind.NOTHING, searched=searched))]
+    await anna.say("Спасибо!")
+    assert anna.last.text.startswith(said)

@@ -2,9 +2,12 @@
 
 import pytest
 
+from domain.documents import DocumentStatus
 from domain.ids import UserId
 from domain.people import Mode
+from rag.records import Exchange
 from tests.fakes.bot import GROUP, PERSON, Person
+from tests.fakes.telegram import BOT_NAME
 
 
 async def mode_of(person: Person) -> Mode | None:
@@ -42,7 +45,7 @@ async def test_the_keyboard_shows_the_current_mode() -> None:
     assert anna.popup.params["text"] == "Режим «База»"
 
 
-@pytest.mark.parametrize("label", ["💬 Чат", "💬 Чат ✓", "💬 Chat", "💬 Chat ✓"])
+@pytest.mark.parametrize("label", ["💬 Чат", "💬 Чат ✓", "💬 Chat", "💬 Chat ✓", "Чат", "Chat"])
 async def test_the_keyboard_switches_in_every_wording(label: str) -> None:
     anna = Person()
     await anna.choose(Mode.DOCUMENTS)
@@ -61,6 +64,24 @@ async def test_without_a_model_general_knowledge_is_not_promised() -> None:
     anna = Person(changes={"answers_generally": False})
     await anna.say("/chat")
     assert "из общих знаний" not in anna.last.text
+
+
+async def test_chat_while_the_first_document_is_being_read_does_not_call_the_base_empty() -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.send_file("договор.pdf")
+    await anna.say("/chat")
+    assert anna.last.text.startswith("Режим «Чат». Ещё читаю то, что вы прислали.")
+
+
+async def test_a_base_whose_only_document_failed_is_not_said_to_be_read() -> None:
+    anna = Person()
+    await anna.choose(Mode.DOCUMENTS)
+    await anna.send_file("договор.pdf")
+    (document,) = anna.stores.tables.documents.values()
+    document.status = DocumentStatus.FAILED
+    await anna.say("/chat")
+    assert anna.last.text.startswith("В базе пока пусто.")
 
 
 async def test_a_deep_link_chooses_the_mode() -> None:
@@ -94,6 +115,25 @@ async def test_a_new_dialogue_begins() -> None:
     assert before.session_id != after.session_id
 
 
+async def test_before_the_first_question_no_earlier_dialogue_is_promised() -> None:
+    anna = Person()
+    await anna.say("/new")
+    assert "/dialogs" not in anna.last.text
+    state = anna.stores.tables.states[UserId(PERSON)]
+    exchange = Exchange(question="Какой срок?", answer="14 дней.")
+    await anna.stores.dialogue.append(
+        state.user_id,
+        state.session_id,
+        base=state.base_id,
+        exchange=exchange,
+        question_terms=[],
+        answer_terms=[],
+        keep=30,
+    )
+    await anna.say("/new")
+    assert "/dialogs" in anna.last.text
+
+
 async def test_an_unknown_command_points_to_help() -> None:
     anna = Person()
     await anna.choose(Mode.DOCUMENTS)
@@ -125,3 +165,13 @@ async def test_a_press_that_is_handled_late_still_switches_the_mode() -> None:
     await anna.press("documents")
     assert await mode_of(anna) is Mode.DOCUMENTS
     assert anna.last.text.startswith("Режим «База».")
+
+
+@pytest.mark.parametrize("mode", [None, *Mode])
+async def test_called_in_a_group_without_a_word_the_bot_says_who_it_is(mode: Mode | None) -> None:
+    anna = Person(chat=GROUP)
+    if mode:
+        await anna.choose(mode)
+    number = await anna.say(f"@{BOT_NAME}")
+    assert anna.last.text.startswith("Здравствуйте! Я База")
+    assert anna.last.reply_to == number

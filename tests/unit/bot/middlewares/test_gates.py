@@ -6,6 +6,7 @@ import pytest
 from aiogram.types import Message, MessageEntity, User
 
 from bot.middlewares.addressed import is_addressed, without_mention
+from domain.errors import DatabaseAway
 from domain.people import Mode
 from tests.fakes.bot import GROUP, PERSON, Person
 from tests.fakes.telegram import ME
@@ -49,6 +50,42 @@ async def test_allowed_people_and_admins_get_in() -> None:
     anna = Person(changes=gates)
     await anna.say("/help")
     assert anna.last.text
+
+
+async def in_english(chat: int, **changes: Any) -> Person:
+    anna = Person(chat=chat, changes=changes)
+    await anna.say("/language@baza_bot")
+    await anna.press("lang:en")
+    return anna
+
+
+@pytest.mark.parametrize("chat", [PERSON, GROUP])
+async def test_the_warning_is_in_the_language_that_was_chosen(chat: int) -> None:
+    anna = await in_english(chat, messages_per_minute=2)
+    await anna.say("/help@baza_bot")
+    assert anna.last.text.startswith("Too many")
+    await anna.press("chat")
+    assert anna.popup.params["text"].startswith("Too often")
+
+
+async def test_in_a_group_a_stranger_is_refused_in_its_language() -> None:
+    anna = await in_english(GROUP, allowed_users=frozenset({PERSON}))
+    message = {"text": "/help@baza_bot", "from": {"id": 8, "is_bot": False, "first_name": "Ева", "language_code": "ru"}}
+    await anna.send(**message)
+    assert anna.last.text.endswith("your number: 8")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [(DatabaseAway("gone"), "Not possible right now"), (KeyError("x"), "Something broke")],
+    ids=["away", "a mistake"],
+)
+async def test_an_apology_is_in_the_language_that_was_chosen(trouble: Exception, said: str) -> None:
+    anna = await in_english(PERSON)
+    await anna.choose(Mode.CHAT)
+    anna.conversation.error = trouble
+    await anna.say("Привет")
+    assert anna.last.text.startswith(said)
 
 
 async def test_too_many_messages_are_warned_about_once() -> None:
@@ -126,7 +163,23 @@ async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
     await anna.say("просто разговор")
     await anna.say("/start@other_bot")
     await anna.say("/ban")
+    await anna.say("/help", forward_origin={"type": "hidden_user", "date": 1, "sender_user_name": "Иван"})
+    await anna.send_file("план.pdf", caption="/help")
     assert anna.session.said == []
+    assert anna.stores.tables.documents == {}
+
+
+async def test_in_a_group_all_files_of_an_album_that_mentions_the_bot_are_kept() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("/base")
+    entities = [{"type": "mention", "offset": 0, "length": 9}]
+    await anna.send_file("чужой.pdf", media_group_id="не нам")
+    await anna.send_file("план.pdf", media_group_id="нам", caption="@baza_bot", caption_entities=entities)
+    await anna.send_file("смета.pdf", media_group_id="нам")
+    await anna.send_file("чужая смета.pdf", media_group_id="не нам")
+    await anna.send_file("просто файл.pdf")
+    kept = [document.source.identifier for document in anna.stores.tables.documents.values()]
+    assert kept == ["план.pdf", "смета.pdf"]
 
 
 @pytest.mark.parametrize(

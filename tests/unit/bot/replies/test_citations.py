@@ -54,6 +54,15 @@ def test_the_block_is_as_in_the_standard() -> None:
     ]
 
 
+def test_the_host_of_a_page_is_told_in_letters() -> None:
+    assert lines(link(source_identifier="https://xn--e1afmkfd.xn--p1ai/a"))[1:] == ["🔗 Правила расчётов, пример.рф"]
+
+
+def test_the_address_of_a_site_is_told_in_letters() -> None:
+    site = link(source_type=SourceType.SITE, source_identifier="https://xn--e1afmkfd.xn--p1ai/%D1%8F")
+    assert lines(site)[1].endswith(" Правила расчётов, пример.рф/я")
+
+
 def test_pages_of_one_document_stand_together() -> None:
     block = lines(citation(locator=Locator(page=12)), citation(), citation(locator=Locator(page=3, page_end=4)))
     assert block[1:] == ["📄 Договор аренды.pdf, стр. 3–4, 7, 12"]

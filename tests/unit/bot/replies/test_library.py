@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.replies.library import Shelf, card_html, shelf_html
+from bot.replies.library import Shelf, card_html, card_keyboard, shelf_html
 from bot.texts import load_texts
 from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, UnreadPart
 from tests.fakes.cards import card, ready
@@ -30,6 +30,8 @@ def _line(document: DocumentCard) -> str:
         ),
         (ready(pages=None, parts=2), "1. 📄 Договор аренды.pdf · 2 файла · 12 мая"),
         (card(status=DocumentStatus.PARSING), "1. 📄 Договор аренды.pdf · читаю · 12 мая"),
+        (card(status=DocumentStatus.CHOOSING), "1. 📄 Договор аренды.pdf · ждёт вашего выбора · 12 мая"),
+        (ready(leaves_at=datetime(2026, 6, 2, tzinfo=UTC)), "1. 📄 Договор аренды.pdf · 48 стр. · 12 мая · ⏱"),
     ],
 )
 def test_a_line_of_the_list_has_type_size_and_day(document: DocumentCard, line: str) -> None:
@@ -39,14 +41,14 @@ def test_a_line_of_the_list_has_type_size_and_day(document: DocumentCard, line: 
 def test_a_card_says_when_a_page_was_published_by_whom_and_where_it_stands() -> None:
     page = ready(
         source_type=SourceType.LINK,
-        source_identifier="https://site.example/a",
+        source_identifier="https://site.example/%D0%B0",
         title="Тарифы",
         author="Анна",
         published_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
     )
     lines = read_html(card_html(page, WORDS))[0].splitlines()
     assert "от 1 марта" in lines[1]
-    assert lines[2:] == ["Автор: Анна", "https://site.example/a"]
+    assert lines[2:] == ["Автор: Анна", "https://site.example/а"]
 
 
 def test_a_card_says_what_could_not_be_read_and_why() -> None:
@@ -57,3 +59,9 @@ def test_a_card_says_what_could_not_be_read_and_why() -> None:
 def test_a_card_of_what_is_still_being_read_says_so() -> None:
     lines = read_html(card_html(card(status=DocumentStatus.EMBEDDING), WORDS))[0].splitlines()
     assert lines[1].startswith("читаю · ")
+
+
+def test_a_card_of_what_waits_for_a_choice_offers_it() -> None:
+    keyboard = card_keyboard(card(status=DocumentStatus.CHOOSING), WORDS, page=0)
+    assert keyboard
+    assert [button.text for button in keyboard.inline_keyboard[0]] == ["Заменить", "Оставить оба", "Пропустить"]

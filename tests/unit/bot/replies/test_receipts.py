@@ -1,12 +1,17 @@
 """Live messages and receipts, word for word as in UX.md."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from bot.replies.receipts import live_message
 from bot.replies.rich import utf16_length
+from bot.texts import LANGUAGES
 from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, UnreadPart
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode
+from ingestion.language import FREQUENT_WORDS, SCRIPT_RANGES
 from tests.fakes.bot import texts
 from tests.fakes.cards import card, ready
 from tests.fakes.telegram_html import read_html
@@ -208,11 +213,18 @@ def test_parts_that_could_not_be_read_are_named() -> None:
 def test_why_a_part_could_not_be_read_is_said() -> None:
     parts = (
         UnreadPart(name="a<b.pdf", code=FailureCode.FILE_ENCRYPTED),
-        UnreadPart(name="https://e.org/x", code=FailureCode.PAGE_STATUS),
+        UnreadPart(name="https://e.org/%D1%8F", code=FailureCode.PAGE_STATUS),
         UnreadPart(name="c", code="from-the-future"),
     )
-    line = "⚠️ Не прочитаны: a<b.pdf (под паролем), https://e.org/x (сайт ответил ошибкой), c"
+    line = "⚠️ Не прочитаны: a<b.pdf (под паролем), https://e.org/я (сайт ответил ошибкой), c"
     assert shown(ready(parts=9, unread=parts)).endswith(line)
+
+
+def test_a_photo_of_which_only_the_caption_was_read_has_its_own_name() -> None:
+    name = "photo-1795351717877"
+    part = UnreadPart(name=name, code=FailureCode.FILE_WITHOUT_WORDS)
+    photo = ready(title="Фото от 12 мая", source_identifier=name, pages=None, unread=(part,))
+    assert shown(photo).endswith("⚠️ Не прочитано: Фото от 12 мая (слов не разобрать)")
 
 
 def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:
@@ -234,3 +246,57 @@ def test_a_page_offers_its_section_and_a_file_does_not() -> None:
     page = ready(source_type=SourceType.LINK, pages=None, source_identifier="https://example.org/a", title="А")
     assert buttons(page) == ["Спросить о нём", "Добавить весь раздел"]
     assert buttons(ready()) == ["Спросить о нём"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_that_is_recognised_has_a_name(language: str) -> None:
+    words = texts().for_language(language)
+    codes = {
+        code for family in FREQUENT_WORDS.values() for code in family
+    } | SCRIPT_RANGES.keys() - FREQUENT_WORDS.keys()
+    assert not [name for code in codes if (name := words.plain("receipt-language", code=code)).endswith(f" {code}")]
+
+
+TOMORROW = datetime(2026, 5, 31, 14, 5).astimezone()  # the day after `tests.fakes.bot.TODAY`, by this machine's clock
+READ_NOW = ready(leaves_at=TOMORROW)
+
+
+def test_what_leaves_again_says_when_and_can_be_kept() -> None:
+    first, _, last = shown(READ_NOW).splitlines()
+    assert first == "✅ Договор аренды.pdf: прочитал, спрашивайте"
+    assert last == "Останется до завтра, 14:05."
+    assert buttons(READ_NOW) == ["Спросить о нём", "Оставить в базе"]
+
+
+@pytest.mark.parametrize(
+    ("language", "days", "until"),
+    [
+        ("ru", -1, "до 14:05"),
+        ("ru", 0, "до завтра, 14:05"),
+        ("ru", 1, "до 1 июня, 14:05"),
+        ("en", -1, "until 14:05"),
+        ("en", 0, "until tomorrow, 14:05"),
+        ("en", 1, "until June 1, 14:05"),
+    ],
+)
+def test_a_moment_is_told_as_people_say_it(language: str, days: int, until: str) -> None:
+    assert texts().for_language(language).until(TOMORROW + timedelta(days=days)) == until
+
+
+def test_several_that_leave_again_say_so_in_their_lines_and_are_kept_together() -> None:
+    several = (READ_NOW, replace(READ_NOW, id=DocumentId("d2"), source_identifier="Акт.pdf"))
+    assert shown(*several).splitlines()[0] == "✅ Договор аренды.pdf · 48 страниц · до завтра, 14:05"
+    assert buttons(*several) == ["Оставить в базе"]
+    assert buttons(*(replace(each, leaves_at=None) for each in several)) == []
+
+
+@pytest.mark.parametrize(
+    ("until", "line"),
+    [
+        (None, "Договор аренды.pdf теперь в базе: раньше оставался на день."),
+        (TOMORROW.astimezone(UTC).isoformat(), "Договор аренды.pdf: уже прочитал, останется до завтра, 14:05."),
+    ],
+)
+def test_the_same_file_again_says_how_long_the_first_one_stays(until: str | None, line: str) -> None:
+    twin = {"document_id": "d1", "stays_until": until}
+    assert shown(card(status=DocumentStatus.DUPLICATE, error_params=twin)) == line

@@ -124,6 +124,12 @@ def test_a_step_that_failed_is_named_when_the_work_was_stopped_too() -> None:
     assert ["Остановлено" in line or "Не получилось" in line for line in work_done(answer, RU)] == [True, True]
 
 
+def test_a_step_that_the_person_stopped_is_none_that_failed() -> None:
+    answer = plain_answer("x", spent="stopped", steps=(shown("analyze", StepState.STOPPED),))
+    (line,) = work_done(answer, RU)
+    assert line.startswith("Остановлено по вашей просьбе")
+
+
 def test_a_step_that_failed_is_named_in_the_answer() -> None:
     answer = plain_answer("14 дней.", kind=AnswerKind.FROM_BASE, steps=(shown("analyze", StepState.FAILED),))
     assert "Не получилось: Обдумываю найденное. Ответ без этого неполный." in finished_answer(answer, RU).text

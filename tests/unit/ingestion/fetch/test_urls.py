@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.urls import normalise_url, readable_address
+from ingestion.fetch.urls import normalise_url, readable_address, site_of
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,16 @@ def test_a_telegram_post_is_read_where_its_words_are(written: str) -> None:
 @pytest.mark.parametrize("written", ["https://t.me/gorod", "https://t.me/s/gorod", "https://e.org/t.me/gorod/77"])
 def test_other_addresses_are_read_where_they_are(written: str) -> None:
     assert readable_address(written) == written
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://www.example.org/a", "example.org"),
+        ("https://www.xn--j1ail.xn--p1ai/", "кто.рф"),
+        ("https://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"),
+    ],
+    ids=["plain", "letters", "letters that look like others"],
+)
+def test_a_site_is_called_by_its_host(url: str, site: str) -> None:
+    assert site_of(url) == site

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.parsers.pdf_lines import PageLine, drop_running_lines, plain_lines
+from ingestion.parsers.pdf_lines import PageLine, RunningLines, count_edges, plain_lines
 from ingestion.parsers.pdf_text import build_paragraphs
 
 FULL = "Эта строка доходит до самого правого края страницы,"
@@ -14,7 +14,9 @@ def _texts(*pages: list[str]) -> list[str]:
 
 
 def _without_running(pages: list[list[str]]) -> list[list[str]]:
-    return [[line.text for line in lines] for lines in drop_running_lines([plain_lines(lines) for lines in pages])]
+    lines = [plain_lines(page) for page in pages]
+    left = RunningLines().drop(lines, count_edges(lines, first=0), first=0, of_pages=len(lines))
+    return [[line.text for line in page] for page in left]
 
 
 def _placed(*lines: tuple[str, float], size: float = 10, bold: bool = False) -> list[PageLine]:

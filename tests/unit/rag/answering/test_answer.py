@@ -76,6 +76,18 @@ async def test_what_is_called_a_conversation_is_held_against_the_materials_too()
     assert drafts[-1].text == "Документов 23."
 
 
+@pytest.mark.parametrize(("again", "answer"), [("[-] Здравствуйте!", "Здравствуйте!"), ("", "")])
+@pytest.mark.parametrize("reply", ["", "[-]"])
+async def test_an_empty_answer_that_nothing_can_stand_for_is_asked_for_once_more(
+    reply: str, again: str, answer: str
+) -> None:
+    model = ScriptedModel(reply, again=again)
+    asked = Assignment(question="Привет!", searched=False)
+    last = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)][-1]
+    assert (last.text, last.done, len(model.asked)) == (answer, True, 2)
+    assert all(message.content for message in model.asked[1])
+
+
 async def test_a_long_answer_is_not_looked_at_piece_by_piece() -> None:
     drafts = await drafts_of(ScriptedModel(LONG))
     assert 20 < len(drafts) < len(LONG) / 5 / 2

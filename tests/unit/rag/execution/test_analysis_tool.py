@@ -10,7 +10,7 @@ from rag.errors import ModelError
 from rag.execution.analysis_tool import Analyze, AnalyzeArguments
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run, RunLimits, Spent
-from rag.execution.tools import StepFailed, ToolContext
+from rag.execution.tools import StepFailed, StepStopped, ToolContext
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel, away, make_passage, rank
 
@@ -90,6 +90,14 @@ async def test_a_limit_that_forbids_it_is_told() -> None:
     with pytest.raises(StepFailed, match="limits of the turn forbid it: tokens"):
         await analyse(model, with_materials(run))
     assert (model.asked, run.refused) == ([], Spent.TOKENS)
+
+
+async def test_stopped_by_the_person_it_asks_no_model_and_says_so() -> None:
+    model, run = ScriptedModel(reply()), Run()
+    run.stop.set()
+    with pytest.raises(StepStopped):
+        await analyse(model, with_materials(run))
+    assert not model.asked
 
 
 async def test_a_model_that_is_away_fails_the_step() -> None:

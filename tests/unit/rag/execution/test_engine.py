@@ -15,7 +15,7 @@ from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, RunLimits, Spent
 from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
-from rag.execution.tools import StepFailed, ToolContext
+from rag.execution.tools import StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
 from rag.records import StepShown, StepState
@@ -104,6 +104,15 @@ async def test_stopped_by_the_person_it_hands_over_what_is_known() -> None:
     assert done.spent is Spent.STOPPED
     assert [fact.text for each in done.ended for fact in each.payload.facts] == ["a", "прочитано наполовину"]
     assert states(done)["c"] is StepState.SKIPPED
+
+
+async def test_a_step_that_the_person_stopped_has_not_failed() -> None:
+    turn = context()
+    asyncio.get_running_loop().call_later(0.02, turn.run.stop.set)
+    failing = {"failed": StepFailed("the model failed: ModelAway"), "refused": StepStopped("the person had enough")}
+    tools = ScriptedTools(failing, slow=frozenset({"slow"}))
+    done = await run(tools, step("failed"), step("refused"), step("slow"), turn=turn)
+    assert states(done) == {"failed": StepState.FAILED, "refused": StepState.STOPPED, "slow": StepState.STOPPED}
 
 
 async def test_time_ends_it() -> None:

@@ -35,9 +35,8 @@ class Graph:
         return list(self._facts)[:limit]
 
 
-def test_its_intents_are_the_structural_ones() -> None:
-    structural = {name for name, intent in load_intents().items() if intent.structural}
-    assert {intent.value for intent in GraphIntent} == structural
+def test_its_intents_are_some_of_the_catalogue() -> None:
+    assert {intent.value for intent in GraphIntent} < set(load_intents())
 
 
 async def test_statements_carry_the_entitys_name_and_the_passage() -> None:

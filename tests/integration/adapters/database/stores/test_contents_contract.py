@@ -154,7 +154,7 @@ async def test_publication_drops_what_a_longer_attempt_left(stores: Stores) -> N
     base = await open_base(stores)
     held = await claim_new(stores, base)
     await stores.work.add_chunks(held, chunks=[indexed(number, f"слово {number}") for number in range(5)])
-    assert await stores.work.publish(held, chunks=2) == PublishedDocument(duplicate_of=None, chunks=2)
+    assert await stores.work.publish(held, chunks=2) == PublishedDocument()
     assert sorted(await find(stores, base, "слово")) == ["слово 0", "слово 1"]
 
 
@@ -172,7 +172,7 @@ async def test_a_ready_card_has_its_figures(stores: Stores) -> None:
     document = await publish(stores, base, "один", "два")
     card = await stores.library.card(base, document)
     assert card is not None
-    assert (card.status, card.chunks, card.attempts, card.error_code) == (DocumentStatus.READY, 2, 1, None)
+    assert (card.status, card.chunks, card.error_code) == (DocumentStatus.READY, 2, None)
     assert (card.progress_done, card.progress_total) == (2, 2)
     assert card.seconds is not None
     assert 0 <= card.seconds < 60
@@ -183,7 +183,7 @@ async def test_the_same_content_again_is_a_duplicate(stores: Stores) -> None:
     first = await publish(stores, base, "слова", name="первая")
     held = await claim_new(stores, base, "вторая")
     found = await stores.work.record_content(held, content_hash=hash_of("слова"))
-    assert found == PublishedDocument(duplicate_of=first, chunks=1)
+    assert found == PublishedDocument(duplicate_of=first)
     card = await stores.library.card(base, held.id)
     assert card is not None
     assert (card.status, card.error_code, card.chunks) == (DocumentStatus.DUPLICATE, "duplicate", 0)

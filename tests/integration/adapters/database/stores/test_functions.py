@@ -27,7 +27,7 @@ from tests.integration.adapters.database.stores.material import (
 )
 
 LINES_MAX = 60
-AS_DEFINER = ("ensure_vector_index", "schema_version")  # each says why
+AS_DEFINER = ("ensure_shelves", "schema_version")  # each says why
 OURS = """
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace

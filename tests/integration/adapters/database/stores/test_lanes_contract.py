@@ -116,7 +116,7 @@ async def test_a_document_that_is_given_back_has_lost_no_attempt(stores: Stores)
     await stores.work.add_chunks(held, chunks=[indexed(0, "слова")])
     await stores.work.give_back(held)
     card = await card_of(stores, base, held.id)
-    assert (card.status, card.attempts, card.waits_for_service) == (DocumentStatus.QUEUED, 0, False)
+    assert (card.status, card.waits_for_service) == (DocumentStatus.QUEUED, False)
     assert (await claim(stores, held.id)).attempt == 1
 
 

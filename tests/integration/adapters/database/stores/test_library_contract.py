@@ -11,10 +11,10 @@ from ingestion.records import Document, Failure
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     SENDER,
-    TURN,
     Stores,
     batch_of,
     card_of,
+    claim,
     claim_new,
     claim_source,
     enqueue,
@@ -27,6 +27,8 @@ from tests.integration.adapters.database.stores.material import (
     parsed,
     publish,
 )
+
+SizeAndType = tuple[int | None, str | None]
 
 
 async def names(stores: Stores, part: str | None = None, *, limit: int = 100, offset: int = 0) -> list[str]:
@@ -100,13 +102,13 @@ async def test_a_card_tells_what_was_read_in_the_document(stores: Stores) -> Non
         published_at=datetime(2026, 3, 1, tzinfo=UTC),
     )
     held = await claim_source(stores, base, replace(file("лекция.zip"), url="https://t.me/news/7"))
-    await stores.work.record_content(held, content_hash="00", size_bytes=7, media_type="application/zip")
+    await stores.work.record_content(held, content_hash="00")
     await stores.work.store_blocks(held, parsed=recording, chunks=1)
     card = await card_of(stores, base, held.id)
     assert (card.medium, card.duration_s, card.parts) == (Medium.AUDIO, 61.5, 2)
     assert (card.unread, card.author) == (recording.unread, "Анна")
     assert (card.published_at, card.url) == (recording.published_at, "https://t.me/news/7")
-    assert (card.size_bytes, card.media_type, card.status) == (7, "application/zip", DocumentStatus.EMBEDDING)
+    assert card.status is DocumentStatus.EMBEDDING
 
 
 async def test_a_card_says_who_sent_it(stores: Stores) -> None:
@@ -115,12 +117,23 @@ async def test_a_card_says_who_sent_it(stores: Stores) -> None:
     assert (card.sent_by, card.sender) == (ANNA, SENDER)
 
 
-async def test_what_the_sender_said_of_a_type_stays(stores: Stores) -> None:
+@pytest.mark.parametrize(
+    ("said", "found", "kept"),
+    [
+        ((None, None), (7, "application/zip"), (7, "application/zip")),
+        ((5, "application/pdf"), (None, "application/zip"), (5, "application/pdf")),
+        ((5, None), (7, None), (7, None)),
+    ],
+)
+async def test_the_size_is_as_found_and_the_type_as_the_sender_said(
+    stores: Stores, said: SizeAndType, found: SizeAndType, kept: SizeAndType
+) -> None:
     base = await open_base(stores)
-    held = await claim_source(stores, base, replace(file("a.bin"), media_type="application/pdf", size_bytes=5))
-    await stores.work.record_content(held, content_hash="00", media_type="application/zip")
-    card = await card_of(stores, base, held.id)
-    assert (card.size_bytes, card.media_type) == (5, "application/pdf")
+    held = await claim_source(stores, base, replace(file("a.bin"), size_bytes=said[0], media_type=said[1]))
+    await stores.work.record_content(held, content_hash="00", size_bytes=found[0], media_type=found[1])
+    await stores.work.give_back(held)
+    source = (await claim(stores, held.id)).source
+    assert (source.size_bytes, source.media_type) == kept
 
 
 async def test_duplicates_and_cancelled_documents_are_not_listed(stores: Stores) -> None:
@@ -199,15 +212,3 @@ async def test_a_clean_base_fills_again(stores: Stores) -> None:
     await stores.library.clean_base(base)
     await publish(stores, base, "слова")
     assert list(await find(stores, base, "слова")) == ["слова"]
-
-
-async def test_a_thumb_may_be_changed(stores: Stores) -> None:
-    base = await open_base(stores)
-    for rating in (1, -1):
-        await stores.library.save_feedback(ANNA, base, ChatId(ANNA), MessageId(9), rating=rating)
-
-
-async def test_a_turn_is_recorded_with_and_without_a_model(stores: Stores) -> None:
-    base = await open_base(stores)
-    for model in ("gpt", None):
-        await stores.library.save_turn(ANNA, base, replace(TURN, model=model))

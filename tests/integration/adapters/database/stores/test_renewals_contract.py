@@ -100,11 +100,11 @@ async def test_a_file_that_was_sent_to_replace_another_stays_when_that_is_delete
 
 async def test_the_same_new_content_is_asked_about_once(stores: Stores) -> None:
     base = await open_base(stores)
-    old, new = await ask(stores, base)
+    _, new = await ask(stores, base)
     twice, end = await read_source(stores, base, PLAN, "новый план")
     card = await card_of(stores, base, twice)
     assert (card.status, card.error_params["asked"]) == (DocumentStatus.DUPLICATE, True)
-    assert (end.duplicate_of, card.error_params["document_id"]) == (new, old)
+    assert (end.duplicate_of, card.error_params["document_id"]) == (new, new)  # «Показать» opens what waits
     other, _ = await read_source(stores, base, PLAN, "ещё новее")
     assert (await card_of(stores, base, other)).status is DocumentStatus.CHOOSING
 
@@ -117,6 +117,16 @@ async def test_what_is_written_under_an_album_is_of_all_its_files(stores: Stores
         photo = file(name, caption=caption)
         await stores.intake.enqueue(batch_of(base, photo, message=number, album="дача"))
     assert [(await claim(stores)).source.text for _ in names] == ["Дача летом", "Дача летом", "Крыша"]
+
+
+async def test_what_is_written_under_an_album_outlives_the_file_that_brought_it(stores: Stores) -> None:
+    base = await open_base(stores)
+    for number, (name, caption) in enumerate((("битый.pdf", "Дача"), ("план.pdf", None)), start=1):
+        await stores.intake.enqueue(batch_of(base, file(name, caption=caption), message=number, album="дача"))
+    broken = await claim(stores)
+    await stores.work.fail(broken, failure=Failure(code="file-damaged"))
+    assert (await card_of(stores, base, broken.id)).status is DocumentStatus.FAILED
+    assert (await claim(stores)).source.text == "Дача"
 
 
 async def test_a_caption_of_one_message_is_not_of_another_file(stores: Stores) -> None:

@@ -135,6 +135,7 @@ async def test_each_term_says_what_it_is_worth(stores: Stores) -> None:
     (rare,) = (await find(stores, base, "кот нет пёс", limit=1)).values()
     frequent, absent, rarest = rare.rarities
     assert rarest > frequent > absent == 0
+    assert {each.rarities for each in (await find(stores, base, "кот нет пёс")).values()} == {rare.rarities}
 
 
 async def test_a_word_that_the_base_does_not_hold_is_found_in_another_spelling(stores: Stores) -> None:

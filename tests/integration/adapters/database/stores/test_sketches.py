@@ -42,7 +42,7 @@ def test_the_nearest_passages_are_among_the_nearest_sketches(connection: psycopg
     base = leaning_base()
     with connection:
         store_base(connection, base)
-        connection.execute("select ensure_vector_index()")
+        connection.execute("select ensure_shelves()")
         first = connection.execute("select min(id) from documents_chunks where base_id = %s", [base.id]).fetchone()
         assert first is not None
         held = [

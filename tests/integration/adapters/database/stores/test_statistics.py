@@ -120,6 +120,14 @@ async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
     assert kept == (9, 4, 3, 3, 2, 1, 0.25, 0.75)
 
 
+async def test_a_turn_is_kept_with_and_without_a_model(stores: DatabaseStores, connection: psycopg.Connection) -> None:
+    base = await open_base(stores)
+    for model in ("gpt", None):
+        await stores.library.save_turn(ANNA, base, replace(TURN, model=model))
+    kept = connection.execute("select kind, model from turn_metrics order by id").fetchall()
+    assert kept == [("from_base", "gpt"), ("from_base", None)]
+
+
 async def test_a_turn_keeps_what_each_step_took(stores: DatabaseStores, connection: psycopg.Connection) -> None:
     await stores.library.save_turn(ANNA, await open_base(stores), TURN)
     kept = connection.execute("select each_step from turn_metrics").fetchone()

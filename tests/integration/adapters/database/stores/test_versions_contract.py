@@ -35,7 +35,7 @@ async def ask(stores: Stores, base: BaseId, *texts: str) -> tuple[DocumentId, Do
     """A ready plan with the words «старый план», and a new one that waits for the person's choice."""
     old, _ = await read_source(stores, base, PLAN, "старый план")
     new, end = await read_source(stores, base, PLAN, *(texts or ("новый план",)))
-    assert end == PublishedDocument(duplicate_of=None, namesake=old, chunks=1)
+    assert end == PublishedDocument(namesake=old)
     return old, new
 
 
@@ -78,7 +78,7 @@ async def test_another_name_or_kind_is_not_asked_about(stores: Stores, source: S
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "старый план")
     _, end = await read_source(stores, base, source, "новый план")
-    assert end == PublishedDocument(duplicate_of=None, chunks=1)
+    assert end == PublishedDocument()
 
 
 async def test_what_has_a_title_for_want_of_a_name_is_not_asked_about(stores: Stores) -> None:
@@ -193,7 +193,7 @@ async def test_of_two_namesakes_read_at_once_the_second_is_asked_about(stores: S
         await stores.work.store_blocks(held, parsed=parsed(words), chunks=1)
     await stores.work.publish(first, chunks=1, last=[indexed(0, "один")])
     end = await stores.work.publish(second, chunks=1, last=[indexed(0, "два")])
-    assert end == PublishedDocument(duplicate_of=None, namesake=first.id, chunks=1)
+    assert end == PublishedDocument(namesake=first.id)
     assert list(await find(stores, base, "один два")) == ["один"]
     assert await choose(stores, base, second.id, Choice.REPLACE, "два") is DocumentStatus.READY
     assert list(await find(stores, base, "один два")) == ["два"]
@@ -204,7 +204,7 @@ async def test_a_file_of_this_machine_takes_its_earlier_place_unasked(stores: St
     path = Source(type=SourceType.PATH, identifier="/home/anna/План.docx")
     await read_source(stores, base, path, "старый план")
     new, end = await read_source(stores, base, path, "новый план")
-    assert end == PublishedDocument(duplicate_of=None, chunks=1)
+    assert end == PublishedDocument()
     assert list(await find(stores, base, "план")) == ["новый план"]
     assert (await card_of(stores, base, new)).version == 2
 

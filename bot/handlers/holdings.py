@@ -1,0 +1,26 @@
+"""Whether a base has anything to answer from yet.
+
+In: a base. Out: what it lacks. What is said of that is in the locales; `modes` and `answering` choose the sentence.
+"""
+
+from enum import StrEnum
+
+from bot.services import Services
+from domain.ids import BaseId
+
+NEWEST = 8  # documents that are looked at for one that is being read
+
+
+class Lack(StrEnum):
+    """Why nothing at all can be found."""
+
+    EMPTY = "empty"
+    READING = "reading"  # the first documents have come, and none of them can be searched yet
+
+
+async def lack_of(services: Services, base: BaseId) -> Lack | None:
+    """None when the base has something to find. Raises DatabaseAway."""
+    if await services.passages.holds_documents(base):
+        return None
+    newest = await services.library.documents(base, limit=NEWEST)
+    return Lack.EMPTY if all(card.status.is_final for card in newest) else Lack.READING

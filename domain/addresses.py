@@ -1,0 +1,74 @@
+"""Addresses as people read them.
+
+In: an address as it is fetched. Out: the same with Cyrillic and other letters instead of their codes, where that cannot
+make one site look like another. What comes out is for eyes only: it is never fetched.
+"""
+
+import re
+import unicodedata
+from urllib.parse import urlsplit
+
+_CODED_LETTERS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")  # UTF-8 beyond ASCII; %2F and %20 keep their meaning
+_AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")  # with the scheme before it
+_CODED_LABEL = "xn--"  # RFC 5890
+_LABEL_CHARACTERS = 63  # RFC 1035, coded
+_LIKE_LATIN = frozenset("аысԁеԍһіюјӏорԗԛѕԝхуъьҽпгѵѡ")
+"""Cyrillic letters that can be taken for Latin ones: the list of Chromium's IDN spoof checker."""
+
+
+def readable_address(address: str) -> str:
+    """`https://ru.wikipedia.org/wiki/Лес`, `https://кто.рф/`. What cannot be read as letters stays as it is."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:  # not an address after all
+        return address
+    found = _AUTHORITY.match(address)
+    authority = found[0] if found else ""
+    before, at, place = authority.rpartition("@")  # of a name before the @ no letter is changed
+    shown = place.replace(host, readable_host(host), 1) if _CODED_LABEL in host else place
+    return f"{before}{at}{shown}{_CODED_LETTERS.sub(_letters, address[len(authority) :])}"
+
+
+def readable_host(host: str) -> str:
+    """`кто.рф` for `xn--j1ail.xn--p1ai`. Labels that could be taken for others stay coded, as in browsers."""
+    labels = host.split(".")
+    letters = [_label(label) for label in labels]
+    is_at_home = not letters[-1].isascii()  # .рф, .бел: nobody expects Latin letters there
+    shown = (
+        text if is_at_home or not _is_like_latin(text) else label for label, text in zip(labels, letters, strict=True)
+    )
+    return ".".join(shown)
+
+
+def _letters(coded: re.Match[str]) -> str:
+    """Marks that turn the line round or take no room would hide what the address is."""
+    try:
+        text = bytes.fromhex(coded[0].replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return coded[0]
+    return text if text.isprintable() else coded[0]
+
+
+def _label(label: str) -> str:
+    """In letters, when they are of one script, are no Latin ones (ı and ɡ are other letters than i and g), and would be
+    coded the same way."""
+    code = label.removeprefix(_CODED_LABEL)
+    if code == label or len(label) > _LABEL_CHARACTERS:
+        return label
+    try:
+        text = code.encode("ascii").decode("punycode")
+        is_canonical = text.encode("punycode").decode("ascii") == code and text == unicodedata.normalize("NFKC", text)
+    except UnicodeError:
+        return label
+    is_plain = is_canonical and text == text.lower() and text.replace("-", "").isalnum()
+    return text if is_plain and _is_of_one_script(text) else label
+
+
+def _is_of_one_script(text: str) -> bool:
+    """And not of the Latin one."""
+    scripts = {unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha()}
+    return len(scripts) == 1 and "LATIN" not in scripts
+
+
+def _is_like_latin(text: str) -> bool:
+    return not text.isascii() and all(letter in _LIKE_LATIN for letter in text if letter.isalpha())

@@ -1,0 +1,51 @@
+"""`baza doctor`, on a real database and without services."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.cli.upkeep import examine
+from bot.settings import Settings
+
+
+def _states(printed: str) -> dict[str, str]:
+    return {finding["service"]: finding["state"] for finding in json.loads(printed)}
+
+
+async def test_what_is_there_works_and_what_is_not_set_up_is_missing(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path), "OCR": "off"})
+    assert await examine(settings, as_json=True) == 0
+    assert _states(capsys.readouterr().out) == {
+        "data": "works",
+        "pictures": "missing",
+        "speech": "missing",
+        "telegram": "missing",
+        "database": "works",
+        "embedder": "missing",
+        "reranker": "missing",
+        "model": "missing",
+    }
+
+
+async def test_a_local_model_that_is_not_there_is_a_line_of_the_table(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = {"LOCAL_EMBEDDING_MODEL": str(tmp_path / "nowhere")}
+    settings = Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path), "OCR": "off", **named})
+    assert await examine(settings, as_json=False) == 1
+    *before, last = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in before] == ["data", "pictures", "speech", "telegram"]
+    assert last.startswith("local model  fails")
+    assert "nowhere" in last
+
+
+async def test_a_database_that_is_away_is_a_line_of_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = "postgresql://nobody@127.0.0.1:1/none"
+    settings = Settings.read({"DATABASE_URL": away, "BAZA_HOME": str(tmp_path), "OCR": "off"})
+    assert await examine(settings, as_json=True) == 1
+    assert _states(capsys.readouterr().out)["database"] == "fails"

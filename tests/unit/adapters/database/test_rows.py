@@ -1,0 +1,39 @@
+"""Rows of SQL functions as records, where they are not as this version knows them."""
+
+import pytest
+
+from adapters.database import rows
+from adapters.database.transport import Row
+from domain.locator import JsonValue
+
+NOTICE: Row = {
+    "batch_id": "batch",
+    "chat_id": 7,
+    "thread_id": None,
+    "reply_to": 1,
+    "message_id": None,
+    "language": "ru",
+    "revision": 3,
+    "removed": 0,
+    "documents": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("documents", "problem"),
+    [
+        ([{}], "KeyError: 'id'"),
+        ([{"id": 5}], "TypeError: id is no text"),
+        ([{"id": "d", "base_id": "b", "batch_id": "batch", "source_type": "dream"}], "ValueError: 'dream'"),
+        ("none", "TypeError: documents is no array"),
+    ],
+)
+def test_a_notice_whose_documents_cannot_be_read_says_so(documents: JsonValue, problem: str) -> None:
+    notice = rows.notice({**NOTICE, "documents": documents})
+    assert (notice.batch_id, notice.revision, notice.documents) == ("batch", 3, ())
+    assert notice.problem is not None
+    assert notice.problem.startswith(problem)
+
+
+def test_a_notice_that_can_be_read_has_no_problem() -> None:
+    assert rows.notice(NOTICE).problem is None
