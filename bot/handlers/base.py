@@ -5,18 +5,16 @@ In: messages of people. Out: a batch in the queue before the handler returns; it
 was kept are in `kept`.
 """
 
-import contextlib
 from dataclasses import replace
 
 from aiogram import Bot, F, Router
-from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.attached import unsupported_kind
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.incoming import batch_of, original_of, sources_in
 from bot.keyboards import KEEP, ONLY_READ
-from bot.replies.sending import acknowledge, send
+from bot.replies.sending import acknowledge, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
@@ -74,8 +72,7 @@ async def _take_original(
         return
     await _take(original, bot, services, talk, stays_s=stays_s)
     await acknowledge(query)
-    with contextlib.suppress(TelegramBadRequest):  # pressed twice
-        await shown.delete()
+    await take_away(shown)
 
 
 async def _enqueue(batch: Batch, services: Services) -> None:

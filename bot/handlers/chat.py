@@ -3,12 +3,9 @@
 In: messages of people. Out: a streamed answer with its sources; for links and files a question back.
 """
 
-import contextlib
-
 import structlog
 from aiogram import Bot, F, Router
 from aiogram.enums import ChatAction
-from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.answering import Dialogues, answer_question
@@ -19,7 +16,7 @@ from bot.handlers.modes import switch_mode
 from bot.inbox import Turn
 from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_offer, rows
 from bot.replies.names import shortened
-from bot.replies.sending import acknowledge, place_at, send
+from bot.replies.sending import acknowledge, place_at, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from domain.documents import SourceType
@@ -77,8 +74,8 @@ async def answer_original(
         await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
     await acknowledge(query)
-    with contextlib.suppress(TelegramBadRequest):  # pressed twice
-        await shown.delete()
+    if not await take_away(shown):
+        return  # pressed twice: it is being answered
     if turn:
         turn.release()
     await answer_question(original.text, bot, services, talk, dialogues)

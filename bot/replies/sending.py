@@ -9,11 +9,19 @@ from dataclasses import dataclass, replace
 from aiogram import Bot
 from aiogram.enums import ParseMode
 from aiogram.exceptions import TelegramBadRequest
-from aiogram.types import CallbackQuery, InlineKeyboardMarkup, LinkPreviewOptions, ReplyKeyboardMarkup, ReplyParameters
+from aiogram.types import (
+    CallbackQuery,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    Message,
+    ReplyKeyboardMarkup,
+    ReplyParameters,
+)
 
 from domain.ids import ChatId, MessageId, ThreadId
 
 _UNCHANGED = "message is not modified"
+_GONE = "message to delete not found"
 POPUP_CHARACTERS = 200  # Telegram's limit for answerCallbackQuery
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
@@ -66,6 +74,15 @@ async def edit(
 def place_at(place: Place, message: MessageId) -> Place:
     """The same place, in reply to `message` also in a private chat."""
     return replace(place, reply_to=message)
+
+
+async def take_away(shown: Message) -> bool:
+    """Delete a message; False when it was gone already, as when its button was pressed twice."""
+    try:
+        await shown.delete()
+    except TelegramBadRequest as refused:  # or it is too old to be deleted, and stays
+        return _GONE not in refused.message
+    return True
 
 
 async def acknowledge(query: CallbackQuery, text: str | None = None, *, alert: bool = False) -> None:

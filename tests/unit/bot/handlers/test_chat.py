@@ -162,6 +162,20 @@ async def test_a_few_words_beside_a_link_can_be_answered_as_a_question() -> None
     assert anna.turn.passed.is_set()  # the next message need not wait for the answer
 
 
+async def test_a_question_is_answered_once_also_when_its_button_is_pressed_twice() -> None:
+    anna = await in_chat_mode()
+    text = "https://example.org/a какой штраф?"
+    number = await anna.say(text)
+    data, under = anna.last.buttons["Это вопрос"], anna.original(number, text=text)
+    await anna.press(data, original=under)
+    anna.session.fail("deleteMessage", description="Bad Request: message to delete not found")
+    await anna.press(data, original=under)
+    assert len(anna.conversation.questions) == 1
+    anna.session.fail("deleteMessage", description="Bad Request: message can't be deleted for everyone")
+    await anna.press(data, original=under)
+    assert len(anna.conversation.questions) == 2
+
+
 async def test_a_question_whose_original_is_gone_is_not_answered() -> None:
     anna = await in_chat_mode()
     number = await anna.say("https://example.org/a какой штраф?")
