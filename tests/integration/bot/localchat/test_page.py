@@ -66,6 +66,20 @@ async def test_an_empty_chat_says_what_the_bot_can_do_and_how_to_begin(page: Pag
     assert update.message.text == "/start"
 
 
+async def test_digits_and_spaces_are_of_a_font_for_text(page: Page) -> None:
+    """Fonts of emoji have them, too, twice as wide: where no font that is named is installed, they were taken."""
+    widths = await page.evaluate(
+        """[getComputedStyle(document.body).fontFamily, "sans-serif"].map(family => {
+            const span = document.createElement("span");
+            span.style.cssText = `position: absolute; white-space: pre; font: 20px ${family}`;
+            span.textContent = "2 400 ";
+            document.body.append(span);
+            return span.getBoundingClientRect().width;
+        })"""
+    )
+    assert widths[0] < 1.3 * widths[1]
+
+
 async def test_a_message_is_written_with_enter_and_a_line_with_shift(page: Page, bot: Bot) -> None:
     field = page.get_by_label("Сообщение")
     await field.fill("первая")
