@@ -45,7 +45,7 @@ def normalise_url(text: str) -> str | None:
         return None
 
 
-def readable_address(address: str) -> str:
+def address_to_read(address: str) -> str:
     """Where to read what stands at `address`; mostly the same."""
     for pattern, form in READABLE_FORMS:
         if pattern.match(address):

@@ -13,7 +13,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.fetch.download import Download, Downloader
 from ingestion.fetch.links import sent_on_to
 from ingestion.fetch.media import Content, file_name, media_type_of
-from ingestion.fetch.urls import readable_address, site_of
+from ingestion.fetch.urls import address_to_read, site_of
 from ingestion.parsers.page_charset import decode_page
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
@@ -52,7 +52,7 @@ class WebFetcher:
 
     async def _download(self, source: Source, target: Path) -> Download:
         """What is at the end of the way: servers send on, and so do pages."""
-        address = readable_address(source.identifier)
+        address = address_to_read(source.identifier)
         for _ in range(SENT_ON + 1):
             download = await self._downloader.download(address, target, known=source.edition)
             onward = await asyncio.to_thread(_onward, download)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fetch.urls import normalise_url, readable_address, site_of
+from ingestion.fetch.urls import address_to_read, normalise_url, site_of
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_the_form_of_a_form_is_the_same(written: str) -> None:
     "written", ["https://t.me/gorod/77", "https://t.me/s/gorod/77?single", "http://www.t.me/gorod/77"]
 )
 def test_a_telegram_post_is_read_where_its_words_are(written: str) -> None:
-    assert readable_address(written) == "https://t.me/gorod/77?embed=1&mode=tme"
+    assert address_to_read(written) == "https://t.me/gorod/77?embed=1&mode=tme"
 
 
 @pytest.mark.parametrize("written", ["https://t.me/gorod", "https://t.me/s/gorod", "https://e.org/t.me/gorod/77"])
 def test_other_addresses_are_read_where_they_are(written: str) -> None:
-    assert readable_address(written) == written
+    assert address_to_read(written) == written
 
 
 @pytest.mark.parametrize(
