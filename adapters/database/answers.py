@@ -3,7 +3,7 @@
 In: a driver's code and message, or the rows. Out: DatabaseAway, DatabaseError, or the rows when they are whole.
 """
 
-from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.transport import Row
 
 ROWS_MAX = 999
@@ -14,6 +14,9 @@ UNKNOWN_FUNCTION = "42883"
 TOO_MANY_ROWS = "BZ002"
 BAD_TEXT = "22021"
 """SQLSTATE character_not_in_repertoire: a text that PostgreSQL cannot hold (a zero character, half a surrogate)."""
+
+_ROLLED_BACK = ("40001", "40P01")
+"""SQLSTATE serialization_failure and deadlock_detected: the transaction was undone, which is all of a call."""
 
 # SQLSTATE classes (appendix A of PostgreSQL's manual): connection, rolled back by a rival, out of resources, stopped
 # or timed out, system error. And PostgREST's own: no connection, none in time, schema cache not loaded.
@@ -29,6 +32,8 @@ _DATA_CLASS = "22"
 def refused(function: str, *, code: str, message: str) -> DatabaseError | DatabaseAway:
     """The exception for a call that ended with `code`: a SQLSTATE, PostgREST's, or a proxy's HTTP status."""
     code = _AS_SQLSTATE.get(code, code)
+    if code in _ROLLED_BACK:
+        return RolledBack(f"{function}: {code} {message}")
     if _means_away(code):
         return DatabaseAway(f"{function}: {code} {message}")
     if code.startswith(_DATA_CLASS):  # such messages end by quoting the argument: type uuid: "…"

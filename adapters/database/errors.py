@@ -5,7 +5,11 @@ In: driver errors, translated by the transports. Out: exceptions that callers de
 
 from domain.errors import DatabaseAway, DatabaseTrouble
 
-__all__ = ["DatabaseAway", "DatabaseError"]
+__all__ = ["DatabaseAway", "DatabaseError", "RolledBack"]
+
+
+class RolledBack(DatabaseAway):
+    """A rival took what the call had to wait for: nothing of it was done, and it may be made again at once."""
 
 
 class DatabaseError(DatabaseTrouble):

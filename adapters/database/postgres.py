@@ -24,6 +24,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
+from adapters.database.rivalry import made_again
 from adapters.database.transport import Argument, Reals, Row
 
 _RECONNECT_S = 10
@@ -91,8 +92,11 @@ class PostgresTransport:
         self._timeout_s = timeout_s
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest)."""
-        patience_s = timeout_s or self._timeout_s
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest, each
+        try after a deadlock)."""
+        return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
+
+    async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         values = {name: _literal(value) for name, value in arguments.items()}
         try:
             async with asyncio.timeout(patience_s), self._pool.connection() as connection:

@@ -4,7 +4,7 @@ In: the project's address and its secret key. Out: a `SupabaseTransport` while t
 and one transaction; it is never repeated here, since the first may have been carried out.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
@@ -13,6 +13,7 @@ import httpx
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
 from adapters.database.payloads import reals_text
+from adapters.database.rivalry import made_again
 from adapters.database.transport import Argument, Reals, Row
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class SupabaseTransport:
 
         Raises DatabaseError, DatabaseAway.
         """
+        return await made_again(lambda: self._call(function, arguments))
+
+    async def _call(self, function: str, arguments: Mapping[str, Argument]) -> list[Row]:
         from supabase import PostgrestAPIError
 
         given = {name: reals_text(value) if isinstance(value, Reals) else value for name, value in arguments.items()}

@@ -15,7 +15,7 @@ import pytest
 from adapters.database.answers import BAD_TEXT, ROWS_MAX, TOO_MANY_ROWS, UNKNOWN_FUNCTION
 from adapters.database.embedded.cluster import ensure_started, stop
 from adapters.database.embedded.seat import Seat, choose_seat
-from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.postgres import open_postgres
 from adapters.database.supabase import open_supabase
 from adapters.database.transport import LEASE_LOST, Argument, Row, Transport
@@ -41,6 +41,12 @@ create function count_to(p int) returns table (v int) language sql as 'select * 
 create function wait(p real) returns table (v text) language sql as 'select pg_sleep(p)::text';
 create function refuse(p_code text) returns table (v text) language plpgsql
   as $$ begin raise exception 'refused for a test' using errcode = p_code; end $$;
+create sequence tries;
+create function lose(p_times int) returns table (v bigint) language plpgsql
+  as $$ begin
+    if nextval('tries') <= p_times then raise exception 'a rival' using errcode = '40P01'; end if;
+    return query select currval('tries');
+  end $$;
 create table things (v int primary key);
 create function add_thing(p int) returns setof things language sql as 'insert into things values (p) returning *';
 """
@@ -120,6 +126,17 @@ async def test_a_function_refuses_with_its_own_code(transport: Transport, code: 
 async def test_a_passing_trouble_is_not_a_refusal(transport: Transport, code: str) -> None:
     with pytest.raises(DatabaseAway):
         await transport.call("refuse", p_code=code)
+
+
+async def test_what_a_rival_undid_is_done_again(transport: Transport) -> None:
+    """A number that was given out stays given out, as all else is undone."""
+    assert await transport.call("lose", p_times=2) == [{"v": 3}]
+
+
+async def test_a_rival_that_does_not_end_is_no_reason_to_try_for_ever(transport: Transport) -> None:
+    with pytest.raises(RolledBack):
+        await transport.call("lose", p_times=3)
+    assert await transport.call("lose", p_times=3) == [{"v": 4}]
 
 
 async def test_a_duplicate_has_its_sqlstate(transport: Transport) -> None:

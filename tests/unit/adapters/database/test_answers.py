@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.database.answers import ROWS_MAX, TOO_MANY_ROWS, refused, whole
-from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.transport import Row
 
 
@@ -23,6 +23,11 @@ from adapters.database.transport import Row
 )
 def test_what_may_pass_is_away(code: str) -> None:
     assert isinstance(refused("f", code=code, message="m"), DatabaseAway)
+
+
+@pytest.mark.parametrize(("code", "is_undone"), [("40001", True), ("40P01", True), ("40003", False), ("08006", False)])
+def test_only_what_was_undone_may_be_made_again_at_once(code: str, is_undone: bool) -> None:
+    assert isinstance(refused("f", code=code, message="m"), RolledBack) is is_undone
 
 
 @pytest.mark.parametrize(
