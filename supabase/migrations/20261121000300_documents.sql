@@ -228,8 +228,10 @@ begin
       started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
   where d.id = its_id
   returning d.* into taken;
-  update bases b set served_at = now() -- whoever is counting in this base must not be waited for
-  where b.id in (select x.id from bases x where x.id = taken.base_id for no key update skip locked);
+  perform from bases b where b.id = taken.base_id for no key update skip locked; -- whoever counts goes on
+  if found then -- one statement would change it by the version that it saw, not the one that it locked: a deadlock
+    update bases b set served_at = now() where b.id = taken.base_id;
+  end if;
   perform touch_batch(taken.batch_id);
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
