@@ -32,6 +32,7 @@ from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import Planned, Planner, PlanningRequest
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import EntityResolver
+from rag.progress import StepShown, StepState
 from rag.records import (
     Answer,
     Answered,
@@ -41,8 +42,6 @@ from rag.records import (
     Question,
     SearchStarted,
     StepsChanged,
-    StepShown,
-    StepState,
     TextGrew,
     TurnEvent,
 )
@@ -128,11 +127,10 @@ class Conversation:
         finally:  # also when the person has left and this generator is being closed
             await drafts.aclose()
             stored = self._store(asked, draft)
-            await asyncio.sleep(0)  # its statement is sent; the rest is done while the database works
-            answer = _answer(draft, found)
             await asyncio.wait({stored})
         pace = replace(found.pace, first_s=first_s)
-        yield Answered(answer=replace(answer, seconds=time.monotonic() - started, pace=pace, usage=usage))
+        answer = replace(_answer(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
+        yield Answered(answer=answer)
         stored.result()
 
     async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:

@@ -14,6 +14,7 @@ from domain.documents import DocumentStatus, Medium, SourceType
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
 from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage
+from rag.progress import StepShown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,32 +217,6 @@ class Conflict:
     about: str
     claims: tuple[Claim, ...]
     told: str = ""  # both sides with sources and days, in the language of the question
-
-
-class StepState(StrEnum):
-    """How far a step of a plan has come."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    SHORT = "short"  # it found less than it was to
-    FAILED = "failed"
-    STOPPED = "stopped"  # broken off, because the person had enough
-    SKIPPED = "skipped"  # not needed any more, or no time for it
-    IN_VAIN = "in_vain"  # a search that was not begun, because those before it brought nothing new
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepShown:
-    """A step as the person sees it."""
-
-    id: str
-    action: str
-    about: str  # what is looked for, in the plan's words
-    state: StepState
-    done: int = 0  # documents, of a step that reads them
-    total: int = 0
-    is_empty: bool = False  # it has ended, and found nothing
 
 
 class AnswerKind(StrEnum):

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from domain.locator import JsonValue
 from rag.execution.executor import CallResult, Execution
 from rag.planning.planner import Planned
-from rag.records import Conflict, StepShown
+from rag.progress import StepShown
+from rag.records import Conflict
 
 
 def trace_of(planned: Planned, execution: Execution, *, remarks: tuple[str, ...]) -> Mapping[str, JsonValue]:

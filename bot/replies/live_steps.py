@@ -19,7 +19,7 @@ from bot.replies.sending import Place, edit, send
 from bot.replies.steps import steps_text
 from bot.texts import Words
 from domain.ids import MessageId
-from rag.records import StepShown
+from rag.progress import StepShown
 from rag.watching import end
 
 log = structlog.get_logger()

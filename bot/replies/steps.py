@@ -10,7 +10,11 @@ from bot.replies.names import shortened
 from bot.replies.rich import RichText, join, rich
 from bot.texts import Words
 from rag.execution.run import Spent
-from rag.records import Answer, DocumentsRead, StepShown, StepState
+from rag.progress import StepShown, StepState
+from rag.records import (
+    Answer,
+    DocumentsRead,
+)
 
 SIGNS = {
     StepState.WAITING: "▫️",

@@ -15,7 +15,7 @@ from rag.execution.merging import fact_keys
 from rag.execution.step_context import Finished
 from rag.planning.plan import MAX_STEPS, Step
 from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, in_order, needs
-from rag.records import StepShown, StepState
+from rag.progress import StepShown, StepState
 
 FRUITLESS = 2
 """Steps in a row that bring nothing new: then no more are added (issue 6, loop detection). Of searches: then those that

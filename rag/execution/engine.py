@@ -23,7 +23,7 @@ from rag.execution.tools import StepFailed, StepStopped, ToolContext, ToolMisuse
 from rag.metering import Usage, metering_step
 from rag.planning.plan import Step, ToolCall
 from rag.planning.steps import ANALYZE
-from rag.records import StepShown
+from rag.progress import StepShown
 from rag.tokens import estimate_tokens
 from rag.watching import end
 

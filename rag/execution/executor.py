@@ -26,7 +26,7 @@ from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle,
 from rag.planning.planner import SEARCH_TOOL
 from rag.planning.steps import LIST
 from rag.planning.wire import AnyTool
-from rag.records import StepShown
+from rag.progress import StepShown
 from rag.words import stems
 
 LOW_COVERAGE = 0.5

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rag.execution.run import Spent
 from rag.planning.steps import ANALYZE
-from rag.records import StepShown, StepState
+from rag.progress import StepShown, StepState
 
 _NOTHING = "Looked for in the base, and nothing was found"
 _UNTRIED = {

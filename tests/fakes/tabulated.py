@@ -1,6 +1,10 @@
 """Tables and steps made short, for the bot's replies."""
 
-from rag.records import FactTable, StepShown, StepState, TableRow
+from rag.progress import StepShown, StepState
+from rag.records import (
+    FactTable,
+    TableRow,
+)
 from tests.fakes.rag import make_passage, rank
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import pytest
 
 from domain.errors import DatabaseAway
+from rag.progress import StepState
 from rag.records import (
     Answered,
     AnswerKind,
     Exchange,
     StepsChanged,
-    StepState,
 )
 from tests.fakes.rag import (
     RememberedDialogue,

@@ -5,7 +5,7 @@ import asyncio
 from bot.replies.live_steps import live_steps
 from bot.replies.sending import Place
 from domain.ids import ChatId
-from rag.records import StepState
+from rag.progress import StepState
 from tests.fakes.bot import texts
 from tests.fakes.tabulated import shown
 from tests.fakes.telegram import RecordedBot

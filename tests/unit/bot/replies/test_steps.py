@@ -6,7 +6,11 @@ from bot.replies.answers import finished_answer
 from bot.replies.steps import steps_text, work_done
 from bot.texts import Words
 from rag.execution.run import Spent
-from rag.records import AnswerKind, DocumentsRead, StepState
+from rag.progress import StepState
+from rag.records import (
+    AnswerKind,
+    DocumentsRead,
+)
 from tests.fakes.bot import plain_answer, texts
 from tests.fakes.tabulated import shown
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rag.execution.course import FRUITLESS, ROUNDS, Course
 from rag.execution.facts import Advice, FactsPayload
 from rag.planning.plan import Step
-from rag.records import StepState
+from rag.progress import StepState
 from tests.fakes.steps import ANSWERS, found, odd_plans, step
 
 

@@ -18,7 +18,7 @@ from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
-from rag.records import StepShown, StepState
+from rag.progress import StepShown, StepState
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel
 from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step

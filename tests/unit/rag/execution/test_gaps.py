@@ -2,7 +2,7 @@
 
 from rag.execution.gaps import gaps_of
 from rag.execution.run import Spent
-from rag.records import StepState
+from rag.progress import StepState
 from tests.fakes.tabulated import shown
 
 STEPS = (
