@@ -5,7 +5,7 @@ each owner's size recall@30 against the exact answer, p50 and p95 in ms. All get
 questions, one after the other, and that again (`--rounds`): a question's time is the middle one, since a shared machine
 is quicker and slower by the minute. The three that use PostgreSQL use the same server, with the settings Baza gives it.
 Of 100,000 passages and more the making takes longer than the asking: `--home FOLDER` keeps what is made for a second
-run, `--fill` ends before anybody is asked.
+run, `--fill` ends before anybody is asked. Of a million, an exact search takes a peer seconds: `--questions 10`.
 """
 
 import argparse
@@ -41,18 +41,19 @@ QUESTIONS = 40
 ROUNDS = 3
 WARMING = 10  # of them, asked before the clock starts: connections, caches and plans of a server that is in use
 SHARES = (0.5, 0.1, 0.02, 0.002, 0.0002)  # of all passages; the others belong to owners with a hundredth each
-INDEX_MEMORY = "1GB"  # of which pgvector's guide says that the graph should fit into it
+GRAPH_BYTES = 6_500  # of memory a passage: pgvector's guide wants the graph to fit into maintenance_work_mem
+LEAST_INDEX_BYTES = 1 << 30
 PEERS = {"langchain": "search_langchain.py", "llamaindex": "search_llamaindex.py", "chroma": "search_chroma.py"}
 
 Answers = Mapping[str, Sequence[tuple[Sequence[str], float]]]  # owner -> for each question ids and milliseconds
 
 
-def make_owners(size: int) -> list[MadeBase]:
+def make_owners(size: int, *, questions: int = QUESTIONS) -> list[MadeBase]:
     """Owners of very different size, and those around them."""
     sizes = [max(1, round(share * size)) for share in SHARES]
     around = max(1, size // 100)
     sizes += [around] * ((size - sum(sizes)) // around)
-    return [make_base(number, one, questions=QUESTIONS) for number, one in enumerate(sizes)]
+    return [make_base(number, one, questions=questions) for number, one in enumerate(sizes)]
 
 
 async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answers:
@@ -84,14 +85,15 @@ async def _ask_base(search: SearchStore, owner: MadeBase) -> list[tuple[list[str
     return answers[WARMING:]
 
 
-def ask_peer(python: Path, peer: str, home: Path, url: str, *, asks: bool) -> None:
+def ask_peer(python: Path, peer: str, home: Path, url: str, *, size: int, asks: bool) -> None:
     """The peer's script adds its answers to answers.json in `home`. What an earlier run began to fill is made anew."""
     if not (home / f"{peer}.filled").exists():
         shutil.rmtree(home / peer, ignore_errors=True)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f"drop database if exists {peer}".encode())
             connection.execute(f"create database {peer}".encode())
-            connection.execute(f"alter database {peer} set maintenance_work_mem = '{INDEX_MEMORY}'".encode())
+            memory = max(LEAST_INDEX_BYTES, size * GRAPH_BYTES) >> 10
+            connection.execute(f"alter database {peer} set maintenance_work_mem = '{memory}kB'".encode())
     path = Path(__file__).parent / "peers" / PEERS[peer]
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONWARNINGS": "ignore"}
     address = f"{url.rpartition('/')[0]}/{peer}"
@@ -120,11 +122,11 @@ def _places(ids: Sequence[str], owner: MadeBase) -> list[int]:
     return [int(one.rpartition("-")[2]) for one in ids[:K]]
 
 
-def save_owners(owners: Sequence[MadeBase], path: Path) -> None:
-    """For the peers' scripts."""
-    vectors = {f"p{number}": owner.vectors for number, owner in enumerate(owners)}
-    questions = {f"q{number}": owners[number].questions for number in range(len(SHARES))}
-    np.savez(path, **vectors, **questions)  # type: ignore[arg-type] # numpy's own option is a bool
+def save_owners(owners: Sequence[MadeBase], home: Path) -> None:
+    """For the peers' scripts. Passages stay as an earlier run over the same folder made them, questions are its own."""
+    if not (home / "owners.npz").exists():
+        np.savez(home / "owners.npz", *(owner.vectors for owner in owners))
+    np.savez(home / "questions.npz", *(owner.questions for owner in owners[: len(SHARES)]))
 
 
 def middle(rounds: Sequence[Answers]) -> Answers:
@@ -137,11 +139,10 @@ def middle(rounds: Sequence[Answers]) -> Answers:
     }
 
 
-async def run(python: Path, size: int, home: Path, *, rounds: int) -> None:
+async def run(python: Path, owners: Sequence[MadeBase], home: Path, *, rounds: int) -> None:
     """Everybody in turn; in no round, they are only filled."""
-    owners = make_owners(size)
-    if not (home / "owners.npz").exists():
-        save_owners(owners, home / "owners.npz")
+    save_owners(owners, home)
+    size = sum(owner.size for owner in owners)
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     async with embedded_database(home / "baza", tcp_port=port) as url:
@@ -156,8 +157,9 @@ async def _ask_all(
     python: Path, home: Path, url: str, owners: Sequence[MadeBase], *, asks: bool
 ) -> Mapping[str, Answers]:
     ours = await ask_baza(url, owners, asks=asks)
+    size = sum(owner.size for owner in owners)
     for peer in PEERS:
-        await asyncio.to_thread(ask_peer, python, peer, home, url, asks=asks)
+        await asyncio.to_thread(ask_peer, python, peer, home, url, size=size, asks=asks)
     return {"Baza": ours, **(json.loads((home / "answers.json").read_text()) if asks else {})}
 
 
@@ -180,10 +182,12 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=20_000, help="passages in all")
     parser.add_argument("--home", type=Path, help="a folder of its own for this size, which stays")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often everybody is asked")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="put to each owner asked about")
     parser.add_argument("--fill", action="store_true", help="ask nobody")
     given = parser.parse_args()
     with kept_or_thrown_away(given.home) as home:
-        asyncio.run(run(given.python, given.size, home, rounds=0 if given.fill else given.rounds))
+        owners = make_owners(given.size, questions=given.questions)
+        asyncio.run(run(given.python, owners, home, rounds=0 if given.fill else given.rounds))
 
 
 if __name__ == "__main__":

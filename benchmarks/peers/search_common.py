@@ -1,7 +1,8 @@
 """What the three peers' scripts share: the vectors and questions of a run, and the form of their answers.
 
-In: a folder with owners.npz (made by benchmarks/search_peers.py). Out: answers.json: for each owner the ids found for
-each question and the milliseconds it took. Runs in the peers' own environment and imports nothing of Baza.
+In: a folder with owners.npz and questions.npz (made by benchmarks/search_peers.py). Out: answers.json: for each owner
+the ids found for each question and the milliseconds it took. Runs in the peers' own environment and imports nothing of
+Baza.
 """
 
 import json
@@ -45,12 +46,11 @@ def fill_once(folder: Path, name: str, fill: Callable[[Iterator[Batch]], None]) 
 def rows(folder: Path) -> Iterator[Batch]:
     """Ids, owners and vectors of all passages, in batches."""
     data = np.load(folder / "owners.npz")
-    for owner in sorted(name for name in data.files if name.startswith("p")):
-        vectors = data[owner]
+    for number, vectors in enumerate(data.values()):
         for first in range(0, len(vectors), BATCH):
             some = vectors[first : first + BATCH]
-            ids = [f"{owner[1:]}-{place}" for place in range(first, first + len(some))]
-            yield ids, [owner[1:]] * len(some), some
+            ids = [f"{number}-{place}" for place in range(first, first + len(some))]
+            yield ids, [str(number)] * len(some), some
 
 
 def copy_rows(url: str, columns: str, batches: Iterable[Batch], fields: Callable[[str, str], Sequence[bytes]]) -> None:
@@ -72,13 +72,12 @@ def _row(fields: Sequence[bytes]) -> bytes:
 
 def ask(folder: Path, name: str, search: Callable[[str, Vector], list[str]]) -> None:
     """Put all questions, and write what came down under `name`."""
-    data = np.load(folder / "owners.npz")
+    data = np.load(folder / "questions.npz")
     answers = {}
-    for questions in sorted(each for each in data.files if each.startswith("q")):
-        owner = questions[1:]
-        for question in data[questions][:WARMING]:
-            search(owner, question.tolist())
-        answers[owner] = [_timed(search, owner, question.tolist()) for question in data[questions]]
+    for number, questions in enumerate(data.values()):
+        for question in questions[:WARMING]:
+            search(str(number), question.tolist())
+        answers[str(number)] = [_timed(search, str(number), question.tolist()) for question in questions]
     path = folder / "answers.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(json.dumps({**known, name: answers}))
