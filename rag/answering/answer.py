@@ -158,7 +158,8 @@ class AnswerWriter:
         reading = settle(understood(raw, prompt), prompt, assignment.question)
         if self._is_unwanted(reading) or not reading.text:
             return reading, ()
-        evidence = _evidence(assignment, prompt, today=self._today(), language=self._language(assignment))
+        language = self._language(assignment)
+        evidence = _evidence(assignment, prompt, cited=reading.used, today=self._today(), language=language)
         remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
         own = (*wrong_sums(reading.text), *rules_shown(reading.text, prompt.rules))
         return reading, (*remarks, *own, *misdated(reading.text, assignment.facts.conflicts))
@@ -226,7 +227,7 @@ class AnswerWriter:
         return replace(self._draft(settled), citations=cited, stopped=True, done=True)
 
     def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
-        evidence = _evidence(assignment, prompt, today=self._today())
+        evidence = _evidence(assignment, prompt, cited=(), today=self._today())  # marks may still have been to come
         remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
         whole = whole_sentences(shown.text)
         own = (*wrong_sums(whole), *rules_shown(shown.text, prompt.rules))
@@ -266,10 +267,13 @@ def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:
     return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
 
 
-def _evidence(assignment: Assignment, prompt: AnswerPrompt, *, today: date, language: str | None = None) -> Evidence:
+def _evidence(
+    assignment: Assignment, prompt: AnswerPrompt, *, cited: tuple[int, ...], today: date, language: str | None = None
+) -> Evidence:
     return Evidence(
         question=f"{assignment.question}\n{assignment.understood}",
         facts=prompt.said,
+        cited=cited,
         dialogue=assignment.dialogue.texts,
         earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
         ids=assignment.hidden_ids,

@@ -1,13 +1,14 @@
 """Whether who is said to have written or sent something is somebody that the materials know.
 
 In: an answer and the facts as the model was told them, each with its «Author» and «Sent by». Out: names of people who
-stand nowhere in them, though others do as authors. Only what can be told without doubt: a name behind «написал»,
-«прислал», «автор —», "written by", that looks like a person's and is in the alphabet of those known. Names that stand
-in a material or the question in another role pass. Pure.
+stand nowhere in them, though others do as authors; and of those who stand elsewhere, where what the answer cites names
+another author. Only what can be told without doubt: a name behind «написал», «составлен», «автор —», "written by", that
+looks like a person's and is in the alphabet of those known. Names that stand in what is cited, or in the question, in
+another role pass. Pure.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 _LETTERS = 3  # that the forms of a name share: «Павел», «Павла»
 _LOWER_LETTERS = 5  # of a name in small letters, as in what was heard; of three there would be «сер» of «сервис»
@@ -26,14 +27,26 @@ _GIVEN = (
     "Семён|Сергей|Софья|Станислав|Степан|Тамара|Татьяна|Тимур|Фёдор|Федор|Юлия|Юрий|Яна|Ярослав"
 )
 _PERSON = rf"(?:(?:{_GIVEN})(?: {_SURNAME})?|{_SURNAME}(?: (?:{_GIVEN}))?)(?!\w)"
-_VERB = r"(?i:(?:напис|присл|посл|пересл|отправи|опубликова|выложи|сообщи)(?:а|и)?л?а?|пишет|пересылает|сообщает)"
+_STEMS = "напис|присл|посл|пересл|отправи|опубликова|выложи|сообщи|состави|подготови|разработа|оформи"
+_VERB = rf"(?i:(?:{_STEMS})(?:а|и)?л?а?|пишет|пересылает|сообщает)"
+_DONE = (
+    r"(?i:(?:написан|прислан|послан|переслан|отправлен|опубликован|составлен|подготовлен|разработан|оформлен)[аоы]?)"
+)
+_BY_WHOM = (  # «Петровым», «Иваном Ковальским», «Анной Седовой»
+    r"(?:[А-ЯЁ][а-яё]+(?:ом|ем|ой|ей|ью) )?(?!Магазин)[А-ЯЁ][а-яё]+"
+    r"(?:[оеё]вым|[иы]ным|[сц]ким|[оеё]вой|[иы]ной|[сц]кой)(?!\w)"
+)
+_ROLE = r"(?:[Аа]втор(?: [а-яё]+)?|[Сс]оставил(?:а|и)?|[Пп]одготовил(?:а|и)?|[Рр]азработал(?:а|и)?|[Ии]сполнитель)"
 _ENGLISH = r"[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][a-z]+"
 _CLAIM = re.compile(
     rf"\b{_VERB}(?: (?:это|его|её|ее|их|нам|вам))? ({_PERSON})"
-    rf"|\b[Аа]втор(?: [а-яё]+)?(?::| [—–-]) ({_PERSON})"
+    rf"|\b{_ROLE}(?::| [—–-]) ({_PERSON})"
     rf"|\b({_PERSON}) {_VERB}\b"
+    rf"|\b{_DONE} ({_BY_WHOM})"
     rf"|\b(?i:written|sent|posted|forwarded|published) by ({_ENGLISH})\b|\b[Aa]uthor(?::| is) ({_ENGLISH})\b"
 )
+_DOCUMENT = re.compile(r"^Document: .+$", re.MULTILINE)
+_TEXT = "\nText:\n"
 
 
 def unknown_authors(answer: str, facts: str, said: str) -> tuple[str, ...]:
@@ -43,9 +56,33 @@ def unknown_authors(answer: str, facts: str, said: str) -> tuple[str, ...]:
     if not claimed:  # as most answers
         return ()
     authors = " ".join(_AUTHOR_LINE.findall(facts))
-    known = frozenset(begun for word in _WORD.findall(said) for begun in _beginnings(word))
-    strange = [name for name in claimed if _is_of_one_alphabet(name, authors) and known.isdisjoint(_all_begun(name))]
+    known = _begun(said)
+    strange = [name for name in claimed if _is_of_one_alphabet(name, authors) and known.isdisjoint(_begun(name))]
     return tuple(dict.fromkeys(strange))
+
+
+def other_authors(answer: str, facts: Sequence[str], cited: Collection[int], asked: str) -> tuple[str, ...]:
+    """Names that it gives as an author's or a sender's, though its sources (`cited`: their numbers, from 1) name others
+    and never this one; nor does another passage of their documents, one that says of itself who wrote what, nor what is
+    `asked`."""
+    claimed = list(_claimed(answer)) if cited else []
+    if not claimed:  # as most answers
+        return ()
+    sources = [fact for number, fact in enumerate(facts, 1) if number in cited]
+    authors = " ".join((*_AUTHOR_LINE.findall("\n".join(sources)), *_claimed("\n".join(sources))))
+    documents = {fact_of for fact in sources for fact_of in _DOCUMENT.findall(fact)}
+    others = [_of_itself(fact, documents) for number, fact in enumerate(facts, 1) if number not in cited]
+    known = _begun("\n".join((*sources, *others, asked)))
+    other = [name for name in claimed if _is_of_one_alphabet(name, authors) and known.isdisjoint(_begun(name))]
+    return tuple(dict.fromkeys(other))
+
+
+def _of_itself(fact: str, documents: Collection[str]) -> str:
+    """What a fact that is not cited may still tell of who wrote it: one of the same document, or a statement."""
+    own = _DOCUMENT.match(fact)
+    if own is None or own[0] in documents:
+        return fact
+    return " ".join(_claimed(fact.partition(_TEXT)[2]))
 
 
 def _claimed(answer: str) -> Iterator[str]:
@@ -58,8 +95,8 @@ def _is_of_one_alphabet(name: str, authors: str) -> bool:
     return bool(authors) and all(letter.isascii() == name[0].isascii() for letter in authors if letter.isalpha())
 
 
-def _all_begun(name: str) -> Iterator[str]:
-    return (begun for word in _WORD.findall(name) for begun in _beginnings(word))
+def _begun(text: str) -> frozenset[str]:
+    return frozenset(begun for word in _WORD.findall(text) for begun in _beginnings(word))
 
 
 def _beginnings(word: str) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from decimal import Decimal
 from rag.answering.numbers import DIGITS, readings
 from rag.answering.units import measured
 
-_AT_MOST = (
+AT_MOST = (
     r"не (?:более|больше|выше|свыше|превыша\w+|старше)|максимум|at most|no more than|not more than|up to a maximum of"
 )
-_AT_LEAST = r"не (?:менее|меньше|ниже|моложе|младше)|минимум|at least|no less than|not less than"
-_BOUND = re.compile(rf"\b(?:({_AT_MOST})|({_AT_LEAST}))(?: чем)?(?: на| за)?[ \u00a0*]{{1,3}}\Z")
+AT_LEAST = r"не (?:менее|меньше|ниже|моложе|младше)|минимум|at least|no less than|not less than"
+_BOUND = re.compile(rf"\b(?:({AT_MOST})|({AT_LEAST}))(?: чем)?(?: на| за)?[ \u00a0*]{{1,3}}\Z")
 _BEFORE_CHARS = 32
 
 _Bound = tuple[frozenset[str], bool | None]

@@ -8,13 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag.answering.authors import unknown_authors
+from rag.answering.authors import other_authors, unknown_authors
 from rag.answering.bounds import turned_bounds
 from rag.answering.contacts import unknown_contacts, without_telephones
 from rag.answering.counts import own_counts, without_remainder
 from rag.answering.dates import of_other_years
+from rag.answering.exchanges import exchanged_numbers
 from rag.answering.figures import Known, strange_figures
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
+from rag.answering.limits import exchanged_limits
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -76,6 +78,7 @@ class Evidence:
 
     question: str
     facts: tuple[str, ...]  # all that the model was told of each fact it was given
+    cited: tuple[int, ...] = ()  # numbers, from 1, of those that the answer stands on
     dialogue: tuple[str, ...] = ()  # earlier questions and answers
     earlier_answers: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
@@ -191,16 +194,33 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_statements(prose: str, evidence: Evidence) -> list[str]:
-    """Authors, days, bounds, addresses."""
+    """Authors, days, bounds, addresses; whose a number is."""
     facts = "\n".join(evidence.facts)
-    said = "\n".join((facts, evidence.question, *evidence.dialogue, evidence.today))
+    asked = "\n".join((evidence.question, *evidence.dialogue))
+    said = "\n".join((facts, asked, evidence.today))
+    unknown = unknown_authors(prose, facts, said)
+    others = () if unknown else other_authors(prose, evidence.facts, evidence.cited, asked)
     found = (
-        ("Nobody of this name stands in the materials", unknown_authors(prose, facts, said)),
+        ("Nobody of this name stands in the materials", unknown),
+        ("The materials that it marks name another author or sender", others),
         ("In the materials these days are of another year", of_other_years(prose, said)),
-        ("The materials bound this the other way round", turned_bounds(_folded(prose), _folded(said))),
+        ("In the materials these numbers are of other things", _exchanged(prose, evidence, asked)),
+        ("The materials bound this the other way round", _turned_bounds(prose, said, evidence.question)),
         ("These addresses or telephone numbers stand in no material", unknown_contacts(prose, said)),
     )
     return [f"{remark}: {', '.join(strange[:5])}. Tell it as they do, or not." for remark, strange in found if strange]
+
+
+def _exchanged(prose: str, evidence: Evidence, asked: str) -> tuple[str, ...]:
+    """What an answer counts of itself is no number of a material."""
+    counted = {f"{count:f}" for count in own_counts(prose)}
+    strange = exchanged_numbers(without_telephones(without_remainder(prose)), evidence.facts, asked)
+    return tuple(number for number in strange if number not in counted)
+
+
+def _turned_bounds(prose: str, said: str, question: str) -> tuple[str, ...]:
+    exchanged = exchanged_limits(prose, said, question)
+    return tuple(dict.fromkeys((*turned_bounds(_folded(prose), _folded(said)), *map(_folded, exchanged))))
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:

@@ -1,5 +1,7 @@
 """What code adds to an answer that a model has written: how many items were left out."""
 
+from dataclasses import replace
+
 import pytest
 
 from prompts.loader import load_prompts
@@ -74,6 +76,19 @@ async def test_what_the_rows_come_to_is_no_row_among_those_that_are_left() -> No
 async def test_what_is_called_a_conversation_is_held_against_the_materials_too() -> None:
     drafts = await drafts_of(ScriptedModel("[-] Документов 77.", again="[+] Документов 23 [1]."))
     assert drafts[-1].text == "Документов 23."
+
+
+async def test_what_is_said_of_an_author_is_held_against_the_materials_that_are_marked() -> None:
+    contract = replace(make_passage("Договор аренды склада.", number=1), author="Иван Иванов")
+    letter = replace(make_passage("Склад сдаётся с марта.", number=2, title="Письмо.pdf"), author="Олег Петров")
+    facts = tuple(
+        Fact(kind=FactKind.PASSAGE, text=each.passage.text, title=f"{number}", passage=each)
+        for number, each in enumerate(rank(contract, letter))
+    )
+    asked = Assignment(question="Кто составил договор?", facts=FactsPayload(facts=facts, coverage=1.0))
+    model = ScriptedModel("[+] Договор составил Петров [1].", again="[+] Договор составил Иванов [1].")
+    last = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)][-1]
+    assert last.text == "Договор составил Иванов."
 
 
 @pytest.mark.parametrize(("again", "answer"), [("[-] Здравствуйте!", "Здравствуйте!"), ("", "")])
