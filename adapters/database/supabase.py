@@ -4,6 +4,7 @@ In: the project's address and its secret key. Out: a `SupabaseTransport` while t
 and one transaction; it is never repeated here, since the first may have been carried out.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
@@ -25,22 +26,24 @@ _NO_CODE = "no code"
 class SupabaseTransport:
     """Calls SQL functions as PostgREST's /rpc. Make it with `open_supabase`."""
 
-    def __init__(self, client: "AsyncClient") -> None:
+    def __init__(self, client: "AsyncClient", *, timeout_s: float) -> None:
         self._client = client
+        self._timeout_s = timeout_s
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values; the client's patience is one for all calls.
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest, each
+        try after a deadlock)."""
+        return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
-        Raises DatabaseError, DatabaseAway.
-        """
-        return await made_again(lambda: self._call(function, arguments))
-
-    async def _call(self, function: str, arguments: Mapping[str, Argument]) -> list[Row]:
+    async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         from supabase import PostgrestAPIError
 
         given = {name: reals_text(value) if isinstance(value, Reals) else value for name, value in arguments.items()}
         try:
-            response = await self._client.rpc(function, given).execute()
+            async with asyncio.timeout(patience_s):
+                response = await self._client.rpc(function, given).execute()
+        except TimeoutError as exc:
+            raise DatabaseAway(f"{function}: no answer in {patience_s:g} s") from exc
         except httpx.HTTPError as exc:
             raise DatabaseAway(f"{function}: {type(exc).__name__} {exc}") from exc
         except PostgrestAPIError as exc:
@@ -60,10 +63,12 @@ async def open_supabase(url: str, key: str, *, timeout_s: float) -> AsyncIterato
     # Half a second to import, for those who use it.
     from supabase import AsyncClientOptions, AsyncSupabaseException, acreate_client
 
-    async with httpx.AsyncClient(timeout=timeout_s, follow_redirects=False) as http:  # supabase-py's default: 120 s
+    # An answer is waited for as long as each call says; supabase-py's default is 120 s for all.
+    patience = httpx.Timeout(timeout_s, read=None)
+    async with httpx.AsyncClient(timeout=patience, follow_redirects=False) as http:
         options = AsyncClientOptions(httpx_client=http, auto_refresh_token=False, persist_session=False)
         try:
             client = await acreate_client(url, key, options)
         except AsyncSupabaseException as exc:
             raise DatabaseAway(f"SUPABASE_URL or SUPABASE_SERVICE_KEY cannot be right: {exc}") from exc
-        yield SupabaseTransport(client)
+        yield SupabaseTransport(client, timeout_s=timeout_s)

@@ -87,6 +87,8 @@ def _tcp_url(connection: psycopg.Connection, seat: Seat, port: int) -> str:
         connection.execute(
             sql.SQL("alter role {} password {}").format(sql.Identifier(SUPERUSER), sql.Literal(password))
         )
-        path.touch(mode=0o600, exist_ok=False)
-        path.write_text(password, encoding="ascii")
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(password, encoding="ascii")
+        unfinished.rename(path)
     return f"postgresql://{SUPERUSER}:{path.read_text(encoding='ascii')}@127.0.0.1:{port}/{DATABASE}"

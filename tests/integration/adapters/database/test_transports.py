@@ -185,6 +185,12 @@ async def test_a_slow_answer_is_given_up_by_supabase(lite_server: SupabaseLite, 
     lite_server.forget(database)
 
 
+async def test_a_call_that_says_so_is_waited_for_longer_by_supabase(lite_server: SupabaseLite, database: str) -> None:
+    async with open_supabase(lite_server.url(database), lite_server.secret, timeout_s=0.5) as transport:
+        assert await transport.call("wait", timeout_s=60, p=1) is not None
+    lite_server.forget(database)
+
+
 async def test_connections_that_died_do_not_fail_the_next_call(
     database_server: Server, database: str, database_url: str
 ) -> None:
