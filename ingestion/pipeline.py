@@ -147,7 +147,7 @@ class IngestionPipeline:
                 return None
             progress.begin(DocumentStatus.PARSING)
             parsed = await self._parse_or_caption(document.source, file, progress)
-        if _is_page(file) and await self._is_known(document, hash_page(parsed), file):
+        if _is_page(file) and await self._is_known(document, await _hash_page(parsed), file):
             return None
         return _with_about(parsed, file)
 
@@ -206,6 +206,11 @@ class IngestionPipeline:
         if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
         return passages
+
+
+async def _hash_page(parsed: Document) -> str:
+    """Of a page of 10 MB it takes seconds."""
+    return await compute(lambda: hash_page(parsed), characters=sum(len(block.text) for block in parsed.blocks))
 
 
 def _is_page(file: FetchedFile) -> bool:

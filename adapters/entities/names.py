@@ -112,11 +112,18 @@ def _stems(word: str) -> tuple[str, ...]:
 
 
 def _is_written_as_name(text: str, match: re.Match[str], *, is_russian: bool) -> bool:
-    form, before = match.group(), text[: match.start()].rstrip()
+    form, before = match.group(), _sign_before(text, match.start())
     if is_russian and _LATIN.search(form):
         return True
-    if before and before[-1] in _OPENING:
+    if before in _OPENING:
         return True
     if sum(letter.isupper() for letter in form) > 1 or any(letter.isdigit() for letter in form):
         return True
-    return form[0].isupper() and bool(before) and before[-1] not in _ENDS_SENTENCE
+    return form[0].isupper() and bool(before) and before not in _ENDS_SENTENCE
+
+
+def _sign_before(text: str, position: int) -> str:
+    """The last one that is no blank; empty at the beginning. Without a copy of the text for each of its words."""
+    while position > 0 and text[position - 1].isspace():
+        position -= 1
+    return text[max(position - 1, 0) : position]

@@ -56,6 +56,7 @@ class Pace:
 
     def count(self, tokens: int) -> None:
         """A request is being sent, whether there was room for it or not."""
+        self._forget_old(self._clock())  # here, too: where only questions are asked nobody waits
         self._asked.append((self._clock(), tokens))
         self._tokens += tokens
 
@@ -71,9 +72,17 @@ class Pace:
     def pause_s(self, tokens: int) -> float:
         """Seconds until there is room for so many tokens; 0 when there is now."""
         now = self._clock()
+        self._forget_old(now)
+        return max(self.rest_s, self._until_room(tokens, now))
+
+    @property
+    def remembered(self) -> int:
+        """Requests that count towards the minute."""
+        return len(self._asked)
+
+    def _forget_old(self, now: float) -> None:
         while self._asked and self._asked[0][0] <= now - MINUTE_S:
             self._tokens -= self._asked.popleft()[1]
-        return max(self.rest_s, self._until_room(tokens, now))
 
     def _until_room(self, tokens: int, now: float) -> float:
         requests, used = len(self._asked), self._tokens

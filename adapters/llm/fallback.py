@@ -4,7 +4,8 @@ In: models in order of preference. Out: a `ChatModel`. A stream that has begun i
 two halves of different answers would read as one.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -90,8 +91,9 @@ class FallbackModel:
                 return answer
         raise trouble
 
-    def _awake(self) -> list[GuardedModel]:
-        return [guarded for guarded in self._models if guarded.breaker.lets_through]
+    def _awake(self) -> Iterator[GuardedModel]:
+        """One after the other, as they are wanted: whether a model may be tried again is asked once a rest."""
+        return (guarded for guarded in self._models if guarded.breaker.lets_through)
 
 
 class _Attempt:
@@ -113,6 +115,10 @@ class _Attempt:
             self.trouble = _note(self._guarded, error)
             if begun:
                 raise
+        except (GeneratorExit, asyncio.CancelledError):
+            if begun:  # whoever stopped it has seen that the model is there
+                self._guarded.breaker.succeeded()
+            raise
         else:
             self._guarded.breaker.succeeded()
 

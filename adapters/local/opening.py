@@ -4,7 +4,9 @@ In: what the settings name. Out: a `LocalEncoder` or `LocalReranker`, not yet lo
 such model. A fetched model appears in BAZA_HOME/models whole or not at all.
 """
 
-from collections.abc import Callable
+import fcntl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -42,11 +44,23 @@ def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
     if name.count("/") != 1 or name.startswith((".", "/", "~")):
         raise LocalModelError(f"There is no model {name}: neither a folder of that name, nor one in {models}.")
     unfinished = models / ".unfinished" / name
-    unfinished.mkdir(parents=True, exist_ok=True)
-    structlog.get_logger().info("local.fetching", model=name)
-    (fetch or fetch_from_hub)(name, unfinished)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    return unfinished.rename(kept)
+    with _alone(unfinished.with_name(f"{unfinished.name}.lock")):
+        if kept.is_dir():  # another process, a worker beside the bot, has just fetched it
+            return kept.resolve()
+        unfinished.mkdir(parents=True, exist_ok=True)
+        structlog.get_logger().info("local.fetching", model=name)
+        (fetch or fetch_from_hub)(name, unfinished)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        return unfinished.rename(kept)
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Waits until no other process is here; the lock of one that is killed ends with it."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def fetch_from_hub(name: str, folder: Path, *, endpoint: str | None = None) -> None:

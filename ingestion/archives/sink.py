@@ -4,7 +4,7 @@ In: names and streams. Out: files 1, 2, 3 … and a `Listing`. A name from an ar
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,7 @@ from typing import Protocol
 from ingestion.archives.records import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
 
 PIECE_BYTES = 256 * 1024
+MOST_NAMED = 1_000  # of the files that were not taken: 20 MB can claim a million, and each receipt carries the names
 
 UNMENTIONED_FOLDERS = frozenset({"__MACOSX", ".git", ".svn"})
 UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail.dat", ".gitignore", ".gitkeep"})
@@ -49,8 +50,8 @@ class Sink:
         self._write(shown, _pieces(stream()), limit)
 
     def listing(self) -> Listing:
-        """All that was taken and named."""
-        return Listing(members=tuple(self.written), refused=tuple(self.refused), encrypted=tuple(self.encrypted))
+        """All that was taken and named; of very many names the last says how many more there are."""
+        return Listing(members=tuple(self.written), refused=_named(self.refused), encrypted=_named(self.encrypted))
 
     def _write(self, name: str, pieces: Iterator[bytes], limit: int) -> None:
         number = len(self.written) + 1
@@ -69,6 +70,11 @@ class Sink:
             self.refused.append(name)
         elif all(member.sha256 != other.sha256 for other in self.written):
             self.written.append(member)
+
+
+def _named(names: Sequence[str]) -> tuple[str, ...]:
+    left = len(names) - MOST_NAMED
+    return tuple(names) if left <= 0 else (*names[:MOST_NAMED], f"… (+{left})")
 
 
 def tidy_name(name: str) -> str:

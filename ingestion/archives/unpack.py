@@ -28,6 +28,9 @@ PACKED_READERS = ((b"\x1f\x8b\x08", gzip.GzipFile), (b"BZh", bz2.BZ2File), (b"\x
 PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
 TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
 
+Reader = Callable[[Path], object]
+"""gzip's, bz2's and lzma's files read alike and share no type."""
+
 UNPACKING_DAMAGE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -114,22 +117,31 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
     if reader is None:
         with tarfile.open(path, "r:") as archive:
             _unpack_tar(archive, sink)
-        return
-    try:
-        with _inflate(reader, path) as inflated:
-            capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES, name=name))
-            with tarfile.open(fileobj=capped, mode="r|") as archive:
-                _unpack_tar(archive, sink)
-    except tarfile.ReadError:
+    elif not _unpack_packed_tar(reader, path, sink, name=name):
         with _inflate(reader, path) as inflated:
             sink.take(_packed_name(name), stated_bytes=0, stream=lambda: inflated)
 
 
-def _inflate(reader: Callable[[Path], object], path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", reader(path))  # gzip's, bz2's and lzma's files read alike and share no type
+def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink, *, name: str) -> bool:
+    """False when its beginning is none of a TAR. One that is damaged further on is no single file: that would be read
+    as an archive inside this one, with all its words twice."""
+    with _inflate(reader, path) as inflated:
+        capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES, name=name))
+        try:
+            archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - apart: what is read later is damage
+        except tarfile.ReadError:
+            return False
+        with archive:
+            _unpack_tar(archive, sink)
+    return True
+
+
+def _inflate(reader: Reader, path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", reader(path))
 
 
 def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
+    """Where a member ends too early, so does the archive."""
     for member in archive:
         content = archive.extractfile(member) if member.isreg() else None
         if content is not None:
@@ -137,7 +149,10 @@ def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
 
 
 def _take_opened(sink: Sink, member: tarfile.TarInfo, content: IO[bytes]) -> None:
-    sink.take(member.name, stated_bytes=member.size, stream=lambda: content)
+    try:
+        sink.take(member.name, stated_bytes=member.size, stream=lambda: content)
+    except UNPACKING_DAMAGE:
+        _name_refused(sink, member.name)
 
 
 def _packed_name(name: str) -> str:

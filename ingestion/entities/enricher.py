@@ -70,12 +70,7 @@ class Enricher:
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
-                work = asyncio.create_task(self._take_and_rest())
-                await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                work.cancel()
-                await asyncio.gather(work, return_exceptions=True)
-                if not work.cancelled() and (error := work.exception()):
-                    raise error
+                await self._take_and_rest_until(stopping)
         finally:
             stopping.cancel()
 
@@ -83,6 +78,17 @@ class Enricher:
         """All that waits in one base (`baza add`). Raises DatabaseAway."""
         while await self._take(only=base):
             pass
+
+    async def _take_and_rest_until(self, stopping: asyncio.Task[bool]) -> None:
+        """Cancelled, too, it leaves no work behind that would go on with a closed database."""
+        work = asyncio.create_task(self._take_and_rest())
+        try:
+            await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+        if not work.cancelled():
+            work.result()
 
     async def _take_and_rest(self) -> None:
         started = monotonic()
@@ -174,9 +180,11 @@ class Enricher:
 
     async def _postpone(self, claimed: ClaimedEnrichment, problem: str) -> None:
         delay_s = FIRST_PAUSE_S * 2 ** (claimed.attempt - 1)
-        log.warning("enrichment.postponed", document=claimed.document, problem=problem, delay_s=delay_s)
+        is_final = claimed.attempt >= ATTEMPTS
+        tell = log.error if is_final else log.warning
+        tell("enrichment.given_up" if is_final else "enrichment.postponed", document=claimed.document, problem=problem)
         try:
-            await self._queue.postpone(claimed, delay_s=delay_s, problem=problem)
+            await self._queue.postpone(claimed, delay_s=delay_s, problem=problem, is_final=is_final)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))
 

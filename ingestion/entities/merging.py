@@ -28,6 +28,9 @@ from ingestion.entities.repeats import SURE, without_repeats
 
 OPEN = 0.6  # a THING below it is one of which nothing told what it is
 GUESSED = 0.8  # below it a name is a finder's guess; a model has read the sentence
+LONGEST_NAME = (
+    200  # characters; an index holds 2,700 bytes, so that a longer one would keep all others from being stored
+)
 MOST_ENTITIES = 1_000  # of one document
 MOST_FACTS = 3_000
 
@@ -50,7 +53,7 @@ class Gathered:
 def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, Gathered]:
     """Every name of the document -> the entity that it is a name of."""
     mentions = sorted(
-        (mention for extract in extracts for mention in extract.mentions),
+        (mention for extract in extracts for mention in extract.mentions if len(mention.of.name) <= LONGEST_NAME),
         key=lambda mention: (-mention.confidence, mention.at),
     )
     by_key: dict[tuple[EntityType, str], Gathered] = {}
@@ -83,7 +86,8 @@ def _add(entity: Gathered, mention: Mention, keys: Sequence[str]) -> None:
     entity.at = min(entity.at, mention.at)
     entity.confidence = max(entity.confidence, mention.confidence)
     entity.keys = tuple(dict.fromkeys((*entity.keys, *keys)))
-    entity.forms.update(dict.fromkeys((mention.of.name, *mention.forms)))
+    forms = (mention.of.name, *mention.forms)
+    entity.forms.update(dict.fromkeys(form for form in forms if len(form) <= LONGEST_NAME))
 
 
 def _whole_keys(name: str, names: NameReader) -> tuple[str, ...]:

@@ -84,8 +84,8 @@ class EnrichmentQueue(Protocol):
         """Keep what was found in place of any earlier, and end the work."""
         ...
 
-    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
-        """Give it back for a later try."""
+    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
+        """Give it back for a later try, or up."""
         ...
 
 

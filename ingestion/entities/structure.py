@@ -17,6 +17,7 @@ from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 LONGEST_FACT = 400  # characters
 LONGEST_OBJECT = 60  # a longer value is a description, no name
+LONGEST_LIST = 4_000  # characters of a value that items are looked for in: the patterns take the square of blanks in it
 
 _BULLET = re.compile(r"^\s*(?:[-•*–—]|\d+[.)])\s+")
 _BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?![^()]*\))")
@@ -88,7 +89,7 @@ def _states(rule: LabelRule, text: str, value: str, subject: EntityName, at: int
         named = _named_in(value, rule.object) if rule.object else None
         yield Statement(subject=subject, relation=relation, text=text[:LONGEST_FACT], at=at, object=named)
         return
-    for item in filter(None, (part.rstrip(".") for part in _BETWEEN_ITEMS.split(value))):
+    for item in filter(None, (part.rstrip(".") for part in _BETWEEN_ITEMS.split(value[:LONGEST_LIST]))):
         named = EntityName(type=rule.object, name=item) if rule.object and len(item) <= LONGEST_OBJECT else None
         yield Statement(subject=subject, relation=relation, text=item[:LONGEST_FACT], at=at, object=named)
 
@@ -101,9 +102,10 @@ def _describes(text: str, subject: EntityName, at: int) -> Iterator[Statement]:
 
 def _named_in(value: str, kind: EntityType) -> EntityName | None:
     """«брокерская компания АЛОР» names «АЛОР», «Aston, с марта» "Aston"; «личный проект» and «ИНН: 6315» nobody."""
+    value = value[:LONGEST_FACT]
     quoted = _QUOTED_NAME.search(value)
     if quoted:
-        return EntityName(type=kind, name=quoted[1])
+        return EntityName(type=kind, name=quoted[1]) if len(quoted[1]) <= LONGEST_OBJECT else None
     if ": " in value:
         return None
     first = re.split(r"[,;(]|\s[—–-]\s", value)[0]

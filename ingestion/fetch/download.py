@@ -188,7 +188,7 @@ def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
         raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
     except UndecodableBody as error:
         raise SourceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=str(error)) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+    except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError) as error:  # the last once it is connected
         fate = SourceError if _is_bad_certificate(error) else ServiceError
         raise fate(FailureCode.PAGE_UNREACHABLE, host=host, detail=f"{type(error).__name__}: {error}") from error
 

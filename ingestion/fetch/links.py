@@ -21,7 +21,8 @@ _TAG = re.compile(
     r"<!--|<(/?)(a|base|link|meta|nav|header|footer|aside|script|style|template)\b([^<>]{0,4096})>", re.IGNORECASE
 )
 """A tag ends at the next bracket of either kind, so that the scan is linear whatever it reads."""
-_ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+"""A name is tried once, as a whole: one of 4,096 letters without a value would else be cut at each of them."""
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
 _REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)

@@ -147,9 +147,9 @@ async def _read(stream: asyncio.StreamReader) -> Message:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    """With all that it has started, which may outlive a process that ended by itself at one of its limits."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 
 

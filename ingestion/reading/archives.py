@@ -31,6 +31,9 @@ from ingestion.spool import Spool, joined
 T = TypeVar("T")
 
 DEEPEST = 2  # an archive in an archive is read, one inside that is named
+MOST_UNREAD_INSIDE = (
+    1_000  # of what the files themselves leave unread, by name: a thousand archives may name as many each
+)
 READING_S = 1_800.0
 """After so long no further file of an archive is begun: a thousand of them could take a day."""
 
@@ -162,6 +165,8 @@ class _Contents:
         ]
         self._all = len(listing.members) + len(self.unread)
         self._encrypted = len(listing.encrypted)
+        self._unread_inside: list[UnreadPart] = []
+        self._unnamed = 0  # what is behind them
         self._first: Document | None = None
 
     @property
@@ -186,21 +191,27 @@ class _Contents:
         """Take what a file says. Raises OSError."""
         gather_blocks(_blocks(name, document), self.blocks)
         self._first = None if self.documents else document
-        self.documents.append((name, replace(document, blocks=())))
+        self.documents.append((name, replace(document, blocks=(), unread=())))
+        left = max(0, MOST_UNREAD_INSIDE - len(self._unread_inside))
+        self._unread_inside += (replace(part, name=f"{name}/{part.name}") for part in document.unread[:left])
+        self._unnamed += len(document.unread[left:])
+
+    @property
+    def all_unread(self) -> tuple[UnreadPart, ...]:
+        """Of the archive and of what is in it; of very many the last says how many more there are."""
+        more = (UnreadPart(name=f"… (+{self._unnamed})"),) if self._unnamed else ()
+        return (*self.unread, *self._unread_inside, *more)
 
 
 def _joined(title: str, contents: _Contents) -> Document:
     documents = [document for _, document in contents.documents]
-    inner_unread = [
-        replace(part, name=f"{name}/{part.name}") for name, document in contents.documents for part in document.unread
-    ]
     return Document(
         title=title,
         blocks=contents.blocks.finish(),
         language=_most(document.language for document in documents),
         medium=_most(document.medium for document in documents) or Medium.TEXT,
         parts=sum(document.parts or 1 for document in documents),
-        unread=(*contents.unread, *inner_unread),
+        unread=contents.all_unread,
     )
 
 

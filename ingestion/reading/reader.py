@@ -4,6 +4,7 @@ In: `FetchedFile`. Out: `Document`, told page by page or second by second. Text 
 without text are recognised, recordings are listened to. What cannot be done here is said with the reason.
 """
 
+import asyncio
 from typing import Protocol
 
 from ingestion.errors import FailureCode, SourceError
@@ -81,7 +82,7 @@ class FileReader:
         if file.attached:
             return await read_section(file, progress, read_pages=self._read_text, read=self.read)
         allowance = allowance or Allowance.of(file)
-        match glance(file.path):
+        match await asyncio.to_thread(glance, file.path):  # the directory of a ZIP archive may take most of a second
             case FileKind.ARCHIVE if self._archives is not None:
                 return await self._archives.read_archive(file, progress, allowance, self.read)
             case FileKind.EMAIL | FileKind.OUTLOOK if self._archives is not None:

@@ -210,7 +210,7 @@ comment on function choose_document is
 
 create function delete_document(p_base text, p_document text)
 returns table (id uuid, batch_id uuid)
-language plpgsql security invoker set search_path = public, extensions, pg_temp
+language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '30min'
 as $$
 #variable_conflict use_column
 declare
@@ -243,7 +243,7 @@ comment on function delete_document is
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
-language plpgsql security invoker set search_path = public, extensions, pg_temp
+language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
   held record;

@@ -198,8 +198,11 @@ begin
     present := (select b.passages from bases b where b.id = p_base);
     effort := greatest(17 * p_limit, 500 + least(present / 500, 150 + present / 2000))
       * least(greatest(1, shelf.passages / greatest(1, present)::real), 4);
-    select array_agg(chunk_id), array_agg(distance) into chunks, distances from scan_shelf(
-      p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit);
+    begin
+      select array_agg(chunk_id), array_agg(distance) into chunks, distances from scan_shelf(
+        p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit);
+    exception when undefined_table then -- dropped since this search has begun: all is read below
+    end;
   end if;
   with found as (
     select * from unnest(chunks, distances) shelved (chunk_id, distance)

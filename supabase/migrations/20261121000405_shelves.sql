@@ -20,7 +20,8 @@ as $$
   from bases b left join vector_shelves s on s.base_id = b.id
   cross join lateral (
     select coalesce(sum(d.chunks), 0)::bigint as passages
-    from documents d where d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.shelved) late
+    from documents d -- without a shelf nothing can be behind it: those of small bases are never read here
+    where s.base_id is not null and d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.shelved) late
   where case when s.base_id is null then b.passages > exact_scan_limit()
     else late.passages > exact_scan_limit() / 4 or s.passages > 1.25 * b.passages end
   order by b.passages desc limit 1

@@ -91,7 +91,7 @@ comment on function store_next_vectors is
 
 create function switch_model(p_base text, p_model text)
 returns table (missing bigint, switched bigint)
-language plpgsql security invoker set search_path = public, extensions, pg_temp
+language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
   absent bigint;

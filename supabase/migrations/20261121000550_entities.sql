@@ -22,6 +22,7 @@ create index enrichments_turn on enrichments (again, turn) where finished_at is 
 create index enrichments_base on enrichments (base_id, turn) where finished_at is null;
 create index enrichments_reader on enrichments (reader, turn) where finished_at is not null;
 create index enrichments_by_base on enrichments (base_id);
+create index enrichments_held on enrichments (lease_until) where finished_at is null and lease_until is not null;
 comment on table enrichments is 'The queue of ready documents that entities and facts are still to be read from.';
 
 create table entities (

@@ -14,6 +14,7 @@ create table inbox (
   primary key (bot_id, update_id)
 );
 create index inbox_waiting on inbox (bot_id, update_id) where handled_at is null;
+create index inbox_handled on inbox (bot_id, handled_at) where handled_at is not null;  -- each call looks for old ones
 comment on table inbox is
   'Updates that were acknowledged to Telegram; the handled ones are remembered for a day against redelivery.';
 
@@ -40,12 +41,16 @@ as $$
     update inbox set handled_at = now(), payload = null
     where bot_id = p_bot and update_id = p_update
   ), old as (
-    delete from inbox where bot_id = p_bot and handled_at < now() - interval '1 day' returning 1
+    delete from inbox
+    where bot_id = p_bot and update_id = any (array(
+      select i.update_id from inbox i where i.bot_id = p_bot and i.handled_at < now() - interval '1 day'
+      order by i.handled_at limit 1000 for update skip locked)) -- others forget the next ones
+    returning 1
   )
   select count(*) from old;
 $$;
 comment on function finish_update is
-  'The update was handled: drop its body, and forget what was handled over a day ago.';
+  'The update was handled: drop its body, and forget some of what was handled over a day ago.';
 
 create function unfinished_updates(p_bot bigint, p_after bigint, p_limit int)
 returns table (update_id bigint, payload jsonb)

@@ -68,12 +68,13 @@ async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callabl
     log = structlog.get_logger()
     while True:
         await asyncio.sleep(_WATCH_S)
-        if await asyncio.to_thread(runs):
-            continue
-        log.warning("database_died", folder=str(folder))
         try:
+            if await asyncio.to_thread(runs):
+                continue
+            log.warning("database_died", folder=str(folder))
             await _in_turn(folder, start)
         except (EmbeddedDatabaseError, OSError) as error:
+            # Also when the look itself fails, as without a free file descriptor: the next one may not.
             log.error("database_not_restarted", folder=str(folder), reason=str(error))
 
 

@@ -52,9 +52,11 @@ class EntityStore:
         """Hold it for that long from now."""
         await self._call("renew_enrichment", claimed, p_lease_s=lease_s)
 
-    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
-        """Give it back for a later try."""
-        await self._call("postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=False)
+    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
+        """Give it back for a later try, or up."""
+        await self._call(
+            "postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=is_final
+        )
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
         """Keep what was found in place of any earlier, and end the work."""

@@ -15,6 +15,8 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
 from rag.metering import TurnMetrics
 
+REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; cut short, nothing is removed
+
 
 class LibraryStore:
     """Meets `bot.ports.Library`."""
@@ -86,11 +88,12 @@ class LibraryStore:
 
     async def delete(self, base: BaseId, document: DocumentId) -> bool:
         """Remove it with all that is stored of it; False when the base does not hold it."""
-        return bool(await self._transport.call("delete_document", p_base=base, p_document=document))
+        found = await self._transport.call("delete_document", timeout_s=REMOVAL_S, p_base=base, p_document=document)
+        return bool(found)
 
     async def clean_base(self, base: BaseId) -> Removed:
         """Remove everything, also what is being read right now."""
-        return rows.removed((await self._transport.call("clean_base", p_base=base))[0])
+        return rows.removed((await self._transport.call("clean_base", timeout_s=REMOVAL_S, p_base=base))[0])
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
         """What was sent to be read now stays for good; False when there is no such document."""
@@ -106,7 +109,7 @@ class LibraryStore:
         Raises DatabaseError, DatabaseAway.
         """
         removed = 0
-        while await self._transport.call("remove_leaving"):
+        while await self._transport.call("remove_leaving", timeout_s=REMOVAL_S):
             removed += 1
         return removed
 

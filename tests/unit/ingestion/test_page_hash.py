@@ -1,5 +1,7 @@
 """By what a page is known to be unchanged."""
 
+import time
+
 import pytest
 
 from ingestion.page_hash import hash_page
@@ -43,3 +45,11 @@ def test_what_says_something_new_makes_one(first: str, second: str) -> None:
 
 def test_white_space_says_nothing() -> None:
     assert _hash(WORDS, "а  б") == _hash(WORDS, "а б")
+
+
+@pytest.mark.parametrize("line", ["1" + " " * 118, "1 " * 60, "1." * 60, "views" + " " * 100, "today" + " " * 100])
+def test_lines_of_blanks_are_read_in_linear_time(line: str) -> None:
+    """A program's listing has thousands of them, and the bot answers nobody meanwhile."""
+    began = time.thread_time()
+    _hash("\n".join([line] * 200))
+    assert time.thread_time() - began < 3

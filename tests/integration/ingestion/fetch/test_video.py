@@ -14,6 +14,7 @@ import pytest
 
 from domain.documents import DocumentStatus, Medium, SourceType
 from ingestion.errors import FailureCode, IngestionError
+from ingestion.fetch import video
 from ingestion.fetch.video import VideoFetcher, VideoLimits
 from ingestion.parsers.registry import parse_file
 from ingestion.records import FetchedFile, Source
@@ -157,6 +158,22 @@ async def test_cancelling_ends_the_process_at_once(host: WebServer, tmp_path: Pa
         fetching.cancel()
         await asyncio.gather(fetching, return_exceptions=True)
     assert _children() == []
+
+
+async def test_what_a_process_started_does_not_outlive_it(
+    host: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends by itself, as at a limit of the kernel; a program of its own would go on."""
+    told = tmp_path / "started"
+    monkeypatch.setattr(
+        video,
+        "START",
+        "import pathlib, subprocess; null = subprocess.DEVNULL; "
+        "left = subprocess.Popen(['sleep', '60'], stdin=null, stdout=null, stderr=null); "
+        f"pathlib.Path({str(told)!r}).write_text(str(left.pid))",
+    )
+    assert await _code(host, tmp_path) is FailureCode.VIDEO_REFUSED
+    await until(lambda: not _command(told.read_text()))
 
 
 async def test_no_secret_reaches_the_process(host: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,3 +85,10 @@ def test_the_estimate_leans_upwards() -> None:
 
 def test_every_tier_of_the_settings_is_known() -> None:
     assert set(TIERS) == {"free", "paid", "premium"}
+
+
+def test_where_only_questions_are_asked_the_minute_does_not_grow(pace: Pace, clock: Clock) -> None:
+    for _ in range(1000):
+        pace.count(1)
+        clock.now += 1
+    assert pace.remembered <= MINUTE_S + 1

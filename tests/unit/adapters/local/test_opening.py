@@ -1,5 +1,7 @@
 """Where a model is looked for, and that a fetched one is there whole or not at all."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,21 @@ def test_a_model_is_fetched_once(tmp_path: Path) -> None:
 
     first = find_model("owner/small", tmp_path, fetch)
     assert find_model("owner/small", tmp_path, fetch) == first == tmp_path / "owner" / "small"
+    assert fetched == ["owner/small"]
+
+
+def test_two_that_start_at_once_fetch_a_model_once(tmp_path: Path) -> None:
+    """A bot and a worker share a home: the second waits for the first, and takes what it has brought."""
+    fetched: list[str] = []
+
+    def fetch(name: str, folder: Path) -> None:
+        fetched.append(name)
+        time.sleep(0.3)
+        build_encoder(folder)
+
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda _: find_model("owner/small", tmp_path, fetch), range(2)))
+    assert found == [tmp_path / "owner" / "small"] * 2
     assert fetched == ["owner/small"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.archives.sink import PIECE_BYTES, Sink, tidy_name
+from ingestion.archives.sink import MOST_NAMED, PIECE_BYTES, Sink, tidy_name
 from ingestion.archives.unpack import unpack_packed, unpack_zip
 from ingestion.errors import FailureCode, SourceError
 from tests.unit.ingestion.parsers.packages import write_archive
@@ -171,3 +171,23 @@ def test_a_tar_that_inflates_without_end_is_too_heavy(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         unpack_packed(path, Sink(folder=tmp_path, members=9, total_bytes=100), name="a.tgz")
     assert caught.value.code is FailureCode.FILE_TOO_HEAVY
+
+
+def test_a_packed_tar_that_was_cut_off_is_read_once(tmp_path: Path, sink: Sink) -> None:
+    """Not again as the single file that is packed: it would be an archive in the archive, with the same words."""
+    members = (("one.txt", tarfile.REGTYPE, b"1" * 5000), ("two.txt", tarfile.REGTYPE, b"2" * 5000))
+    whole = _tar(tmp_path / "whole.tar", "w", *members).read_bytes()
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(whole[: 512 + 5120 + 512 + 100]))
+    with pytest.raises(tarfile.ReadError):
+        unpack_packed(path, sink, name="a.tar.gz")
+    assert (_names(sink), sink.refused) == (["one.txt"], ["two.txt"])
+
+
+def test_a_million_files_are_not_all_named(sink: Sink) -> None:
+    """Their names would go into each live message's row; that of 20 MB of empty files has some hundred MB."""
+    sink.members = 0
+    for number in range(MOST_NAMED + 234):
+        sink.take(f"{number}.txt", stated_bytes=0, stream=lambda: io.BytesIO())
+    refused = sink.listing().refused
+    assert (len(refused), refused[-1]) == (MOST_NAMED + 1, "… (+234)")

@@ -33,6 +33,7 @@ class Queue:
         self._waiting = list(attempts)
         self.stored: list[tuple[NewEntities, str]] = []
         self.postponed: list[float] = []
+        self.given_up: list[str] = []
         self.lost = False
         self.again: list[str] = []
 
@@ -62,8 +63,11 @@ class Queue:
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
         self.stored.append((found, reader))
 
-    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str) -> None:
-        self.postponed.append(delay_s)
+    async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
+        if is_final:
+            self.given_up.append(problem)
+        else:
+            self.postponed.append(delay_s)
 
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
         return []
@@ -128,6 +132,44 @@ async def test_a_model_that_is_away_is_asked_again_later() -> None:
 async def test_at_the_last_attempt_rules_have_to_do() -> None:
     queue = await drain(Queue(ATTEMPTS), facts=Model(is_away=True))
     assert queue.stored[0][1] == "rules"
+
+
+class Broken:
+    """Cannot read what it is given."""
+
+    async def find(self, text: str) -> list[Mention]:
+        raise ValueError(text)
+
+
+async def test_a_document_that_breaks_the_reader_is_given_up_in_the_end() -> None:
+    queue = await drain(Queue(ATTEMPTS - 1, ATTEMPTS), finder=Broken())
+    assert (len(queue.postponed), queue.given_up) == (1, ["ValueError"])
+
+
+class Slow:
+    """Says when it was begun, and when it was cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    async def find(self, text: str) -> list[Mention]:
+        self.begun.set()
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            self.ended.set()
+        return []
+
+
+async def test_cancelled_it_leaves_no_work_behind() -> None:
+    queue, slow = Queue(1), Slow()
+    enricher = Enricher(queue, queue, queue, Readers(names=NameForms(), finder=slow), poll_s=0.01)
+    running = asyncio.create_task(enricher.run(asyncio.Event()))
+    await slow.begun.wait()
+    running.cancel()
+    await asyncio.wait({running})
+    assert slow.ended.is_set()
 
 
 async def test_a_lost_lease_leaves_no_trace() -> None:

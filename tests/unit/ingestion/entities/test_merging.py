@@ -22,6 +22,7 @@ from ingestion.entities.records import (
 
 NAMES = NameForms()
 ALOR = EntityName(type=EntityType.PROJECT, name="АЛОР Брокер")
+IVAN = EntityName(type=EntityType.PERSON, name="Иван Петров")
 SPANS = (PassageSpan(chunk=ChunkId(7), start=0, end=50), PassageSpan(chunk=ChunkId(8), start=40, end=90))
 
 
@@ -173,3 +174,11 @@ def test_a_document_is_found_by_its_kind_and_number(name: str, asked: str) -> No
 def test_a_kind_alone_finds_no_document() -> None:
     aliases = merged(mentioned("Договор № 8 от 11.11.2024", EntityType.PROJECT, confidence=0.9)).aliases
     assert not {alias.key for alias in aliases} & set(spellings(NAMES.words("договор №")))
+
+
+def test_what_is_too_long_for_an_index_is_no_name() -> None:
+    long = " ".join(f"слово{number}" for number in range(400))
+    mention = Mention(of=IVAN, at=0, forms=(long,))
+    found = merged(mentioned(long), Extract(mentions=(mention,)))
+    assert [entity.name for entity in found.entities] == [IVAN.name]
+    assert max(len(alias.form) for alias in found.aliases) == len(IVAN.name)

@@ -1,9 +1,14 @@
 """What a document's structure states, read by rules."""
 
+import time
+
+import pytest
+
+from domain.locator import Locator
 from ingestion.entities.records import EntityType, Extract, Relation
 from ingestion.entities.structure import read_structure
 from ingestion.parsers.markdown import parse_markdown
-from ingestion.records import BLOCK_SEPARATOR
+from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 PROJECT = """# АЛОР Брокер
 
@@ -116,3 +121,19 @@ def test_types_follow_the_evidence() -> None:
     assert types["АЛОР Брокер"] is EntityType.PROJECT
     assert types["Дмитрий Иванов"] is EntityType.PERSON
     assert types["Северный Склад"] is EntityType.ORGANIZATION
+
+
+@pytest.mark.parametrize("filler", [" ", "a,", "„", "a, ", "(", "a ("])
+def test_a_long_value_is_read_in_linear_time(filler: str) -> None:
+    value = f"Python{filler * 50_000}RAG"
+    began = time.thread_time()
+    for label in ("Стек", "Заказчик"):
+        block = Block(kind=BlockKind.PARAGRAPH, text=f"{label}: {value}", locator=Locator(headings=("АЛОР Брокер",)))
+        read_structure([block], title="АЛОР", names_person=lambda name: False)
+    assert time.thread_time() - began < 2
+
+
+def test_a_quoted_sentence_is_no_name() -> None:
+    sentence = "очень " * 40
+    extract = read(f"# АЛОР Брокер\n\nЗаказчик: «{sentence}»\n\nСтек: Python\n")
+    assert [each.object for each in extract.statements if each.text.startswith("Заказчик")] == [None]

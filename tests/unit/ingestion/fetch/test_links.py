@@ -71,6 +71,13 @@ def test_broken_orders_to_go_on_are_read_in_linear_time(content: str) -> None:
     assert time.thread_time() - began < 5
 
 
+@pytest.mark.parametrize("attributes", ["a" * 4096, "a" + " " * 4095, 'a="' * 1365, "a='\"" * 1000])
+def test_attributes_without_end_are_read_in_linear_time(attributes: str) -> None:
+    began = time.thread_time()
+    scan_links(f"<a {attributes[:4090]}>x</a>" * 100, url=URL)
+    assert time.thread_time() - began < 5
+
+
 @given(st.text(alphabet="<>/a!-= \"'hrefnvscipt:#x", max_size=300))
 def test_no_markup_makes_the_scan_fail(html: str) -> None:
     for link in scan_links(html, url=URL).links:

@@ -11,7 +11,7 @@ from domain.locator import Locator
 from ingestion.archives.records import Listing, Member
 from ingestion.errors import FailureCode, SourceError
 from ingestion.progress import Progress
-from ingestion.reading.archives import Allowance, ArchiveReader
+from ingestion.reading.archives import MOST_UNREAD_INSIDE, Allowance, ArchiveReader
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
 
@@ -104,6 +104,14 @@ async def test_what_could_not_be_read_is_named(tmp_path: Path) -> None:
         ("locked.pdf", FailureCode.FILE_ENCRYPTED),
     ]
     assert document.parts == 1
+
+
+async def test_of_very_many_unread_files_inside_not_all_are_named(tmp_path: Path) -> None:
+    names = tuple(f"{number}" for number in range(MOST_UNREAD_INSIDE))
+    inside = _listing("good.txt", "other.txt", refused=names)
+    document = await _read(tmp_path, a=_listing("b.zip", "c.zip"), b=inside, c=inside)
+    assert len(document.unread) == MOST_UNREAD_INSIDE + 1
+    assert (document.unread[0].name, document.unread[-1].name) == ("b.zip/0", f"… (+{MOST_UNREAD_INSIDE})")
 
 
 async def test_an_archive_of_one_file_is_that_file(tmp_path: Path) -> None:

@@ -126,7 +126,14 @@ async def test_what_never_comes_to_an_end_is_given_up(stores: DatabaseStores) ->
 async def test_what_was_postponed_comes_back_after_its_delay(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
-    await stores.entities.postpone(await claim(stores), delay_s=3600, problem="away")
+    await stores.entities.postpone(await claim(stores), delay_s=3600, problem="away", is_final=False)
+    assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
+
+
+async def test_what_is_given_up_does_not_come_back(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    await stores.entities.postpone(await claim(stores), delay_s=0, problem="broken", is_final=True)
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 

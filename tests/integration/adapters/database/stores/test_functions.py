@@ -27,6 +27,7 @@ from tests.integration.adapters.database.stores.material import (
 )
 
 LINES_MAX = 60
+LONG = ["clean_base", "delete_document", "ensure_term_blocks", "refresh_common_terms", "remove_leaving", "switch_model"]
 AS_DEFINER = ("ensure_shelves", "schema_version")  # each says why
 OURS = """
 from pg_proc p
@@ -48,6 +49,12 @@ def test_every_function_looks_names_up_in_a_fixed_path(database_url: str) -> Non
 def test_functions_run_with_their_callers_rights(database_url: str) -> None:
     definers = ask(database_url, f"select p.proname {OURS} and p.prosecdef order by 1")
     assert definers == [(name,) for name in AS_DEFINER]
+
+
+def test_what_takes_minutes_may_do_so_over_postgrest_too(database_url: str) -> None:
+    """It takes a function's own limit; else that of its role holds, which is seconds in a project of Supabase."""
+    patient = "array_to_string(p.proconfig, ',') like '%statement_timeout=%min%'"
+    assert ask(database_url, f"select p.proname {OURS} and {patient} order by 1") == [(name,) for name in LONG]
 
 
 def test_no_function_is_long(database_url: str) -> None:

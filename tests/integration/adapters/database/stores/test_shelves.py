@@ -15,6 +15,12 @@ from tests.integration.adapters.database.stores.test_functions import set_number
 from tests.integration.adapters.database.stores.test_reindexing import EastEmbedder
 
 LIMIT = 20  # passages; more is a large base
+MANY_SMALL = (
+    "insert into documents (base_id, batch_id, position, user_id, source_type, source_identifier, title, status, "
+    "chunks) select d.base_id, d.batch_id, n, 1, 'note', n, n, 'ready', 1 from documents d, generate_series(1, 5000) n",
+    "analyze documents",
+)
+LOOKED_FOR = b"explain (analyze, buffers, format json) select * from shelf_wanted()"
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +55,29 @@ async def test_what_left_since_is_not_found(transport: Transport) -> None:
     base, documents = await shelved_base(stores, transport)
     await stores.library.delete(base, documents[0])
     assert {text[0] for text in await found(stores, base, limit=24)} == {"1", "2", "3", "4"}
+
+
+async def test_a_shelf_that_is_dropped_while_it_is_searched_is_not_missed(
+    transport: Transport, database_url: str
+) -> None:
+    """A search sees the base as it was when it began, and tables as they are now."""
+    stores = DatabaseStores(transport)
+    base, _ = await shelved_base(stores, transport)
+    ((shelf,),) = ask(database_url, "select name from vector_shelves")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f"drop table shelves.{shelf}".encode())
+    assert len(await found(stores, base)) == 30
+
+
+async def test_documents_of_small_bases_are_not_read_for_shelves(transport: Transport, database_url: str) -> None:
+    stores = DatabaseStores(transport)
+    base = await open_base(stores)
+    await publish(stores, base, "слова")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for query in MANY_SMALL:
+            connection.execute(query.encode())
+        plans = [next(connection.execute(LOOKED_FOR))[0][0]["Plan"] for _ in range(2)]
+    assert plans[-1]["Shared Hit Blocks"] + plans[-1]["Shared Read Blocks"] < 50
 
 
 async def test_a_filter_holds_on_the_shelf(transport: Transport) -> None:

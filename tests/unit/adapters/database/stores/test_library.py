@@ -1,0 +1,28 @@
+"""How long the library waits for a large base."""
+
+from adapters.database.stores.library import REMOVAL_S, LibraryStore
+from adapters.database.transport import Argument, Row
+from domain.ids import BaseId, DocumentId
+
+BASE, DOCUMENT = BaseId("base"), DocumentId("document")
+
+
+class Patient:
+    """A transport that notes how long it is given."""
+
+    def __init__(self) -> None:
+        self.patience: list[float | None] = []
+
+    async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
+        self.patience.append(timeout_s)
+        return [] if function == "remove_leaving" else [{"documents": 1, "chunks": 1}]
+
+
+async def test_what_removes_much_is_not_cut_short_and_begun_anew() -> None:
+    """In thirty seconds a base of half a million passages was never emptied, however often somebody asked."""
+    transport = Patient()
+    library = LibraryStore(transport)
+    await library.clean_base(BASE)
+    await library.delete(BASE, DOCUMENT)
+    await library.remove_leaving()
+    assert transport.patience == [REMOVAL_S] * 3

@@ -1,0 +1,74 @@
+"""When a model that did not answer is tried again, beside others."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import cast
+
+import pytest
+
+from adapters.llm.breaker import FAILURES, REST_S, CircuitBreaker
+from adapters.llm.client import OpenAIChatModel
+from adapters.llm.fallback import FallbackModel, GuardedModel
+from rag.errors import ModelAway
+from rag.records import ChatMessage
+
+MESSAGES = (ChatMessage(role="user", content="?"),)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Model:
+    """Answers with its name, or is away."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_away = False
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        if self.is_away:
+            raise ModelAway(self.name)
+        return self.name
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
+        for piece in await self.complete(messages):
+            yield piece
+
+
+def guarded(model: Model, clock: Clock) -> GuardedModel:
+    return GuardedModel(model=cast("OpenAIChatModel", model), breaker=CircuitBreaker(clock=clock))
+
+
+async def tire(model: FallbackModel) -> None:
+    for _ in range(FAILURES):
+        with pytest.raises(ModelAway):
+            await model.complete(MESSAGES)
+
+
+async def test_a_model_that_has_rested_is_there_when_the_first_fails() -> None:
+    """While the first answers, nobody asks the second: that was counted as its try, and it rested on."""
+    clock, first, second = Clock(), Model("first"), Model("second")
+    model = FallbackModel([guarded(first, clock), guarded(second, clock)])
+    first.is_away = second.is_away = True
+    await tire(model)
+    clock.now += REST_S
+    first.is_away = second.is_away = False
+    assert await model.complete(MESSAGES) == "first"
+    first.is_away = True
+    assert await model.complete(MESSAGES) == "second"
+
+
+async def test_an_answer_that_a_person_stops_ends_the_rest() -> None:
+    clock, only = Clock(), Model("only")
+    model = FallbackModel([guarded(only, clock)])
+    only.is_away = True
+    await tire(model)
+    clock.now += REST_S
+    only.is_away = False
+    async with aclosing(model.stream(MESSAGES)) as pieces:
+        assert await anext(pieces) == "o"
+    assert await model.complete(MESSAGES) == "only"
