@@ -9,6 +9,7 @@ from bot.stores import Stores
 from prompts.breadth import load_breadth
 from prompts.intents import load_intents
 from prompts.loader import Prompts, load_prompts
+from prompts.small_talk import load_small_talk
 from prompts.wordings import load_wordings
 from rag.answering.answer import AnswerWriter
 from rag.answering.plain import PlainAnswers
@@ -35,6 +36,7 @@ from rag.planning.prompt import PlannerPrompt
 from rag.planning.wire import AnyTool
 from rag.ports import ChatModel, QuestionAnalyzer
 from rag.retrieval.search import Retrieval
+from rag.small_talk import SmallTalkRule
 
 
 def build_conversation(
@@ -67,6 +69,7 @@ def build_conversation(
             intents=load_intents(),
             threshold=asked.plan_threshold,
             breadth=breadth,
+            small_talk=SmallTalkRule(load_small_talk()),
             entities=entities,
         ),
         prompt=_planner_prompt(asked, tools, prompts),

@@ -45,6 +45,7 @@ class Wordings:
     survey_of: str  # the same, documents of the base
     survey_best: str  # those of them that hold most of the question's words
     survey_remark: str
+    documents: str  # count: of the base
     entry_name: str  # and so on: what the list of documents tells of each
     entry_title: str
     entry_kind: str

@@ -239,6 +239,8 @@ def _assignment(asked: Question, found: _Found) -> Assignment:
     return Assignment(
         question=asked.text,
         understood=plan.question,
+        subject=found.planned.subject,
+        small_talk=found.planned.small_talk,
         facts=found.execution.payload,
         gaps=found.execution.gaps,
         searched=bool(found.execution.calls),
@@ -261,6 +263,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         seconds=0.0,
         cut=draft.cut,
         passages=draft.passages,
+        small_talk=draft.small_talk,
         stopped=draft.stopped,
         in_other_language=draft.in_other_language,
         choices=plan.clarification.choices if plan.clarification else (),

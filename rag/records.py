@@ -229,6 +229,18 @@ class AnswerKind(StrEnum):
     NOTHING = "nothing"  # nothing found and general knowledge is off, or there is no model
 
 
+class SmallTalk(StrEnum):
+    """A message that asks nothing of the base, where no model has a word for it. What is said, the bot knows."""
+
+    ABOUT = "about"  # who Baza is, what it can do
+    MORE = "more"  # «подробнее», «ещё»: of the last answer, as far as there is more
+    LEANING = "leaning"  # «а когда?»: only the dialogue could tell what about
+    THANKS = "thanks"
+    FAREWELL = "farewell"
+    GREETING = "greeting"
+    ASSENT = "assent"  # «ок», «👍»
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """The finished turn."""
@@ -240,6 +252,7 @@ class Answer:
     seconds: float
     cut: bool = False  # the model went away in mid-answer
     passages: str = ""  # Markdown, below an answer that was cut: what the rest would have been written from
+    small_talk: SmallTalk | None = None  # the text is the bot's to add; `passages` are notes that say just the message
     stopped: bool = False  # the person had enough in mid-answer
     in_other_language: bool = False  # than was wanted, though the model was asked twice
     choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
+ROOT_LETTERS = 4  # of a word of four or five letters the last one is mostly its ending
 # Words under three letters are mostly prepositions; numbers count at any length.
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 _LINE = re.compile(r"[^\n]+")
@@ -33,6 +34,13 @@ def held(wanted: Iterable[str], text: str) -> frozenset[str]:
     """Those of the stems `wanted` that are among `stems(text)`, without taking all its words apart."""
     plain = text.casefold().replace("ё", "е")
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
+
+
+def akin(wanted: frozenset[str], text: str) -> frozenset[str]:
+    """Those of the stems `wanted` that the text holds; where it holds none, its own that begin as they do: «замки» was
+    asked, and «замками» is there."""
+    beginnings = tuple(stem[:ROOT_LETTERS] for stem in wanted if len(stem) >= ROOT_LETTERS and stem.isalpha())
+    return held(wanted, text) or frozenset(stem for stem in stems(text) if stem.startswith(beginnings))
 
 
 def covered(wanted: frozenset[str], texts: Iterable[str]) -> float:

@@ -23,6 +23,7 @@ from bot.cli.troubles import CommandError, no_such_base
 from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
 from bot.replies.readings import unread_values
+from bot.replies.small_talk import in_words
 from bot.replies.terminal import to_terminal
 from bot.settings import Settings
 from bot.texts import Words, load_texts
@@ -72,7 +73,7 @@ async def ask_base(settings: Settings, question: str, *, base_name: str, as_json
             base_id=base,
             language=settings.answer.interface_language,
         )
-        answer = await _last_answer(parts, asked)
+        answer = in_words(await _last_answer(parts, asked), words)
     if as_json:
         print_json(answer_json(answer))
     else:

@@ -14,12 +14,13 @@ from weakref import WeakValueDictionary
 import structlog
 from aiogram import Bot
 
-from bot.handlers.holdings import lack_of
+from bot.handlers.holdings import Lack, lack_of
 from bot.keyboards import STOP, button, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.live_steps import LiveSteps, live_steps
 from bot.replies.sending import send
+from bot.replies.small_talk import in_words
 from bot.replies.sourced_table import sourced_table
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
@@ -97,6 +98,8 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         with dialogues.stoppable(talk.state.user_id) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(services.conversation.answer(question, stop=stop), talk, shown, steps)
+        if answer.small_talk:
+            answer = in_words(answer, talk.words, lack=await _lack(services, talk))
         table = await _keep_table(services, talk, answer)
         reply = finished_answer(answer, talk.words, nothing=await _nothing(services, talk, answer))
         await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
@@ -118,16 +121,18 @@ async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedA
 
 
 async def _nothing(services: Services, talk: Talk, answer: Answer) -> str | None:
-    """The sentence for an answer without words where there is nothing to find: other words do not help then. The base
-    is asked only then, and an answer is given also when it is away."""
-    if answer.text:
-        return None
+    """The sentence for an answer without words where there is nothing to find: other words do not help then."""
+    lack = None if answer.text else await _lack(services, talk)
+    return f"answer-nothing-{lack}" if lack else None
+
+
+async def _lack(services: Services, talk: Talk) -> Lack | None:
+    """An answer is given also when the base cannot be looked at."""
     try:
-        lack = await lack_of(services, talk.base_id)
+        return await lack_of(services, talk.base_id)
     except DatabaseTrouble as trouble:
         log.warning("query.base_not_looked_at", user=talk.person, reason=trouble.reason)
         return None
-    return f"answer-nothing-{lack}" if lack else None
 
 
 async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:

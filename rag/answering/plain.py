@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from prompts.loader import Prompts
 from prompts.records import MoreItems
 from rag.answering.assignment import Assignment
+from rag.answering.quotes import MAX_QUOTES, quote_passages
 from rag.answering.renderer import render
-from rag.execution.facts import Fact
+from rag.execution.facts import Fact, FactKind
 from rag.planning.plan import AnswerStyle
-from rag.records import AnswerKind, Citation
+from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
+from rag.small_talk import is_said_by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,8 @@ class Draft:
     facts_used: int = 0  # of those in the prompt
     model: str | None = None
     cut: bool = False
-    passages: str = ""  # Markdown, below an answer that was cut: the rest may stand in them
+    passages: str = ""  # Markdown, below an answer that was cut: the rest may stand in them; or below small talk
+    small_talk: SmallTalk | None = None  # no text then: the bot's words
     stopped: bool = False  # by the person, in the middle of it
     done: bool = False
     in_other_language: bool = False  # than it was to be in: what there is instead would be worth less
@@ -46,11 +49,15 @@ class PlainAnswers:
 
     def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
         """The facts, or nothing. A withdrawn answer may be wrong and yet have `marked` the right passages."""
+        if assignment.small_talk is SmallTalk.MORE:
+            return self._more(assignment)
+        if assignment.small_talk:
+            return _small_talk(assignment, assignment.small_talk)
         answer = render(
             assignment.facts,
             style=assignment.style,
             limits=assignment.limits,
-            question=assignment.understood or assignment.question,
+            question=assignment.subject or assignment.understood or assignment.question,
             marked=marked,
         )
         if not answer.text:
@@ -66,9 +73,41 @@ class PlainAnswers:
             return draft
         return replace(draft, text=f"{draft.text}\n\n{self.remainder(answer.items, answer.left, assignment)}")
 
+    def _more(self, assignment: Assignment) -> Draft:
+        """The passages that no earlier answer has quoted: of the same question, so that their quotes are the same."""
+        said = "\n\n".join(exchange.answer for exchange in assignment.dialogue.window)
+        new = [
+            fact
+            for fact in assignment.facts.facts
+            if fact.passage and fact.kind is FactKind.PASSAGE and not _is_quoted(fact.passage, assignment.subject, said)
+        ]
+        facts = replace(assignment.facts, facts=tuple(new))
+        draft = self.write(replace(assignment, facts=facts, small_talk=None))
+        return draft if draft.text else replace(NOTHING, small_talk=SmallTalk.MORE)
+
     def remainder(self, listed: int, left: int, assignment: Assignment) -> str:
         """«ещё 10 из 20 (по запросу могу вывести)»."""
         is_english = self._language == "en" or assignment.answer_style is AnswerStyle.NATURAL_EN
         language = "en" if is_english and self._language != "ru" else "ru"
         total = assignment.limits.skip + listed + left
         return self._prompts.more[language].fill(MoreItems(left=left, total=total))
+
+
+def _is_quoted(passage: RankedPassage, question: str, said: str) -> bool:
+    return quote_passages([passage], question)[0] in said
+
+
+def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:
+    """Below it what somebody has kept that says just the message: a note «Привет» is found by «привет» all the same."""
+    passages = [fact.passage for fact in assignment.facts.facts if fact.passage]
+    said = [each for each in passages if is_said_by(each.passage, assignment.question)][:MAX_QUOTES]
+    text, citations = quote_passages(said, assignment.question)
+    return Draft(
+        kind=AnswerKind.CONVERSATION,
+        text="",
+        small_talk=kind,
+        passages=text,
+        citations=citations,
+        facts_used=len(citations),
+        done=True,
+    )

@@ -12,7 +12,7 @@ from itertools import islice
 from domain.documents import known_as
 from rag.answering.citations import cite, quote
 from rag.records import Citation, Passage, RankedPassage
-from rag.words import Span, sentences, stems
+from rag.words import Span, akin, sentences, stems
 
 MAX_QUOTES = 3
 EXCERPT_CHARS = 300  # three of them and their sources fit a phone's screen or little more
@@ -61,8 +61,10 @@ def _excerpt(passage: Passage, question: str) -> str:
 
     When that is an item of a list, the items after it, too.
     """
-    piece = quote(_without_title(passage), about=question, limit=EXCERPT_CHARS)
-    spans, wanted = sentences(piece), stems(question)
+    text = _without_title(passage)
+    wanted = akin(stems(question), text)
+    piece = quote(text, about=" ".join(wanted), limit=EXCERPT_CHARS)
+    spans = sentences(piece)
     touching = [number for number, span in enumerate(spans) if stems(piece[span.start : span.end]) & wanted]
     if not touching:
         return piece

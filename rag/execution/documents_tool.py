@@ -57,10 +57,18 @@ class ListDocuments(Tool[ListArguments]):
         named = arguments.name_contains or None
         cards = await ready_documents(self._catalogue, context.base_id, name_contains=named)
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
-        count = Fact(kind=FactKind.VALUE, text=f"Documents that fit{_limits(arguments)}: {len(ready)}.", title="")
         words = self._wordings[language_of(context.question)]
+        count = _count(len(ready), _limits(arguments), words)
         listed = tuple(_fact(card, words) for card in ready)
         return FactsPayload(facts=(count, *listed) if listed else (), coverage=1.0 if listed else 0.0)
+
+
+def _count(documents: int, limits: str, words: Wordings) -> Fact:
+    """Of all of them people are told, also without a model; of some, in the tool's own words, the model."""
+    said = words.documents.format(count=documents)
+    if limits:
+        return Fact(kind=FactKind.VALUE, text=f"Documents that fit{limits}: {documents}.", title="")
+    return Fact(kind=FactKind.VALUE, text=said, title=said)
 
 
 def _limits(arguments: ListArguments) -> str:

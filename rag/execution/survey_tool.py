@@ -23,7 +23,7 @@ from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.watching import end
-from rag.words import share, stems
+from rag.words import akin, share, stems
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest
 AT_ONCE = 4  # searches, so that a turn does not take all connections
@@ -105,7 +105,8 @@ class SurveyBase(Tool[SurveyArguments]):
 
 
 def _fact(hit: _Hit, query: str) -> Fact:
-    excerpt = quote(hit.best.passage.text, about=query, limit=EXCERPT_CHARS)
+    text = hit.best.passage.text
+    excerpt = quote(text, about=" ".join(akin(stems(query), text)), limit=EXCERPT_CHARS)
     return Fact(
         kind=FactKind.STATEMENT,
         text=f"{hit.name}: {excerpt}",

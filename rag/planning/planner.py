@@ -3,7 +3,8 @@
 In: a `PlanningRequest`. Out: `Planned`: the plan, who made it, and what was wrong on the way. An answer that is no
 plan, or an invalid or doubtful one, is asked for exactly once more with the problems shown; after that, and wherever no
 model answers, an emergency plan stands (seed 4, section 6.4): one search, or where the question is about all documents
-the reading of them. No word of the question decides an intent; how far a reading goes is `breadth`'s.
+the reading of them. No word of the question decides an intent; how far a reading goes is `breadth`'s, and what of a
+message is no question is `small_talk`'s.
 """
 
 import re
@@ -32,11 +33,12 @@ from rag.planning.plan import (
     ToolCall,
 )
 from rag.planning.rest import Rest, rest_of
-from rag.planning.steps import READ, SURVEY, template, to_the_end
+from rag.planning.steps import LIST, READ, SURVEY, template, to_the_end
 from rag.planning.validation import plan_problems
 from rag.planning.wire import AnyTool, from_wire, wire_schema
 from rag.ports import ChatModel, EntityResolver
-from rag.records import ChatMessage, Exchange
+from rag.records import ChatMessage, Exchange, SmallTalk
+from rag.small_talk import SmallTalkRule
 
 SEARCH_TOOL = "rag_db_query"
 _REPAIR = (
@@ -98,6 +100,8 @@ class Planned:
     plan: QueryPlan
     origin: PlanOrigin
     problems: tuple[str, ...] = ()  # of the plans that were thrown away
+    small_talk: SmallTalk | None = None  # where the message is nothing else, and the plan does not say otherwise
+    subject: str = ""  # of the plan's question, without the words that only ask
 
 
 class Planner:
@@ -111,6 +115,7 @@ class Planner:
         intents: Mapping[str, Intent],
         threshold: float,
         breadth: Breadth,
+        small_talk: SmallTalkRule,
         entities: EntityResolver | None = None,
     ) -> None:
         """`threshold`: plans of lower confidence are asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` finds ids
@@ -121,15 +126,35 @@ class Planner:
         self._intents = intents
         self._threshold = threshold
         self._breadth = breadth
+        self._small_talk = small_talk
         self._schema = wire_schema([tool for tool in tools if tool.is_offered], intents)
 
     async def plan(self, request: PlanningRequest) -> Planned:
         """Always a plan that can be run; a model's trouble is never the person's."""
         planned = self._from_where_it_stopped(await self._planned(request), request)
         plan = planned.plan
+        talk, subject = self._talk(plan, request), self._small_talk.subject(plan.question)
+        planned = replace(planned, small_talk=talk, subject=subject)
         if plan.steps and self._breadth.reach(request.question, plan.question) is not Reach.ENOUGH:
             return replace(planned, plan=to_the_end(plan, self._tools))
         return planned
+
+    def _talk(self, plan: QueryPlan, request: PlanningRequest) -> SmallTalk | None:
+        """None where a plan says what the message wants: that it is searched as it stands says nothing. What is to be
+        answered from the dialogue alone may be «а когда?» all the same."""
+        kind = self._small_talk.kind(request.question)
+        if plan.steps or plan.clarification or plan.limits.skip or kind is None:
+            return None
+        if kind is SmallTalk.MORE and plan.question == self._asked_before(request):
+            return kind
+        if plan.tool_calls == default_plan(request.question).tool_calls:
+            return SmallTalk.LEANING if kind is SmallTalk.MORE else kind
+        return kind if not plan.tool_calls and kind not in (SmallTalk.MORE, SmallTalk.LEANING) else None
+
+    def _asked_before(self, request: PlanningRequest) -> str:
+        """The last question that was one; empty when there is none."""
+        asked = (each.question for each in reversed(request.window))
+        return next((question for question in asked if not self._small_talk.kind(question)), "")
 
     def _from_where_it_stopped(self, planned: Planned, request: PlanningRequest) -> Planned:
         """The answer that offered the rest has said how much of the list was shown; a model may forget or miscount."""
@@ -166,21 +191,50 @@ class Planner:
         """By what is known without a plan: what the bad ones said (`made`, `kind`), and how far the question reaches.
         One that leans on the dialogue is searched as it stands: only a model could say what it is about."""
         rest = None if made else rest_of(request.question, request.window, self._breadth)
-        if rest and self._breadth.reach(rest.question) is Reach.ALL:
-            return self._plan_for_rest(rest)
-        plan = default_plan(request.question)
+        if rest and (listing := self._listing(rest.question)):
+            return self._from(listing, rest)
+        if talk := self._small_talk.kind(request.question):
+            before = self._asked_before(request) if talk is SmallTalk.MORE else ""
+            return self._plan_for_more(before) if before else default_plan(request.question)
+        if not made and (listing := self._documents(request.question)):
+            return listing
+        sought = self._small_talk.sought(request.question)
+        plan = default_plan(request.question, sought)
         if made:
             plan = plan.model_copy(update={"render_style": made.render_style})
         if kind not in (None, QueryKind.SIMPLE):
             return self._complete(plan.model_copy(update={"kind": kind}))
-        leans = made.follow_up is FollowUp.EXPLICIT if made else self._breadth.leans(request.question)
+        leans = made.follow_up is FollowUp.EXPLICIT if made else self._breadth.leans(sought)
         if self._breadth.reach(request.question) is not Reach.ALL or (request.has_dialogue and leans):
             return plan
         return self._complete(self._plan_for_all(plan))
 
-    def _plan_for_rest(self, rest: Rest) -> QueryPlan:
+    def _plan_for_more(self, before: str) -> QueryPlan:
+        """Where the answer was a place in each document, other places are searched."""
+        sought = self._small_talk.sought(before)
+        if self._breadth.reach(before) is Reach.ALL:
+            sought = self._breadth.subject(sought)
+        return self._documents(before) or default_plan(before, sought)
+
+    def _listing(self, question: str) -> QueryPlan | None:
+        """The plan whose answer may have been a list; None when no such plan is made for the question."""
+        if self._breadth.reach(question) is Reach.ALL and not self._small_talk.asks_for_documents(question):
+            return self._complete(self._plan_for_all(default_plan(question, self._small_talk.sought(question))))
+        return self._documents(question)
+
+    def _documents(self, question: str) -> QueryPlan | None:
+        """A list of what the base holds, where it asks for that and nothing else: no document is found by its words."""
+        if LIST not in self._tools or not self._small_talk.asks_for_documents(question):
+            return None
+        changes = {
+            "tool_calls": (ToolCall(tool=LIST),),
+            "render_style": RenderStyle.BULLETS,
+            "limits": Limits(max_items=MAX_ITEMS),
+        }
+        return default_plan(question).model_copy(update=changes)
+
+    def _from(self, plan: QueryPlan, rest: Rest) -> QueryPlan:
         """The same list, from where it had to stop."""
-        plan = self._complete(self._plan_for_all(default_plan(rest.question)))
         return plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
 
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
@@ -192,7 +246,7 @@ class Planner:
         if READ in self._tools:
             changes["kind"] = QueryKind.ANALYTICAL
         elif SURVEY in self._tools:
-            changes["tool_calls"] = (ToolCall(tool=SURVEY, args={"query": plan.question}),)
+            changes["tool_calls"] = tuple(ToolCall(tool=SURVEY, args=call.args) for call in plan.tool_calls)
         return plan.model_copy(update=changes)
 
     async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
@@ -245,12 +299,13 @@ class Planner:
         return (*problems, *mended.problems)
 
 
-def default_plan(question: str) -> QueryPlan:
-    """The emergency plan of seed 4, section 6.4: one search with the question as it stands."""
+def default_plan(question: str, sought: str = "") -> QueryPlan:
+    """The emergency plan of seed 4, section 6.4: one search with the question as it stands, or with what of it is
+    `sought`."""
     return QueryPlan(
         question=question[:1000] or "?",
         intents=(GENERAL,),
-        tool_calls=(ToolCall(tool=SEARCH_TOOL, args={"query": question}),),
+        tool_calls=(ToolCall(tool=SEARCH_TOOL, args={"query": sought or question}),),
         fallback=Fallback(enabled=False),
         limits=Limits(),
         render_style=RenderStyle.SHORT,

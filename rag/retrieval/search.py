@@ -14,6 +14,7 @@ from functools import partial
 
 import structlog
 
+from domain.documents import known_as
 from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
@@ -181,6 +182,8 @@ class Retrieval:
         )
 
     def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
+        """A file is asked for by its name, too («рейн.txt»)."""
         asked = frozenset(query.terms)
-        held = frozenset(self._analyzer.terms(f"{passage.title}\n{passage.text}")) if asked else frozenset()
+        name = known_as(passage.source_type, passage.title, passage.source_identifier)
+        held = frozenset(self._analyzer.terms(f"{passage.title}\n{name}\n{passage.text}")) if asked else frozenset()
         return is_certain(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)

@@ -8,15 +8,18 @@ from pydantic import JsonValue
 
 from domain.ids import DocumentId
 from prompts.breadth import load_breadth
+from prompts.small_talk import load_small_talk
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.planning.breadth import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
+from rag.small_talk import SmallTalkRule
 from tests.fakes.rag import BASE, USER
 
 QUESTION = "Где применял RAG?"
 BREADTH = Breadth(load_breadth())
+SMALL_TALK = SmallTalkRule(load_small_talk())
 
 
 def begin(run: Run | None = None) -> ToolContext:

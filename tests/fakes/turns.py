@@ -25,7 +25,7 @@ from rag.records import (
 )
 from rag.retrieval.search import Retrieval
 from tests.fakes.catalogue import Catalogue
-from tests.fakes.planning import BREADTH
+from tests.fakes.planning import BREADTH, SMALL_TALK
 from tests.fakes.rag import (
     FixedEmbedder,
     FoundPassages,
@@ -68,7 +68,9 @@ class Turn:
         stages = TurnStages(
             memory=DialogueMemory(self.dialogue, LowerWords(), None, pairs=15),
             entities=entities,
-            planner=Planner(planner, tools=tools, intents=intents, threshold=0.5, breadth=BREADTH),
+            planner=Planner(
+                planner, tools=tools, intents=intents, threshold=0.5, breadth=BREADTH, small_talk=SMALL_TALK
+            ),
             prompt=PlannerPrompt(
                 prompts,
                 intents=intents,

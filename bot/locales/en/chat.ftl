@@ -103,3 +103,14 @@ answer-spent-cost = The question is too dear for one go: this is what was known 
 button-table = Table as XLSX
 table-gone = This table is gone: documents have changed since. Ask again.
 table-source = Source
+
+small-talk-greeting = Hello!
+small-talk-assent = Good.
+small-talk-ask = Ask me: I answer from your base and show where the answer comes from. What I can do: /help
+small-talk-ask-empty = Your base is empty so far: send a document in “Base” mode, and I will answer from it. What I can do: /help
+small-talk-ask-reading = I am still reading what you sent: ask once the document is “in the base”.
+small-talk-thanks = You are welcome! If you need anything else, ask.
+small-talk-farewell = See you! Your documents stay where they are.
+small-talk-about = I am Baza: I keep your documents, links and voice messages and answer from them. Send them in “Base” mode and ask in “Chat” mode: I answer and show the sources. What the base holds: /docs, everything else: /help
+small-talk-more = The base holds nothing more about this. The buttons under the answer show the places in full.
+small-talk-leaning = This message alone does not say what the question is about. Please write it in full, such as “When does the lease end?” What I can do: /help

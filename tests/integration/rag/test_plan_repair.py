@@ -11,7 +11,7 @@ from prompts.loader import load_prompts
 from rag.execution.graph_tool import GraphQuery
 from rag.planning.planner import Planner, PlanningRequest, PlanOrigin
 from rag.records import ChatMessage
-from tests.fakes.planning import BREADTH, ScriptedTool
+from tests.fakes.planning import BREADTH, SMALL_TALK, ScriptedTool
 from tests.integration.adapters.llm.conftest import model_of
 from tests.servers.llm import FORMATS, LlmServer, in_order, serve_llm
 from tests.unit.rag.execution.test_graph_tool import Graph
@@ -53,7 +53,12 @@ async def ask(server: LlmServer, *answers: str, first_ones: int = 0) -> tuple[li
     server.planner = in_order(answers)
     async with model_of(server) as model:
         planner = Planner(
-            model, tools=(ScriptedTool(), GraphQuery(Graph())), intents=load_intents(), threshold=0.5, breadth=BREADTH
+            model,
+            tools=(ScriptedTool(), GraphQuery(Graph())),
+            intents=load_intents(),
+            threshold=0.5,
+            breadth=BREADTH,
+            small_talk=SMALL_TALK,
         )
         origins = [(await planner.plan(REQUEST)).origin for _ in range(first_ones)]
         before = len(server.plans)
@@ -93,7 +98,14 @@ async def test_a_rung_that_is_known_is_not_looked_for_again(bad: str) -> None:
 async def test_another_model_is_not_asked_instead_of_the_repair(bad: str) -> None:
     async with serve_llm(formats=FORMATS) as server, model_of(server, "first", "second") as model:
         server.planner = in_order([bad, bad, GOOD])
-        planner = Planner(model, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH)
+        planner = Planner(
+            model,
+            tools=(ScriptedTool(),),
+            intents=load_intents(),
+            threshold=0.5,
+            breadth=BREADTH,
+            small_talk=SMALL_TALK,
+        )
         assert (await planner.plan(REQUEST)).origin is PlanOrigin.DEFAULT
         assert [request.model for request in server.plans] == ["first", "first"]
 

@@ -7,11 +7,18 @@ from hypothesis import strategies as st
 from razdel import sentenize
 
 from rag.tokens import estimate_tokens
-from rag.words import covered, held, sentences, share, stems
+from rag.words import akin, covered, held, sentences, share, stems
 
 
 def test_forms_of_a_word_and_its_case_are_one() -> None:
     assert stems("Договоры ДОГОВОРА ещё") == stems("договор еще")
+
+
+def test_another_ending_of_a_short_word_is_met_where_no_word_is() -> None:
+    text = "Рейн славится замками. Замена не нужна."
+    assert akin(stems("замки"), text) == {"замка"}
+    assert akin(stems("замки Рейн"), text) == {"рейн"}
+    assert akin(stems("лев 15"), text) == frozenset()
 
 
 def test_numbers_count_and_little_words_do_not() -> None:

@@ -48,6 +48,12 @@ def test_sentences_about_something_else_are_left_out() -> None:
     assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф бывает. Он равен пятистам рублям."
 
 
+def test_the_sentence_with_another_form_of_a_short_word_is_quoted() -> None:
+    text = "Средний Рейн течёт на север. Ущелье глубокое. Он славится своими замками."
+
+    assert quote_passages(rank(make_passage(text)), "замки")[0] == "> Он славится своими замками."
+
+
 def test_the_heading_of_the_next_part_is_left_out() -> None:
     text = "Платежи\n\nШтраф равен 5 %.\n\nРасторжение\n\nЗа 45 дней."
 

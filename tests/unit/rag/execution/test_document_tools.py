@@ -49,7 +49,7 @@ SHELF = Catalogue(
 
 async def test_every_document_that_was_read_is_listed_and_counted() -> None:
     payload = await ListDocuments(SHELF, WORDINGS).run(ListArguments(), begin())
-    assert payload.facts[0].text == "Documents that fit: 3."
+    assert payload.facts[0].text == "Всего документов: 3"
     assert [fact.title for fact in payload.facts[1:]] == ["Договор аренды.pdf", "Голосовое.ogg", "Смета"]
     assert payload.facts[1].kind is FactKind.DOCUMENT
 
@@ -57,7 +57,7 @@ async def test_every_document_that_was_read_is_listed_and_counted() -> None:
 async def test_the_oldest_documents_of_a_large_base_are_listed_and_read_too() -> None:
     large = Catalogue((*(titled(f"Новое {number}") for number in range(PAGE)), titled("Старая смета")))
     payload = await ListDocuments(large, WORDINGS).run(ListArguments(), begin())
-    assert payload.facts[0].text == f"Documents that fit: {PAGE + 1}."
+    assert payload.facts[0].text == f"Всего документов: {PAGE + 1}"
     await ReadDocument(large, shelf := Shelf()).run(ReadArguments(document="старая смета"), begin())
     assert [document for document, _, _ in shelf.asked] == ["Старая смета"]
 

@@ -11,7 +11,7 @@ from rag.planning.entity_ids import EntityIds, Mended
 from rag.planning.plan import QueryPlan, ToolCall
 from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
 from rag.records import ChatMessage
-from tests.fakes.planning import BREADTH, ScriptedTool, call, plan
+from tests.fakes.planning import BREADTH, SMALL_TALK, ScriptedTool, call, plan
 from tests.fakes.steps import step
 from tests.unit.rag.execution.test_graph_tool import Graph
 from tests.unit.rag.planning.test_entities import BASE, Registry
@@ -112,6 +112,7 @@ async def planned(*plans: QueryPlan, entities: tuple[NamedEntity, ...]) -> tuple
         intents=load_intents(),
         threshold=0.5,
         breadth=BREADTH,
+        small_talk=SMALL_TALK,
         entities=RegistryResolver(Registry(*entities), NameForms()),
     )
     messages = (ChatMessage(role="user", content="?"),)

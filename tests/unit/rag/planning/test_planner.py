@@ -14,7 +14,7 @@ from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
 from rag.planning.wire import AnyTool, wire_schema
 from rag.ports import Schema
 from rag.records import ChatMessage, Exchange
-from tests.fakes.planning import BREADTH, GraphTool, ScriptedTool, call, plan
+from tests.fakes.planning import BREADTH, SMALL_TALK, GraphTool, ScriptedTool, call, plan
 from tests.fakes.rag import ScriptedModel, away
 from tests.fakes.steps import step
 
@@ -66,7 +66,7 @@ async def planned(*plans: QueryPlan | ModelError) -> tuple[Planned, PlanModel]:
 
 
 def of_tools(model: PlanModel | None, tools: Sequence[AnyTool]) -> Planner:
-    return Planner(model, tools=tools, intents=load_intents(), threshold=0.5, breadth=BREADTH)
+    return Planner(model, tools=tools, intents=load_intents(), threshold=0.5, breadth=BREADTH, small_talk=SMALL_TALK)
 
 
 async def planned_for(
@@ -163,13 +163,17 @@ async def test_what_the_model_wrote_is_shown_to_it() -> None:
 
 
 async def test_without_a_model_there_is_one_search() -> None:
-    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH)
+    planner = Planner(
+        None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH, small_talk=SMALL_TALK
+    )
     outcome = await planner.plan(REQUEST)
     assert (outcome.origin, outcome.plan.tool_calls) == (PlanOrigin.DEFAULT, (call(REQUEST.question),))
 
 
 async def test_a_very_long_question_still_gets_a_plan() -> None:
-    planner = Planner(None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH)
+    planner = Planner(
+        None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH, small_talk=SMALL_TALK
+    )
     request = PlanningRequest(question="а" * 5000, messages=(), entity_ids=())
     assert (await planner.plan(request)).plan.tool_calls[0].args["query"] == "а" * 5000
 
@@ -216,7 +220,14 @@ async def test_a_call_that_takes_long_becomes_a_step() -> None:
         is_slow = True
 
     model = PlanModel(plans=[plan(call("всё", tool="read_documents"), call("RAG"))])
-    planner = Planner(model, tools=(ScriptedTool(), Reader()), intents=load_intents(), threshold=0.5, breadth=BREADTH)
+    planner = Planner(
+        model,
+        tools=(ScriptedTool(), Reader()),
+        intents=load_intents(),
+        threshold=0.5,
+        breadth=BREADTH,
+        small_talk=SMALL_TALK,
+    )
     made = (await planner.plan(REQUEST)).plan
     assert [(each.action, each.params) for each in made.steps] == [
         ("read_documents", {"query": "всё"}),
@@ -267,6 +278,11 @@ async def test_a_question_of_all_documents_is_read_where_no_good_plan_came(
 async def test_any_other_question_is_searched_where_no_plan_came(question: str, has_dialogue: bool) -> None:
     outcome = await planned_for(question, away(), has_dialogue=has_dialogue)
     assert (outcome.plan.tool_calls, outcome.plan.steps) == ((call(question),), ())
+
+
+async def test_a_question_that_leans_does_so_behind_thanks_too() -> None:
+    outcome = await planned_for("Спасибо, а сколько их всего?", away(), has_dialogue=True)
+    assert outcome.plan.tool_calls == (call("а сколько их всего?"),)
 
 
 async def test_a_bad_plan_that_calls_the_question_a_follow_up_is_believed_in_that() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 from structlog.testing import capture_logs
 
+from domain.documents import SourceType
 from rag.errors import ModelAway
 from rag.ports import Reranker
 from rag.records import Candidate, Passage
@@ -119,6 +120,14 @@ async def test_a_passage_with_few_of_the_words_is_not_certain() -> None:
     found = await make_retrieval(FoundPassages(three()), reranker=ReverseReranker()).find(BASE, SECRET)
 
     assert [(int(each.passage.chunk_id), each.certain) for each in found] == [(3, False), (2, False)]
+
+
+async def test_a_passage_of_the_file_that_is_asked_for_by_its_name_is_certain() -> None:
+    found = make_candidate("о погоде", bm25=2.0)
+    named = replace(found.passage, title="Прогноз", source_type=SourceType.FILE, source_identifier="Май 2026.pdf")
+    retrieval = make_retrieval(FoundPassages([replace(found, passage=named)]))
+
+    assert [each.certain for each in await retrieval.find(BASE, "май 2026.pdf")] == [True]
 
 
 async def test_the_store_being_away_is_not_hidden() -> None:
