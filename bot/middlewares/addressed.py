@@ -2,10 +2,14 @@
 
 In: messages. Out: in groups only those that mention the bot, reply to it, are a command for it or of an album that
 does, with the mention taken out; everything in private chats. Messages of channels and other bots go no further.
+It keeps nothing: a file of an album waits here, in the inbox like any update, for as long as its album comes.
 """
 
+import asyncio
 import re
 from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiogram import BaseMiddleware, Bot
@@ -13,18 +17,32 @@ from aiogram.enums import ChatType, MessageEntityType
 from aiogram.types import Message, MessageEntity, TelegramObject, User
 
 from bot.commands import COMMANDS
+from bot.inbox import TURN, Turn
 from bot.middlewares import Handler
 
 ALBUMS = 1000  # that were meant for the bot; their other files come within a second
+ALBUM_S = 2.0  # after a file that does not say so, in which the next one of its album may
 _COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
+
+
+@dataclass(kw_only=True, eq=False)
+class _Held:
+    """Files of an album of which none has addressed the bot so far."""
+
+    until: float = 0.0  # by the event loop's clock
+    files: int = 0
+    addressed: asyncio.Event = field(default_factory=asyncio.Event)
+    one_by_one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    handled: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class OnlyAddressed(BaseMiddleware):
     """Drops what was not meant for the bot. The words under an album are those of one of its files, and mean all: the
-    others follow it."""
+    others follow it, and those before it wait a moment for it."""
 
     def __init__(self) -> None:
         self._albums = deque[str](maxlen=ALBUMS)
+        self._held: dict[str, _Held] = {}
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         """See the module."""
@@ -33,12 +51,49 @@ class OnlyAddressed(BaseMiddleware):
         if event.chat.type == ChatType.PRIVATE:
             return await handler(event, data)
         bot: Bot = data["bot"]
-        me = await bot.me()
-        if not is_addressed(event, me) and event.media_group_id not in self._albums:
-            return None
-        if event.media_group_id:
-            self._albums.append(event.media_group_id)
-        return await handler(without_mention(event, me), data)
+        me, album = await bot.me(), event.media_group_id
+        if is_addressed(event, me):
+            if album:
+                await self._follow(album)
+            return await handler(without_mention(event, me), data)
+        if album in self._albums:
+            return await handler(event, data)
+        return await self._hold(album, handler, event, data) if album else None
+
+    async def _follow(self, album: str) -> None:
+        """The album is meant for the bot. Files that came before this one are handled before it is: whoever dies
+        between them finds this one in the inbox again, and by it the others."""
+        self._albums.append(album)
+        if held := self._held.get(album):
+            held.addressed.set()
+            await held.handled.wait()
+
+    async def _hold(self, album: str, handler: Handler, event: Message, data: dict[str, Any]) -> Any:
+        """Handle it once another file of its album has addressed the bot; drop it when none does."""
+        held = self._held.setdefault(album, _Held())
+        held.files += 1
+        turn = data.get(TURN)
+        if isinstance(turn, Turn):
+            turn.release()  # the next file could not come else, nor what others say meanwhile
+        try:
+            if await self._is_addressed_in_time(held):
+                async with held.one_by_one:  # in the order in which they came
+                    return await handler(event, data)
+        finally:
+            held.files -= 1
+            if not held.files:
+                held.handled.set()
+                del self._held[album]
+        return None
+
+    @staticmethod
+    async def _is_addressed_in_time(held: _Held) -> bool:
+        clock = asyncio.get_running_loop().time
+        held.until = clock() + ALBUM_S  # for those before it, too
+        while not held.addressed.is_set() and (left := held.until - clock()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(held.addressed.wait(), left)
+        return held.addressed.is_set()
 
 
 def is_addressed(message: Message, me: User) -> bool:

@@ -136,6 +136,23 @@ async def test_a_file_is_kept_when_its_caption_mentions_the_bot(start: Start, tm
     assert "Документы: 1" in shelf.text
 
 
+async def test_an_album_is_kept_when_its_last_caption_mentions_the_bot(start: Start, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.txt" for name in ("Крыша", "Забор", "Колодец")]
+    for file in files:
+        file.write_text(f"{file.stem} на даче в порядке.", encoding="utf-8")
+    others = tmp_path / "Чужое.txt", tmp_path / "Чужое 2.txt"
+    for file in others:
+        file.write_text("Это никому не предназначено.", encoding="utf-8")
+    async with start() as page, Person(page, ANNA, GROUP) as anna:
+        await enter(anna, "base")
+        await anna.send_files(others)
+        sent = await anna.send_files(files, f"{ME} наша дача", captioned=2)
+        receipt = await anna.wait_for("Всего 3 документа, в базе 3", READ_S, after=sent[0])
+        shelf = await listed(anna)
+    assert receipt.reply_to == sent[0].message_id
+    assert "Документы: 3" in shelf.text
+
+
 async def test_who_is_no_administrator_of_a_group_cleans_nothing(start: Start) -> None:
     async with start() as page, Person(page, ANNA, GROUP) as anna:
         await keep(anna, OURS)

@@ -109,11 +109,11 @@ class Person:
         return (await self.send_files([path], caption, as_file=as_file))[0]
 
     async def send_files(
-        self, paths: Sequence[Path], caption: str | None = None, *, as_file: bool = False
+        self, paths: Sequence[Path], caption: str | None = None, *, as_file: bool = False, captioned: int = 0
     ) -> list[Seen]:
-        """Upload several and send them as an album."""
+        """Upload several and send them as an album, whose words are under the file number `captioned`."""
         ids = [await self._upload(path) for path in paths]
-        return await self._say({"text": caption or "", "files": ids, "as_file": as_file})
+        return await self._say({"text": caption or "", "files": ids, "as_file": as_file, "captioned": captioned})
 
     async def edit(self, said: Seen, text: str) -> None:
         """Change an own message."""

@@ -5,7 +5,7 @@ POST /people/{user}/language                           {"language"}
 GET  /people/{user}/events                             server-sent events
 POST /people/{user}/uploads                            multipart "file" -> {"file_id", "name", "size"}
 GET  /people/{user}/chats/{chat}/messages              ?before=&limit= -> {"messages", "more"}
-POST /people/{user}/chats/{chat}/messages              {"text", "files", "as_file", "reply_to"} -> {"messages"}
+POST /people/{user}/chats/{chat}/messages              what `speaking.say` takes -> {"messages"}
 POST /people/{user}/chats/{chat}/messages/{id}         {"text"} -> {"message"}
 POST /people/{user}/chats/{chat}/messages/{id}/press   {"row", "column"} -> {"query_id"}
 POST /people/{user}/chats/{chat}/drafts/{id}/stop      the button on a draft

@@ -29,7 +29,8 @@ def read_room_of(chat_id: int, user_id: int) -> Room:
 
 
 def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Sequence[Json]:
-    """`{"text", "files": [file_id], "as_file", "reply_to"}` -> the new messages; several files are an album."""
+    """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages; several files are an
+    album, whose words are with its file number `captioned` (from 0)."""
     formatted = tidy(FormattedText(text=str(said.get("text") or "")))
     files = _files(exchange, said.get("files"))
     limit = CAPTION_UNITS if files else TEXT_UNITS
@@ -39,7 +40,8 @@ def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]
         raise bad("message text is empty")
     first = _message(exchange, room, user_id, said.get("reply_to"))
     written = replace(first, text=formatted.text, entities=formatted.entities)
-    return [exchange.post(message) for message in _messages(written, files, as_file=bool(said.get("as_file")))]
+    messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
+    return [exchange.post(message) for message in messages]
 
 
 def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> Message:
@@ -53,15 +55,18 @@ def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> 
     )
 
 
-def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool) -> list[Message]:
-    """One message a file, the caption with the first."""
+def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, captioned: object) -> list[Message]:
+    """One message a file, the caption with the first unless another is named: it may be under the last document."""
     if not files:
         return [written]
     album = str(secrets.randbits(50)) if len(files) > 1 else None
     carried = [Attachment(kind="document" if as_file else _kind(file), file=file) for file in files]
-    head = replace(written, attachment=carried[0], album=album)
-    bare = replace(head, text="", entities=(), reply_to=None)
-    return [head, *(replace(bare, attachment=attachment) for attachment in carried[1:])]
+    bare = replace(written, text="", entities=(), album=album)
+    messages = [replace(bare, attachment=attachment, reply_to=None) for attachment in carried]
+    messages[0] = replace(messages[0], reply_to=written.reply_to)
+    place = captioned if isinstance(captioned, int) and 0 <= captioned < len(files) else 0
+    messages[place] = replace(messages[place], text=written.text, entities=written.entities)
+    return messages
 
 
 def _kind(file: StoredFile) -> FileKind:

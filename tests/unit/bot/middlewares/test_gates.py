@@ -1,10 +1,12 @@
 """Who is heard: access, throttling, groups."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from aiogram.types import Message, MessageEntity, User
 
+from bot.middlewares import addressed
 from bot.middlewares.addressed import is_addressed, without_mention
 from domain.errors import DatabaseAway
 from domain.people import Mode
@@ -169,17 +171,67 @@ async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
     assert anna.stores.tables.documents == {}
 
 
+@pytest.fixture
+def quick_albums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether an album is for the bot is known after a moment."""
+    monkeypatch.setattr(addressed, "ALBUM_S", 0.05)
+
+
+MENTION: dict[str, Any] = {"caption": "@baza_bot", "caption_entities": [{"type": "mention", "offset": 0, "length": 9}]}
+
+
+def kept_by(person: Person) -> list[str]:
+    return [document.source.identifier for document in person.stores.tables.documents.values()]
+
+
+@pytest.mark.usefixtures("quick_albums")
 async def test_in_a_group_all_files_of_an_album_that_mentions_the_bot_are_kept() -> None:
     anna = Person(chat=GROUP)
     await anna.say("/base")
-    entities = [{"type": "mention", "offset": 0, "length": 9}]
     await anna.send_file("чужой.pdf", media_group_id="не нам")
-    await anna.send_file("план.pdf", media_group_id="нам", caption="@baza_bot", caption_entities=entities)
+    await anna.send_file("план.pdf", media_group_id="нам", **MENTION)
     await anna.send_file("смета.pdf", media_group_id="нам")
     await anna.send_file("чужая смета.pdf", media_group_id="не нам")
     await anna.send_file("просто файл.pdf")
-    kept = [document.source.identifier for document in anna.stores.tables.documents.values()]
-    assert kept == ["план.pdf", "смета.pdf"]
+    assert kept_by(anna) == ["план.pdf", "смета.pdf"]
+
+
+@pytest.mark.parametrize("last", [MENTION, {"reply_to_message": {**group_message("да").model_dump(), "from": ME}}])
+async def test_files_that_come_before_the_one_that_is_meant_for_the_bot_are_kept_in_their_order(
+    last: dict[str, Any],
+) -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("/base")
+    await asyncio.gather(
+        *(anna.send_file(name, media_group_id="нам") for name in ("а.pdf", "б.pdf", "в.pdf")),
+        anna.send_file("г.pdf", media_group_id="нам", **last),
+    )
+    assert kept_by(anna) == ["а.pdf", "б.pdf", "в.pdf", "г.pdf"]
+    assert len(anna.stores.tables.batches) == 1
+
+
+@pytest.mark.usefixtures("quick_albums")
+async def test_an_album_that_nobody_has_meant_for_the_bot_holds_up_nobody_and_leaves_nothing() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("/base")
+    sending = asyncio.create_task(anna.send_file("чужой.pdf", media_group_id="не нам"))
+    while not anna.turn.passed.is_set():
+        await asyncio.sleep(0)
+    assert not sending.done()
+    await sending
+    await anna.send_file("поздно.pdf", media_group_id="не нам", **MENTION)
+    assert kept_by(anna) == ["поздно.pdf"]
+
+
+async def test_a_file_that_fails_does_not_keep_the_one_that_it_waits_for_from_being_kept() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("/base")
+    anna.recorded.session.break_connection("sendMessage", times=9)
+    await asyncio.gather(
+        anna.send_file("велик.pdf", size=21 * 2**20, media_group_id="нам"),
+        anna.send_file("план.pdf", media_group_id="нам", **MENTION),
+    )
+    assert kept_by(anna) == ["план.pdf"]
 
 
 @pytest.mark.parametrize(
