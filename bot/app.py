@@ -96,6 +96,20 @@ class Parts:
             reading_model=self.reading_model,
         )
 
+    def frugal_conversation(self) -> Conversation:
+        """A turn of somebody whose day is spent (`bot.bounds`): no chat model is asked, and no reranker that costs."""
+        retrieval = self.retrieval()
+        return build_conversation(
+            self.settings,
+            self.stores,
+            analyzer=self.analyzer,
+            names=self.names,
+            retrieval=retrieval.without_reranker() if self.settings.jina.api_key else retrieval,
+            model=None,
+            planner_model=None,
+            reading_model=None,
+        )
+
     @asynccontextmanager
     async def open_worker(self, *, files: TelegramFiles | None = None) -> AsyncIterator[Worker]:
         """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
@@ -157,7 +171,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         mirror = ShelfMirror(ShelfStore(transport), size=settings.database.sketch_mb * MEGABYTE)
         yield Parts(
             settings=settings,
-            stores=Stores.over(transport, mirror),
+            stores=Stores.over(transport, mirror, base_passages=settings.bounds.base_passages or None),
             mirror=mirror,
             analyzer=analyzer,
             names=NameForms(),

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, UserState
-from domain.statistics import BaseStatistics, OverallStatistics
+from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
 from rag.metering import TurnMetrics
 from rag.records import PastSession
@@ -110,7 +110,16 @@ class Library(Protocol):
         self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int
     ) -> None: ...
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None: ...
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
+        """What a turn took and cost; `asker` is the person where `user` is a group."""
+        ...
+
+    async def spent_in_a_day(
+        self, person: UserId, *, questions: int | None = None, cost: float | None = None
+    ) -> Spending:
+        """What the person has asked of models in the last 24 hours, in whatever chat, held against these bounds (None:
+        no bound)."""
+        ...
 
 
 class AnswerTables(Protocol):

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.bounds import Bounds
 from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore, Statistics
@@ -35,6 +36,7 @@ class Services:
     library: Library
     intake: IntakeQueue
     conversation: Conversation
+    frugal_conversation: Conversation  # no model is asked: for whoever has spent their day
     dialogues: PastDialogues
     passages: PassageSearch
     text: DocumentText
@@ -48,6 +50,7 @@ class Services:
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
     allowed_users: frozenset[int] = frozenset()  # empty: everybody
     admin_users: frozenset[int] = frozenset()
+    bounds: Bounds = field(default_factory=Bounds)
     messages_per_minute: int = 40
     default_language: str = "ru"
     answers_generally: bool = True  # a model is configured and may answer from general knowledge

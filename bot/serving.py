@@ -23,6 +23,8 @@ from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 
+BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
+
 log = structlog.get_logger()
 
 
@@ -97,8 +99,13 @@ def _announce(settings: Settings, words: Words, address: str | None) -> None:
     print_line(words.plain("cli-data", home=str(settings.home)))
     missing = [words.plain(key) for key, is_missing in _missing(settings).items() if is_missing]
     print_line(words.plain("cli-missing", missing="; ".join(missing)) if missing else words.plain("cli-complete"))
-    if not settings.telegram.allowed_users:
-        log.warning("access.open", hint="ALLOWED_USERS is empty: the bot answers everybody")
+    if _is_open(settings):
+        hint = "ALLOWED_USERS is empty: the bot answers everybody; what that may cost is bounded by these"
+        log.warning("access.open", hint=hint, bounds=settings.bounds.named or BOUNDS_UNSET)
+
+
+def _is_open(settings: Settings) -> bool:
+    return not settings.telegram.allowed_users
 
 
 def _missing(settings: Settings) -> dict[str, bool]:
@@ -108,5 +115,5 @@ def _missing(settings: Settings) -> dict[str, bool]:
         "missing-jina": settings.jina.api_key is None,
         "missing-speech": settings.speech.model is None,
         "missing-recognition": describe_recognition(settings) is None,
-        "cli-open-to-all": settings.telegram.token is not None and not settings.telegram.allowed_users,
+        "cli-open-unbounded": settings.telegram.token is not None and _is_open(settings) and not settings.bounds.named,
     }

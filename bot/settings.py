@@ -75,6 +75,20 @@ class TelegramSettings(Section):
         return self
 
 
+class BoundSettings(Section):
+    """What somebody may cost whoever hosts the bot; 0 bounds nothing."""
+
+    person_cost: float = Field(0, alias="PERSON_DAILY_COST", ge=0)
+    person_questions: int = Field(0, alias="PERSON_DAILY_QUESTIONS", ge=0)
+    base_passages: int = Field(0, alias="BASE_PASSAGES", ge=0)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those that bound something, as they are set: `PERSON_DAILY_COST=0.2`."""
+        values = self.model_dump(by_alias=True)
+        return tuple(f"{name}={value}" for name, value in values.items() if value)
+
+
 class LocalChatSettings(Section):
     """The stand-in for Telegram on this machine; used when there is no BOT_TOKEN."""
 
@@ -241,6 +255,7 @@ class Settings(BaseModel):
 
     home: Path
     telegram: TelegramSettings
+    bounds: BoundSettings
     localchat: LocalChatSettings
     database: DatabaseSettings
     jina: JinaSettings
@@ -272,6 +287,7 @@ class Settings(BaseModel):
 
 _SECTIONS: dict[str, type[Section]] = {
     "telegram": TelegramSettings,
+    "bounds": BoundSettings,
     "localchat": LocalChatSettings,
     "database": DatabaseSettings,
     "jina": JinaSettings,

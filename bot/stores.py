@@ -44,12 +44,15 @@ class Stores:
     next_vectors: NextVectorStore
 
     @classmethod
-    def over(cls, transport: Transport, proposals: Proposals | None = None) -> "Stores":
-        """All of them, calling through `transport`; what `proposals` knows of large bases is asked before a search."""
+    def over(
+        cls, transport: Transport, proposals: Proposals | None = None, *, base_passages: int | None = None
+    ) -> "Stores":
+        """All of them, calling through `transport`; what `proposals` knows of large bases is asked before a search.
+        `base_passages` is how many a base of people may hold; None: any."""
         return cls(
             people=PeopleStore(transport),
             intake=IntakeStore(transport),
-            work=WorkStore(transport),
+            work=WorkStore(transport, base_passages=base_passages),
             text=TextStore(transport),
             library=LibraryStore(transport),
             notices=NoticeStore(transport),

@@ -15,6 +15,7 @@ from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
 from bot.app import Parts, open_bot
+from bot.bounds import Bounds
 from bot.cli.troubles import CommandError
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
@@ -144,7 +145,8 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 
 def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
     settings, stores = parts.settings, parts.stores
-    is_limited = _is_limited_by_telegram(settings)
+    is_limited, bounds = _is_limited_by_telegram(settings), _bounds(settings)
+    conversation = parts.conversation()
     spoken = None
     if parts.transcriber:
         spoken = SpokenQuestions(place.files, parts.transcriber, scratch=settings.home / "scratch")
@@ -152,7 +154,8 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         people=stores.people,
         library=stores.library,
         intake=stores.intake,
-        conversation=parts.conversation(),
+        conversation=conversation,
+        frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
         dialogues=stores.dialogue,
         answer_tables=stores.answer_tables,
         statistics=stores.statistics,
@@ -165,11 +168,22 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         hear=spoken.hear if spoken else None,
         allowed_users=settings.telegram.allowed_users,
         admin_users=settings.telegram.admin_users,
+        bounds=bounds,
         messages_per_minute=settings.telegram.messages_per_minute,
         default_language=settings.answer.interface_language,
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
         file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
         is_limited_by_telegram=is_limited,
+    )
+
+
+def _bounds(settings: Settings) -> Bounds:
+    bounds = settings.bounds
+    return Bounds(
+        questions=bounds.person_questions,
+        cost=bounds.person_cost,
+        passages=bounds.base_passages,
+        exempt=settings.telegram.admin_users,
     )
 
 

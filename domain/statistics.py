@@ -6,7 +6,7 @@ whom.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,15 @@ class TurnsOfDay:
     day: date
     kind: str
     turns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What somebody has asked of models in the last 24 hours."""
+
+    questions: int = 0
+    cost: float = 0.0  # US dollars, as far as servers tell
+    until: datetime | None = None  # a bound is reached, and kept again from then on; None: none is
 
 
 @dataclass(frozen=True, kw_only=True)

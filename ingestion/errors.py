@@ -45,6 +45,8 @@ class FailureCode(StrEnum):
     PAGE_TOO_MANY_REDIRECTS = "page-too-many-redirects"  # host
     PAGE_TYPE = "page-type"  # host, media_type
     PAGE_WITHOUT_TEXT = "page-without-text"  # host
+    BASE_FULL = "base-full"  # name, most (passages that a base may hold)
+    BASE_WITHOUT_ROOM = "base-without-room"  # name, passages (of the document), most
     DUPLICATE = "duplicate"  # document_id, title, created_at
     CANCELLED = "cancelled"
     SKIPPED = "skipped"  # the person keeps what the base had under this name

@@ -4,7 +4,8 @@ In: an `IncomingMessage`, as neutral a picture of a Telegram message as this nee
 in which a person would name them. It is pure: it fetches nothing, and kinds it cannot read yet yield nothing.
 
 What a person expects of "send anything, it all goes into your base":
-- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph);
+- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph); where the
+  file cannot be taken, its words are (`words_of`);
 - addresses with at most a few words around them are LINKs: the pages are wanted, not "look at this";
 - prose is a NOTE, word for word; addresses that the person wrote into it in full are read too, as LINKs (Telegram
   also marks "README.md" as an address, .md being a country);
@@ -13,7 +14,7 @@ What a person expects of "send anything, it all goes into your base":
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from domain.documents import Lane, SourceType
@@ -27,6 +28,9 @@ FEW_WORDS = 4
 
 _WRITTEN_IN_FULL = ("http://", "https://", "www.")
 _WORD = re.compile(r"\w+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Signs that turn what follows around, or that nobody sees. Joiners stay: emoji are made of them.
+_UNSEEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +75,22 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
     if message.unsupported is not None:
         return ()
     pieces = _cut(message)
-    prose = "".join(piece.shown for piece in pieces if piece.address is None or piece.hidden)
-    if len(_WORD.findall(prose)) > FEW_WORDS:
+    if len(_WORD.findall(_prose(pieces))) > FEW_WORDS:
         written = [] if message.forwarded else [piece for piece in pieces if piece.in_full]
         return (_note(pieces, message), *_links(written, message))
     links = _links(pieces, message)
     if links or not _WORD.search(message.text):
         return links
     return (_note(pieces, message),)
+
+
+def words_of(message: IncomingMessage) -> tuple[Source, ...]:
+    """What is written under a file that cannot be taken, as if it had come alone: people sent these words, too.
+    A few words beside an address go with its page: the other files of an album take theirs from there."""
+    found = sources_of(replace(message, file=None, unsupported=None))
+    if not found or found[0].text is not None or not _WORD.search(_prose(_cut(message))):
+        return found
+    return (replace(found[0], text=message.text.strip()), *found[1:])
 
 
 def link_of(address: str, *, author: str | None = None, published_at: datetime | None = None) -> Source:
@@ -92,9 +104,14 @@ def section_of(address: str) -> Source:
     return Source(type=SourceType.SITE, identifier=address, lane=Lane.LONG)
 
 
+def one_line(name: str | None) -> str:
+    """A name as it may stand in a list or an answer; empty when nothing of it is to be seen."""
+    return " ".join(_UNSEEN.sub("", _CONTROL.sub(" ", name or "")).split())
+
+
 def note_title(text: str) -> str:
     """The first line with words in it, cut at a word's end."""
-    line = next((line.strip() for line in text.splitlines() if _WORD.search(line)), " ".join(text.split()))
+    line = one_line(next((line for line in text.splitlines() if _WORD.search(line)), text))
     if len(line) <= TITLE_CHARACTERS:
         return line
     head = line[:TITLE_CHARACTERS]
@@ -128,6 +145,11 @@ def _cut(message: IncomingMessage) -> list[_Piece]:
         pieces.append(_Piece(shown=shown, address=address, hidden=hidden, in_full=in_full))
         position = end
     return [*pieces, _Piece(shown=_decode(units[position:]))]
+
+
+def _prose(pieces: list[_Piece]) -> str:
+    """What is said beside the addresses."""
+    return "".join(piece.shown for piece in pieces if piece.address is None or piece.hidden)
 
 
 def _decode(units: bytes) -> str:

@@ -40,6 +40,7 @@ from ingestion.spool import joined
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {
+    FailureCode.FILE_UNSUPPORTED: Medium.TEXT,
     FailureCode.FILE_WITHOUT_WORDS: Medium.IMAGE,
     FailureCode.FILE_NEEDS_RECOGNITION: Medium.IMAGE,
     FailureCode.FILE_WITHOUT_SPEECH: Medium.AUDIO,
@@ -101,6 +102,8 @@ class IngestionPipeline:
 
     async def run(self, document: ClaimedDocument) -> None:
         """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
+        if document.full_at is not None:
+            raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
         progress = Progress(self._queue, document, meter=self._meter)
         try:
             parsed = await self._read(document, progress)
@@ -164,7 +167,7 @@ class IngestionPipeline:
             return await self._fetchers.fetch(replace(document, source=replace(source, edition=None)), folder, progress)
 
     async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
-        """A photo without words or a recording without speech is kept for its caption, if it has one."""
+        """A photo without words, a recording without speech or a program is kept for its caption, if it has one."""
         try:
             return await self._parse(file, progress)
         except SourceError as error:

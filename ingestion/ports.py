@@ -189,6 +189,7 @@ class WorkQueue(Protocol):
         """Store title, figures and all blocks, replacing what an earlier attempt left, and begin EMBEDDING.
 
         `chunks` is how many there will be. Returns how many chunks earlier attempts have left (see `keep_chunks`).
+        Raises SourceError (BASE_WITHOUT_ROOM) when the base may not hold so many more; else room is kept for them.
         """
         ...
 
@@ -218,7 +219,8 @@ class WorkQueue(Protocol):
 
         With `parsed`, which is what `store_blocks` takes, a document that is one batch needs no call before this one.
         Any others are dropped; an earlier version leaves search at the same moment. It may end as a DUPLICATE or
-        CHOOSING as in `record_content`, when another document became ready meanwhile.
+        CHOOSING as in `record_content`, when another document became ready meanwhile. Raises SourceError
+        (BASE_WITHOUT_ROOM) when the base may not hold so many more; nothing of the call is stored then.
         """
         ...
 

@@ -71,6 +71,7 @@ class ClaimedDocument:
     attempt: int  # 1 the first time
     source: Source
     is_known: bool = False  # what its file says may be in the base already: see `WorkQueue.known_reading`
+    full_at: int | None = None  # its base holds so many passages, and may hold no more; None: there is room
 
 
 @dataclass(frozen=True, kw_only=True)

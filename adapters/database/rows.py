@@ -190,6 +190,7 @@ def claimed_document(row: Row) -> ClaimedDocument:
             edition=_edition(row),
         ),
         is_known=bool(row["is_known"]),
+        full_at=integer_or_none(row, "full_at"),
     )
 
 

@@ -27,6 +27,9 @@ Row = Mapping[str, JsonValue]
 LEASE_LOST = "BZ001"
 """SQLSTATE that functions raise when the lease they were called under is no longer held."""
 
+NO_ROOM = "BZ003"
+"""SQLSTATE that functions raise when a document would take its base over BASE_PASSAGES."""
+
 
 class Transport(Protocol):
     """One way to the database: psycopg or PostgREST."""

@@ -94,6 +94,8 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield _pictures(settings, words)
     yield await _speech(settings, words)
     yield await _telegram(settings, words)
+    if settings.telegram.token is not None:
+        yield _access(settings, words)
     try:
         async with open_parts(settings) as parts:
             yield Finding(
@@ -140,6 +142,15 @@ async def _telegram(settings: Settings, words: Words) -> Finding:
                 service="telegram", state=State.FAILS, advice=words.plain("doctor-telegram", reason=error.message)
             )
     return Finding(service="telegram", state=State.WORKS, advice=f"@{me.username}")
+
+
+def _access(settings: Settings, words: Words) -> Finding:
+    """Who may use the bot, and what strangers may cost."""
+    allowed, bounds = settings.telegram.allowed_users, settings.bounds.named
+    if not allowed and not bounds:
+        return Finding(service="access", state=State.MISSING, advice=words.plain("cli-open-unbounded"))
+    who = f"ALLOWED_USERS: {len(allowed)}" if allowed else words.plain("cli-open-to-all")
+    return Finding(service="access", state=State.WORKS, advice=" · ".join([who, *bounds]))
 
 
 async def _embedder(parts: Parts, words: Words) -> Finding:

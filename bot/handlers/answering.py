@@ -27,7 +27,7 @@ from bot.services import Services
 from bot.talk import Talk
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
-from rag.records import Answer, Answered, AnswerKind, Question, StepsChanged, TextGrew, TurnEvent
+from rag.records import Answer, Answered, AnswerKind, Question, SmallTalk, StepsChanged, TextGrew, TurnEvent
 
 log = structlog.get_logger()
 
@@ -95,15 +95,22 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place, stop=stopping) as shown:
+        spending = await services.bounds.spending(talk.person, services.library)
+        spent_until = spending.until if spending else None
+        conversation = services.frugal_conversation if spent_until else services.conversation
         with dialogues.stoppable(talk.state.user_id) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
-                answer = await _follow(services.conversation.answer(question, stop=stop), talk, shown, steps)
+                answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         if answer.small_talk:
             answer = in_words(answer, talk.words, lack=await _lack(services, talk))
-        table = await _keep_table(services, talk, answer)
-        reply = finished_answer(answer, talk.words, nothing=await _nothing(services, talk, answer))
-        await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
-    await _note(services, talk, answer)
+            spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None  # the others take no model
+        try:
+            table = await _keep_table(services, talk, answer)
+            nothing = await _nothing(services, talk, answer)
+            reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
+            await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
+        finally:  # what it has cost counts, shown or not, and before the next question is held against the bounds
+            await _note(services, talk, answer)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
@@ -153,7 +160,7 @@ async def _note(services: Services, talk: Talk, answer: Answer) -> None:
     turn = answer.metrics()
     services.measures.turn_ended(turn)
     try:
-        await services.library.save_turn(talk.state.user_id, talk.base_id, turn)
+        await services.library.save_turn(talk.state.user_id, talk.base_id, turn, asker=talk.person)
     except DatabaseTrouble as trouble:
         log.warning("query.not_saved", user=talk.person, reason=trouble.reason)
     log.info(  # names as in seed 3, "Логирование"

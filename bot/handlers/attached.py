@@ -1,17 +1,18 @@
 """The file of a message, of whatever kind Telegram makes of it, and messages that are texts in disguise.
 
-In: aiogram's `Message`. Out: an `AttachedFile` with a name for people, or words: a poll, a contact and a place are kept
-as what they say. It downloads nothing.
+In: aiogram's `Message`. Out: an `AttachedFile` with a name for people, or words: a poll, a contact, a place, a list of
+tasks and a rich message are kept as what they say. It downloads nothing.
 """
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from aiogram.types import Audio, Contact, Message, PhotoSize, Poll, Venue
+from aiogram.types import Audio, Checklist, Contact, Message, PhotoSize, Poll, Venue
 
+from bot.handlers.rich_words import rich_words
 from bot.texts import Words
-from ingestion.intake import AttachedFile
+from ingestion.intake import AttachedFile, one_line
 
 FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")
 """A GIF carries `document` too: `animation` comes first."""
@@ -31,7 +32,7 @@ def attached_file(message: Message, words: Words) -> AttachedFile | None:
 
 
 def spoken_text(message: Message) -> str:
-    """What a poll, a contact or a place says; empty for other messages."""
+    """What a poll, a contact, a place, a list of tasks or a rich message says; empty for other messages."""
     for field, say in _SAYINGS.items():
         if (said := getattr(message, field)) is not None:
             return say(said)
@@ -51,8 +52,8 @@ def unsupported_kind(message: Message) -> str | None:
 
 def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile:
     """`file` is one of six types of aiogram's that share no base; some have no name, some no media type."""
-    own_name = getattr(file, "file_name", None)
-    title = None if own_name else _title(field, file, message, words)
+    own_name = one_line(getattr(file, "file_name", None))
+    title = None if own_name else _title(field, message, words)
     return AttachedFile(
         file_id=file.file_id,
         name=own_name or f"{field}-{message.message_id}",
@@ -63,9 +64,10 @@ def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile
     )
 
 
-def _title(field: str, file: Any, message: Message, words: Words) -> str | None:
-    known = field if field in ("voice", "audio", "video", "video_note") else "video"
-    return None if field == "document" else words.plain(f"name-{known.replace('_', '-')}", day=_day(message))
+def _title(field: str, message: Message, words: Words) -> str:
+    """Of a file without a name."""
+    known = "video" if field == "animation" else field
+    return words.plain(f"name-{known.replace('_', '-')}", day=_day(message))
 
 
 def _day(message: Message) -> datetime:
@@ -74,7 +76,7 @@ def _day(message: Message) -> datetime:
 
 
 def _performance(audio: Audio) -> str:
-    return " – ".join(part for part in (audio.performer, audio.title) if part)
+    return " – ".join(filter(None, (one_line(audio.performer), one_line(audio.title))))
 
 
 def _photo(sizes: list[PhotoSize], message: Message, words: Words) -> AttachedFile:
@@ -97,8 +99,18 @@ def _contact(contact: Contact) -> str:
     return f"{name}\n{contact.phone_number}"
 
 
+def _checklist(checklist: Checklist) -> str:
+    return "\n".join([checklist.title, *(f"- {task.text}" for task in checklist.tasks)])
+
+
 def _venue(venue: Venue) -> str:
     return f"{venue.title}\n{venue.address}"
 
 
-_SAYINGS: Mapping[str, Callable[..., str]] = {"poll": _poll, "contact": _contact, "venue": _venue}
+_SAYINGS: Mapping[str, Callable[..., str]] = {
+    "poll": _poll,
+    "contact": _contact,
+    "venue": _venue,
+    "checklist": _checklist,
+    "rich_message": rich_words,
+}

@@ -12,7 +12,7 @@ from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.attached import unsupported_kind
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.incoming import batch_of, original_of, sources_in
+from bot.handlers.incoming import batch_of, original_of, sources_in, words_under
 from bot.keyboards import KEEP, ONLY_READ
 from bot.replies.sending import acknowledge, send, take_away
 from bot.services import Services
@@ -46,10 +46,15 @@ async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> No
 
 async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, stays_s: int | None = None) -> None:
     sources = sources_in(message, talk.words)
-    if refusal := _refusal(message, sources, talk.words, services):
+    if refusal := refusal_of(message, sources, talk.words, services):
+        if written := words_under(message, talk.words):
+            await services.intake.enqueue(replace(batch_of(message, written, talk), stays_s=stays_s))
+            services.wake()
+            refusal = f"{refusal} {talk.words('caption-taken')}"
         await send(bot, talk.place, refusal)
         return
-    await _enqueue(replace(batch_of(message, sources, talk), stays_s=stays_s), services)
+    is_typed = message.text is not None
+    await _enqueue(replace(batch_of(message, sources, talk), stays_s=stays_s), services, may_go_on=is_typed)
     services.wake()
 
 
@@ -75,11 +80,11 @@ async def _take_original(
     await take_away(shown)
 
 
-async def _enqueue(batch: Batch, services: Services) -> None:
+async def _enqueue(batch: Batch, services: Services, *, may_go_on: bool) -> None:
     """A note that fills its message may go on in the next one: it is held for that, and joined to what it goes on."""
     note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
-    if batch.stays_s is not None:  # it joins nothing that stays, and nothing that stays joins it
+    if not may_go_on or batch.stays_s is not None:  # it joins nothing that stays, and nothing that stays joins it
         note, hold_s = None, 0
     if note and await services.intake.join(batch, hold_s=hold_s):
         return
@@ -96,8 +101,8 @@ def _units(note: Source) -> int:
     return len((note.text or "").encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def _refusal(message: Message, sources: tuple[Source, ...], words: Words, services: Services) -> str | None:
-    """Why nothing of it can be kept."""
+def refusal_of(message: Message, sources: tuple[Source, ...], words: Words, services: Services) -> str | None:
+    """Why no file, link or text of it can be kept, in HTML; None when it can."""
     if not sources:
         kind = unsupported_kind(message)
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")

@@ -9,7 +9,7 @@ from aiogram.enums import ChatAction
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.answering import Dialogues, answer_question
-from bot.handlers.base import keep
+from bot.handlers.base import keep, refusal_of
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.incoming import has_own_words, original_of, sources_in
 from bot.handlers.modes import switch_mode
@@ -48,6 +48,10 @@ async def ask(
         await _ask_spoken(spoken.file_id, message, bot, services, talk, dialogues, turn)
         return
     sources = sources_in(message, talk.words)
+    if (sources or message.caption) and (refusal := refusal_of(message, sources, talk.words, services)):
+        await send(bot, talk.place, refusal)
+        await _ask_by_caption(message, bot, services, talk, dialogues, turn)
+        return
     if sources and (not message.text or all(source.type in _NO_QUESTIONS for source in sources)):
         await _ask_back(message, bot, talk)
         return
@@ -81,10 +85,24 @@ async def answer_original(
     await answer_question(original.text, bot, services, talk, dialogues)
 
 
+async def _ask_by_caption(
+    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None
+) -> None:
+    """The file cannot be read; what is written under it is a question all the same, or a link to be read."""
+    if not message.caption:
+        return
+    if not has_own_words(message):
+        await _ask_back(message, bot, talk)
+        return
+    if turn:
+        turn.release()
+    await answer_question(message.caption, bot, services, talk, dialogues)
+
+
 async def _ask_back(message: Message, bot: Bot, talk: Talk) -> None:
     """A link or a file is not lost; words beside a link may be a question about it."""
     keep_it = button(talk.words.plain("button-keep"), KEEP)
-    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if has_own_words(message) else []
+    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if message.text and has_own_words(message) else []
     only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
     place = place_at(talk.place, MessageId(message.message_id))
     await send(bot, place, talk.words("question-or-document"), rows([*answer_it, keep_it], [only_read]))

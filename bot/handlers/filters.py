@@ -30,6 +30,10 @@ SENT_BY_PEOPLE = frozenset(
         ContentType.STORY,
         ContentType.PAID_MEDIA,
         ContentType.CHECKLIST,
+        ContentType.LIVE_PHOTO,
+        ContentType.RICH_MESSAGE,
+        ContentType.GAME,
+        ContentType.GIVEAWAY,
     }
 )
 """Everything else («Анна закрепила сообщение») is Telegram's own and is not answered."""

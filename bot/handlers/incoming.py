@@ -21,7 +21,7 @@ from bot.middlewares.addressed import without_mention
 from bot.talk import Talk
 from bot.texts import Words
 from domain.ids import MessageId
-from ingestion.intake import IncomingMessage, MessageLink, sources_of
+from ingestion.intake import IncomingMessage, MessageLink, one_line, sources_of, words_of
 from ingestion.records import Batch, Source
 
 
@@ -43,6 +43,11 @@ def incoming_message(message: Message, words: Words) -> IncomingMessage:
 def sources_in(message: Message, words: Words) -> tuple[Source, ...]:
     """The sources that the message holds."""
     return sources_of(incoming_message(message, words))
+
+
+def words_under(message: Message, words: Words) -> tuple[Source, ...]:
+    """The same of the words alone, where its file cannot be kept."""
+    return words_of(incoming_message(message, words)) if message.caption else ()
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
@@ -68,10 +73,10 @@ async def original_of(shown: Message, bot: Bot) -> Message | None:
 
 def has_own_words(message: Message) -> bool:
     """Whether anything is written beside the addresses: of «https://a.b что это?» that is the question."""
-    text = message.text or ""
-    for entity in message.entities or []:
+    said = text = message.text or message.caption or ""
+    for entity in message.entities or message.caption_entities or []:
         if entity.type == MessageEntityType.URL:
-            text = text.replace(entity.extract_from(message.text or ""), " ", 1)
+            text = text.replace(entity.extract_from(said), " ", 1)
     return any(character.isalnum() for character in text)
 
 
@@ -96,7 +101,7 @@ _ORIGINS: Mapping[type, Callable[..., str | None]] = {
 
 def _author(message: Message) -> str | None:
     origin = message.forward_origin
-    return _ORIGINS[type(origin)](origin) if origin else None
+    return one_line(_ORIGINS[type(origin)](origin)) or None if origin else None
 
 
 def _sender(message: Message) -> str | None:

@@ -16,9 +16,10 @@ from bot.charts.everybody import everybody_chart, rows_of
 from bot.charts.questions import questions_chart
 from bot.handlers.filters import own_words
 from bot.replies.sending import Place, send
-from bot.replies.stats import MONTH_DAYS, base_html, overall_html, rows_html
+from bot.replies.stats import MONTH_DAYS, base_html, bounds_html, overall_html, rows_html
 from bot.services import Services
 from bot.talk import Talk
+from domain.statistics import BaseStatistics
 
 MINUTE_S = 60
 
@@ -38,6 +39,8 @@ async def show_statistics(message: Message, bot: Bot, services: Services, talk: 
     minutes = round(offset.total_seconds() / MINUTE_S) if offset else 0
     held = await services.statistics.of_base(talk.base_id, days=MONTH_DAYS, offset_minutes=minutes)
     html = base_html(held, talk.words, today=now.date(), is_private=talk.place.is_private)
+    if talk.person not in services.admin_users:
+        html = "\n\n".join(filter(None, [html, await _bounds_html(services, talk, held)]))
     if held.days:
         picture = await asyncio.to_thread(questions_chart, held.days, last_day=now.date(), days=MONTH_DAYS)
         await _send_photo(bot, talk.place, picture, html)
@@ -45,6 +48,13 @@ async def show_statistics(message: Message, bot: Bot, services: Services, talk: 
         await send(bot, talk.place, html)
     if talk.person in services.admin_users and talk.place.is_private:
         await _show_everybody(bot, services, talk, today=now.date(), offset_minutes=minutes)
+
+
+async def _bounds_html(services: Services, talk: Talk, held: BaseStatistics) -> str:
+    """In a group the base's alone: what one of them has spent is nobody else's business."""
+    bounds = services.bounds
+    spending = await bounds.spending(talk.person, services.library) if talk.place.is_private else None
+    return bounds_html(held, spending, bounds, talk.words)
 
 
 async def _show_everybody(bot: Bot, services: Services, talk: Talk, *, today: date, offset_minutes: int) -> None:

@@ -4,6 +4,8 @@ In: events and the `Answer` of a turn. Out: rich text, of which the growing form
 one. It sends nothing, and imports no aiogram, which would cost the command line seconds.
 """
 
+from datetime import datetime, timedelta
+
 from bot.replies.citations import TITLE_CHARACTERS, source_block
 from bot.replies.markdown import render_markdown
 from bot.replies.names import shortened
@@ -22,9 +24,19 @@ def growing_answer(event: TextGrew, words: Words) -> RichText:
     return _labelled(event.kind, render_markdown(close_unfinished(event.text)), words)
 
 
-def finished_answer(answer: Answer, words: Words, *, nothing: str | None = None) -> RichText:
+def finished_answer(
+    answer: Answer, words: Words, *, nothing: str | None = None, spent_until: datetime | None = None
+) -> RichText:
     """The whole answer, its sources last. Never blank: `nothing` is the text for one without words, where more is known
-    than whether the base was searched."""
+    than whether the base was searched. With `spent_until` it begins with why no model was asked."""
+    if spent_until is None:
+        return _whole(answer, words, nothing)
+    next_minute = spent_until + timedelta(minutes=1)  # the clock is shown without its seconds
+    spent = words.plain("answer-day-spent", until=words.until(next_minute))
+    return join([rich(spent, ITALIC), _whole(answer, words, nothing)], "\n\n")
+
+
+def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
     broken = _broken_off(answer, words)
     markdown = close_unfinished(answer.text) if broken else answer.text
     text = _labelled(answer.kind, render_markdown(markdown), words)

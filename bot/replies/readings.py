@@ -30,7 +30,8 @@ def describe_in_line(document: DocumentCard, words: Words) -> str:
     """The same, short enough to stand among others."""
     if document.status is DocumentStatus.READY:
         line = words("receipt-line", title=_title(document), size=size_of(document, words))
-        return f"{line} · {words.until(document.leaves_at)}" if document.leaves_at else line
+        until = words.until(document.leaves_at) if document.leaves_at else ""
+        return " · ".join(filter(None, [line, _unread_in_line(document, words), until]))
     text = describe(document, words).split("\n", 1)[0]
     sign = _SIGNS_OF_ENDS.get(document.status, "")
     return f"{sign} {text}" if sign and text[0] not in _OWN_SIGNS else text
@@ -134,6 +135,14 @@ def _without_text(pages: Sequence[int], words: Words) -> str:
     else:
         listed = named[0]
     return words("receipt-without-text", count=len(pages), pages=listed)
+
+
+def _unread_in_line(document: DocumentCard, words: Words) -> str:
+    """Which parts, and why, is on its card."""
+    if not document.unread:
+        return ""
+    is_whole = [part.name for part in document.unread] == [document.source_identifier]
+    return words("receipt-only-words" if is_whole else "receipt-not-all")
 
 
 def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:

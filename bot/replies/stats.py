@@ -7,10 +7,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
+from bot.bounds import Bounds
 from bot.charts.colours import KINDS
 from bot.charts.everybody import Row
 from bot.texts import Words
-from domain.statistics import ActionFigures, BaseStatistics, OverallStatistics, StepFigures, TurnFigures
+from domain.statistics import (
+    ActionFigures,
+    BaseStatistics,
+    OverallStatistics,
+    Spending,
+    StepFigures,
+    TurnFigures,
+)
 
 MONTH_DAYS = 30
 WEEK_DAYS = 7
@@ -58,6 +66,18 @@ def overall_html(held: OverallStatistics, words: Words) -> str:
         _slowest_document(held, words),
     ]
     return _joined(lines)
+
+
+def bounds_html(held: BaseStatistics, spending: Spending | None, bounds: Bounds, words: Words) -> str:
+    """How much of what is allowed is used, a line for each bound that is set; of a person's own with `spending`."""
+    lines = []
+    if bounds.passages:
+        lines.append(words("stats-bound-passages", held=held.passages, most=bounds.passages))
+    if spending and bounds.questions:
+        lines.append(words("stats-bound-questions", asked=spending.questions, most=bounds.questions))
+    if spending and bounds.cost:
+        lines.append(words("stats-bound-cost", spent=spending.cost, most=bounds.cost))
+    return "\n".join(lines)
 
 
 def rows_html(rows: Sequence[Row], words: Words) -> str:

@@ -108,6 +108,7 @@ create table documents (
   unread              jsonb not null default '[]',  -- of {name, code}: parts that could not be read, and why
   chunks              int not null default 0,     -- stored so far
   terms               bigint not null default 0,  -- in its chunks
+  promised            int not null default 0,     -- chunks that it will have: while it is read they count as held
   visible             boolean not null default false,  -- its chunks can be found
   shelved             boolean not null default false,  -- its vectors stand on the shelf of the base, when it has one
   status              text not null default 'queued' check (status in
@@ -251,6 +252,7 @@ comment on table answer_feedback is 'Thumbs up and down under answers.';
 create table turn_metrics (
   id          bigint generated always as identity primary key,
   user_id     bigint not null,
+  asker       bigint not null,             -- the person; user_id may be a group
   base_id     uuid references bases on delete cascade,
   kind        text not null,
   model       text,
@@ -272,6 +274,8 @@ create table turn_metrics (
   prompt_tokens bigint not null default 0,
   answer_tokens bigint not null default 0,
   cost        double precision not null default 0, -- US dollars, as far as the server tells
+  by_model    boolean not null generated always as (  -- also where the server tells of no calls
+    calls > 0 or model is not null or coalesce(plan, 'default') <> 'default') stored,
   created_at  timestamptz not null default now()
 );
 comment on table turn_metrics is 'What each turn took and cost; no texts.';

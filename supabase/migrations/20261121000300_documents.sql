@@ -112,7 +112,8 @@ begin
     (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
     s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
-    now() + make_interval(secs => p_hold_s), now() + make_interval(secs => (sent ->> 'stays_s')::double precision)
+    now() + make_interval(secs => p_hold_s), -- and it leaves in the minute that people are told
+    date_trunc('minute', now() + make_interval(secs => (sent ->> 'stays_s')::double precision))
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
     text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
     lane text)) with ordinality
@@ -121,8 +122,7 @@ begin
   returning documents.id, documents.position - earlier, true;
 end $$;
 comment on function enqueue_batch is
-  'Stores all sources of one message at once. Messages of an album share a batch. The same message again returns what '
-  'was stored the first time.';
+  'Stores all sources of one message, of an album in one batch. The same again returns what was stored the first time.';
 
 create function waiting_bases(p_lane text)
 returns setof uuid
@@ -190,18 +190,18 @@ returns text
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
   select d.source_text from documents d join batches b on b.id = d.batch_id
-  where d.batch_id = p_held.batch_id and b.media_group is not null and d.source_type = 'file'
-    and d.source_text is not null
+  where d.batch_id = p_held.batch_id and b.media_group is not null and d.source_text is not null
   order by d.position limit 1
 $$;
 comment on function album_caption is
-  'Internal: what is written under an album, which Telegram keeps with one of its files; people mean all of them.';
+  'Internal: what is written under an album, which Telegram keeps with one of its files; people mean all of them. Where '
+  'that file could not be taken, its words are a note or a link of the album.';
 
 create function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
-  p_lanes text[] default '{quick,long}')
+  p_lanes text[] default '{quick,long}', p_base_passages bigint default null)
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
-  published_at timestamptz, lane text, edition jsonb, is_known boolean)
+  published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -234,14 +234,16 @@ begin
   end if;
   perform touch_batch(taken.batch_id);
   return query
-  select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type, taken.source_identifier,
+  select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type,
+    case when taken.given_terms is null then taken.known_as else taken.source_identifier end, -- «План (2).docx»
     taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
     taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
-    taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null;
+    taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null,
+    full_at(taken, p_base_passages);
 end $$;
 comment on function claim_document is
   'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for '
-  'its hour. What an earlier attempt left of it is found no longer. `is_known`: see `known_reading`.';
+  'its hour. What an earlier attempt left of it is found no longer. `is_known`: see `known_reading`, `full_at`: that.';
 
 create function touch_batch(p_batch uuid)
 returns void

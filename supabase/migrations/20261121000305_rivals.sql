@@ -70,7 +70,8 @@ begin
         from unnest(string_to_array(d.source_text, E'\n\n')) with ordinality own (words, place)
         where strpos(coalesce(p_twin.source_text, ''), own.words) = 0)),
       source_identifier = p_twin.source_identifier, name_key = p_twin.name_key, source_title = p_twin.source_title,
-      title = p_twin.title
+      title = p_twin.title, given_title = coalesce(d.given_title, p_twin.given_title),
+      given_terms = case when d.given_title is null then p_twin.given_terms else d.given_terms end
   where d.id = p_held.id;
   perform touch_batch(p_held.batch_id);
 end $$;

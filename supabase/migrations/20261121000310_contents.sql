@@ -95,17 +95,23 @@ end $$;
 comment on function put_blocks is
   'Internal: stores the blocks of a document in place of any earlier; the document with its figures as they will be.';
 
-create function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int)
+create function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int,
+  p_base_passages bigint default null)
 returns table (id uuid, stored int)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  held documents := held_document(p_document, p_lease);
+  held documents;
 begin
+  if p_base_passages is not null then
+    perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
+  end if;
+  held := held_document(p_document, p_lease);
+  perform ensure_room(held, p_chunks, p_base_passages);
   held := put_blocks(held, p_parsed::jsonb);
   update documents d
-  set status = 'embedding', progress_done = 0, progress_total = p_chunks, title = held.title, names = held.names,
+  set status = 'embedding', progress_done = 0, progress_total = p_chunks, promised = p_chunks, title = held.title, names = held.names,
       language = held.language, author = held.author, published_at = held.published_at, medium = held.medium,
       duration_s = held.duration_s,
       pages = held.pages, parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
@@ -115,7 +121,7 @@ begin
 end $$;
 comment on function store_blocks is
   'Stores what was read in a document, in place of any earlier: its blocks, its figures, how many chunks it will have. '
-  'Says how many chunks an earlier attempt has left.';
+  'Says how many chunks an earlier attempt has left. For `p_base_passages` see `ensure_room`.';
 
 create function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
 returns table (id uuid)
@@ -177,7 +183,7 @@ comment on function hide_rivals is
   'Internal: what is being read and has the content, the name or the lineage of what is ready now is found no longer.';
 
 create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
-  p_embeddings real[] default '{}', p_parsed text default null)
+  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
@@ -212,6 +218,7 @@ begin
   if found then
     return;
   end if;
+  perform ensure_room(held, p_chunks, p_base_passages);
   held := supersede(held);
   update documents d
   set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
@@ -223,7 +230,7 @@ begin
       lease_until = null, finished_at = now()
   where d.id = held.id;
   if held.given_terms is not null then -- the worker knows the document by its own title
-    perform retitle(held, held.given_title, held.given_terms);
+    perform retitle(held, only_name(held.given_title, held.given_terms));
   end if;
   perform hide_rivals(held);
   perform touch_batch(held.batch_id);

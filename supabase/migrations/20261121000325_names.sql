@@ -1,17 +1,15 @@
 -- What a document is called, where people see it and where search knows it. In: another name with its lexical terms. Out:
 -- the document under it. The terms of its names (title, file name) stand in the postings of every passage, as `titled`.
 
-create function retitle(p_held documents, p_title text, p_terms jsonb)
+create function retitle(p_held documents, p_names jsonb)
 returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
-declare
-  new_names constant jsonb := jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms));
 begin
   with line as materialized (
     select -1 as sign, x.text, x.terms from jsonb_to_recordset(p_held.names) as x (text text, terms jsonb)
     union all
-    select 1, x.text, x.terms from jsonb_to_recordset(new_names) as x (text text, terms jsonb)
+    select 1, x.text, x.terms from jsonb_to_recordset(p_names) as x (text text, terms jsonb)
   ), unsaid as (
     -- As `ingestion.indexing` counts: a name that the passage or a heading above it says counts there.
     select c.id, c.length, line.sign, line.terms
@@ -50,12 +48,31 @@ begin
   set titled = excluded.titled, around = excluded.around, around_titled = excluded.around_titled
   where (t.titled, t.around, t.around_titled)
     is distinct from (excluded.titled, excluded.around, excluded.around_titled);
-  update documents d set names = new_names where d.id = p_held.id;
+  update documents d set names = p_names where d.id = p_held.id;
   perform leave_blocks(p_held);
 end $$;
 comment on function retitle is
-  'Internal: from now on the passages of a document are found by the terms of this name, and by those of the ones before '
-  'no longer.';
+  'Internal: from now on the passages of a document are found by the terms of these names ({text, terms} each), and by '
+  'those of the ones before no longer.';
+
+create function only_name(p_title text, p_terms jsonb)
+returns jsonb
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  select jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms))
+$$;
+comment on function only_name is 'Internal: the names of a document that a person has named.';
+
+create function numbered_names(p_names jsonb, p_number int)
+returns jsonb
+language sql immutable security invoker set search_path = public, extensions, pg_temp
+as $$
+  -- A file''s name stands behind its title (`ingestion.indexing`). Any number is a term as it is written.
+  select jsonb_set(p_names, '{-1}', jsonb_build_object('text', (p_names -> -1 ->> 'text') || ' (' || p_number || ')',
+    'terms', (p_names -> -1 -> 'terms') || jsonb_build_object(p_number::text,
+      coalesce((p_names -> -1 -> 'terms' ->> p_number::text)::int, 0) + 1)))
+$$;
+comment on function numbered_names is 'Internal: the names of the second, third … file with a name; see `beside`.';
 
 create function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text)
 returns table (id uuid, title text)
@@ -75,7 +92,7 @@ begin
       name_key = case when d.source_type = 'file' then p_name_key else d.name_key end
   where d.id = held.id;
   if held.status = 'ready' then
-    perform retitle(held, p_title, p_terms::jsonb);
+    perform retitle(held, only_name(p_title, p_terms::jsonb));
   end if;
   return query select held.id, p_title;
 end $$;

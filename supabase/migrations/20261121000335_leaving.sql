@@ -18,14 +18,19 @@ begin
   update documents d
   set leaves_at = p_until, name_key = coalesce(beside(d.name_key, number), d.name_key),
       given_title = coalesce(beside(d.known_as, number), d.given_title),
-      title = coalesce(beside(d.known_as, number), d.title)
+      title = coalesce(beside(d.known_as, number), d.title),
+      given_terms = case when number is null then d.given_terms end
   where d.id = p_held.id
   returning d.* into kept;
+  if number is not null and jsonb_array_length(kept.names) > 0 then -- its passages were stored under its own name
+    perform retitle(kept, numbered_names(kept.names, number));
+  end if;
   return kept;
 end $$;
 comment on function stay_until is
   'Internal: sets when a document leaves, or (null) that it stays; the document as it is now, null when it has left '
-  'meanwhile. A file that stays beside another of its name is called «План (2).docx», as `choose_document` would.';
+  'meanwhile. A file that stays beside another of its name is called «План (2).docx», as `choose_document` would, '
+  'and found by that number.';
 
 create function keep_document(p_base text, p_document text)
 returns table (id uuid)
@@ -68,7 +73,7 @@ comment on function keep_batch is 'The same for all documents of a batch.';
 
 create function remove_leaving()
 returns table (id uuid)
-language plpgsql security invoker set search_path = public, extensions, pg_temp
+language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '30min'
 as $$
 #variable_conflict use_column
 declare

@@ -6,6 +6,7 @@ set search_path = public, extensions;
 
 create index turn_metrics_base on turn_metrics (base_id, created_at);
 create index turn_metrics_day on turn_metrics (created_at);
+create index turn_metrics_asker on turn_metrics (asker, created_at, id) include (cost) where by_model;
 create index answer_feedback_base on answer_feedback (base_id, created_at);
 
 create function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int)
@@ -19,15 +20,15 @@ as $$
 $$;
 comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
 
-create function save_turn(p_user bigint, p_base text, p_turn text)
+create function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null)
 returns table (id bigint, created_at timestamptz)
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$
-  insert into turn_metrics as t (user_id, base_id, kind, model, seconds, planned_s, found_s, first_s, plan, facts,
-    facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls, prompt_tokens,
-    answer_tokens, cost)
-  select p_user, p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s, x.first_s, x.plan, x.facts,
-    x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
+  insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
+    facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls,
+    prompt_tokens, answer_tokens, cost)
+  select p_user, coalesce(p_asker, p_user), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
+    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
     x.prompt_tokens, x.answer_tokens, x.cost
   from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
     first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
@@ -35,7 +36,27 @@ as $$
     cost double precision)
   returning t.id, t.created_at
 $$;
-comment on function save_turn is 'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`.';
+comment on function save_turn is
+  'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
+
+create function spent_in_a_day(p_user bigint, p_questions bigint default null, p_cost double precision default null)
+returns table (questions bigint, cost double precision, until timestamptz)
+language sql stable security invoker set search_path = public, extensions, pg_temp
+as $$
+  with asked as (
+    select t.created_at, t.cost, row_number() over latest as questions, sum(t.cost) over latest as spent
+    from turn_metrics t
+    where t.asker = p_user and t.by_model and t.created_at > now() - interval '24 hours'
+    window latest as (order by t.created_at desc, t.id desc)
+  )
+  select count(*), coalesce(sum(a.cost), 0),
+    max(a.created_at) filter (where a.questions >= p_questions or a.spent >= p_cost) + interval '24 hours'
+  from asked a
+$$;
+comment on function spent_in_a_day is
+  'Questions of a person, in whatever chat, that a model has answered or planned in the last 24 hours, and what those '
+  'cost in US dollars. `until`: when so many are left behind that both bounds are kept again; null while they are (a bound of '
+  'null always is).';
 
 create function local_day(p_at timestamptz, p_offset_minutes int) returns date
 language sql immutable security invoker set search_path = public, extensions, pg_temp

@@ -57,6 +57,25 @@ async def test_both_versions_are_kept_side_by_side(start: Start, tmp_path: Path)
     assert "План (2).md" in listed.text
 
 
+async def test_the_second_of_a_name_is_found_by_its_number(start: Start, tmp_path: Path) -> None:
+    texts = ("Забор чиним в мае.\n", "Крыльцо красим в июле, если не будет дождя, а то в августе.\n", "Сад сажаем.\n")
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.send_file(write(tmp_path, texts[0]))
+        await you.wait_for("✅ План.md в базе", READ_S)
+        for number in (2, 3):
+            sent = await you.send_file(write(tmp_path, texts[number - 1]))
+            await you.press("Оставить оба", await you.wait_for("План.md уже есть", READ_S, after=sent))
+            await you.wait_for(f"✅ План \\({number}\\).md в базе", READ_S)
+        found = await you.wait_for("План \\(2\\)", after=await you.say("/docs план (2)"))
+        assert "Документы: 1" in found.text
+        await enter(you, "chat")
+        for number in (2, 3):
+            asked = await you.say(f"Что в План ({number})?")
+            answer = await you.wait_for("Информация взята из", READ_S, after=asked)
+            assert f"Информация взята из:\n📄 План ({number}).md" in answer.text
+
+
 async def test_a_skipped_version_leaves_the_old_one(start: Start, tmp_path: Path) -> None:
     async with start() as page, Person(page) as you:
         await you.press("Пропустить", await send_two_versions(you, tmp_path))

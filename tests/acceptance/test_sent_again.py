@@ -66,6 +66,58 @@ async def test_every_file_of_an_album_is_found_by_the_words_under_it(start: Star
     assert all(name in answer.text for name in texts)
 
 
+def write_huge(folder: Path, name: str = "фильм.bin") -> Path:
+    """More than Telegram hands to bots, and nearly nothing on the disk."""
+    path = folder / name
+    with path.open("wb") as file:
+        file.truncate(21 * 2**20)
+    return path
+
+
+async def test_the_words_of_an_album_outlive_the_file_that_is_refused(start: Start, tmp_path: Path) -> None:
+    readable = write(tmp_path, "Крыша покрыта железом.\n", "a.md")
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        sent = await you.send_files([readable, write_huge(tmp_path)], "Дача в Комарово", captioned=1)
+        await you.wait_for("фильм.bin больше 20(.|\n)*Подпись под ним взял в базу", after=sent[0])
+        await you.wait_for("Всего 2 документа, в базе 2", READ_S)
+        await enter(you, "chat")
+        await you.say("Что есть про дачу в Комарово?")
+        answer = await you.wait_for("Информация взята из", READ_S)
+    assert "a.md" in answer.text
+
+
+async def test_the_words_under_a_refused_file_are_kept_in_base_and_answered_in_chat(
+    start: Start, tmp_path: Path
+) -> None:
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.send_file(write_huge(tmp_path), "Собрание жильцов пройдёт в среду вечером.")
+        await you.wait_for("✅ Собрание жильцов пройдёт в среду вечером", READ_S)
+        await enter(you, "chat")
+        asked = await you.send_file(write_huge(tmp_path), "Когда пройдёт собрание жильцов?")
+        await you.wait_for("фильм.bin больше 20", after=asked)
+        answer = await you.wait_for("Информация взята из", READ_S, after=asked)
+    assert "в среду вечером" in answer.text
+
+
+async def test_a_program_is_found_by_the_words_under_it(start: Start, tmp_path: Path) -> None:
+    program = tmp_path / "setup.exe"
+    program.write_bytes(b"MZ\x90\x00\x03" + bytes(2000))
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.send_file(program, "Программа для печати наклеек на банки")
+        receipt = await you.wait_for("✅ setup.exe в базе", READ_S)
+        assert "Не прочитано: setup.exe (не знаю такого формата)" in receipt.text
+        alone = tmp_path / "alone.exe"
+        alone.write_bytes(b"MZ\x90\x00\x04" + bytes(3000))
+        await you.wait_for("alone.exe", READ_S, after=await you.send_file(alone))
+        await enter(you, "chat")
+        asked = await you.say("Чем печатать наклейки на банки?")
+        answer = await you.wait_for("Информация взята из", READ_S, after=asked)
+    assert "setup.exe" in answer.text
+
+
 async def test_a_link_that_is_kept_as_a_file_is_read(start: Start, tmp_path: Path) -> None:
     async with serve_web() as web:
         web.replies["/a"] = Reply(body=FARE.format("сорок").encode())

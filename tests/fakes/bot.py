@@ -72,6 +72,7 @@ class Person:
     recorded: RecordedBot = field(default_factory=RecordedBot)
     stores: MemoryStores = field(default_factory=MemoryStores)
     conversation: ScriptedConversation = field(default_factory=ScriptedConversation)
+    frugal: ScriptedConversation = field(default_factory=ScriptedConversation)  # for whoever has spent their day
     statistics: ScriptedStatistics = field(default_factory=ScriptedStatistics)
     woken: int = 0
 
@@ -81,6 +82,7 @@ class Person:
             library=self.stores.library,
             intake=self.stores.intake,
             conversation=self.conversation,
+            frugal_conversation=self.frugal,
             dialogues=self.stores.dialogue,
             answer_tables=self.stores.answer_tables,
             statistics=self.statistics,

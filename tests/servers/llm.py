@@ -121,6 +121,7 @@ class Streamed:
     thoughts: str = ""  # sent before the text as `reasoning`
     ending: Ending = Ending.DONE
     usage: bool = True
+    cost: float = 0.0  # US dollars, told with the usage as OpenRouter does
     usage_with_each: bool = False  # of all pieces so far, as Gemini and vLLM may tell it
     pause_s: float = 0.0  # before each piece, or before the whole
 
@@ -233,7 +234,7 @@ def _events(body: ChatRequest, answer: Streamed) -> list[str]:
         return events + _BAD_ENDS.get(answer.ending, [])
     events.append(_delta(body, {}, finish_reason="stop"))
     if answer.usage and (body.stream_options or {}).get("include_usage"):
-        events.append(_event(body, {"choices": [], "usage": _usage(body, answer.text)}))
+        events.append(_event(body, {"choices": [], "usage": _usage(body, answer.text) | {"cost": answer.cost}}))
     return [*events, "data: [DONE]\n\n"]
 
 

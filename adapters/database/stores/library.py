@@ -13,6 +13,7 @@ from adapters.database.transport import Row, Transport
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
+from domain.statistics import Spending
 from rag.metering import TurnMetrics
 
 REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; cut short, nothing is removed
@@ -119,9 +120,21 @@ class LibraryStore:
             "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
         )
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None:
-        """What a turn took and cost."""
-        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=json_text(turn_row(turn)))
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
+        """What a turn took and cost; `asker` is the person where `user` is a group."""
+        row = json_text(turn_row(turn))
+        await self._transport.call("save_turn", p_user=user, p_base=base, p_turn=row, p_asker=asker)
+
+    async def spent_in_a_day(
+        self, person: UserId, *, questions: int | None = None, cost: float | None = None
+    ) -> Spending:
+        """What the person has asked of models in the last 24 hours, held against these bounds (None: no bound)."""
+        (row,) = await self._transport.call("spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost)
+        return Spending(
+            questions=rows.integer(row, "questions"),
+            cost=rows.number_or_none(row, "cost") or 0.0,
+            until=rows.moment_or_none(row, "until"),
+        )
 
 
 def _part_of_name(part: str | None) -> str | None:

@@ -15,12 +15,12 @@ from adapters.database.payloads import iso, json_text, storable, vectors_in_line
 from adapters.database.stores.intake import source_key
 from adapters.database.stores.postings import postings_json
 from adapters.database.stores.text import TextStore
-from adapters.database.transport import LEASE_LOST, Argument, Reals, Row, Transport
+from adapters.database.transport import LEASE_LOST, NO_ROOM, Argument, Reals, Row, Transport
 from domain.documents import DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from domain.portions import in_portions
-from ingestion.errors import LeaseLost
+from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.records import (
     Block,
     ClaimedDocument,
@@ -39,8 +39,10 @@ FEW_CHUNKS = 8  # written as JSON in a few milliseconds
 class WorkStore:
     """Meets `ingestion.ports.WorkQueue`."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, *, base_passages: int | None = None) -> None:
+        """`base_passages` is how many a base of people may hold (BASE_PASSAGES); None: any."""
         self._transport = transport
+        self._base_passages = base_passages
         self._text = TextStore(transport)
 
     async def claim(
@@ -48,7 +50,12 @@ class WorkStore:
     ) -> ClaimedDocument | None:
         """The next document of these lanes, or one whose worker has gone silent; None when there is none."""
         found = await self._transport.call(
-            "claim_document", p_worker=worker, p_lease_s=lease_s, p_only=only, p_lanes=[lane.value for lane in lanes]
+            "claim_document",
+            p_worker=worker,
+            p_lease_s=lease_s,
+            p_only=only,
+            p_lanes=[lane.value for lane in lanes],
+            p_base_passages=self._base_passages,
         )
         return rows.claimed_document(found[0]) if found else None
 
@@ -106,9 +113,7 @@ class WorkStore:
         """Store title, figures and all blocks, a book's in several calls; how many chunks earlier attempts left."""
         batches = in_portions(parsed.blocks, lambda block: len(block.text), limit=BATCH_CHARS)
         batch = next(batches, [])
-        found = await self._call(
-            "store_blocks", document, p_parsed=json_text(_parsed_json(parsed, batch)), p_chunks=chunks
-        )
+        found = await self._make_room("store_blocks", document, chunks, p_parsed=json_text(_parsed_json(parsed, batch)))
         count = len(batch)
         for batch in batches:
             further = json_text([_block_json(block) for block in batch])
@@ -134,12 +139,13 @@ class WorkStore:
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
     ) -> PublishedDocument:
-        """Store the last ones and make the document ready. Raises DatabaseError when not all `chunks` are stored."""
+        """Store the last ones and make the document ready. Raises SourceError where there is no room, DatabaseError
+        when not all `chunks` are stored."""
         written = await _written(last)
-        found = await self._call(
+        found = await self._make_room(
             "publish_document",
             document,
-            p_chunks=chunks,
+            chunks,
             p_last=written.chunks if last else None,
             p_embeddings=written.vectors,
             p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
@@ -153,6 +159,18 @@ class WorkStore:
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
         """Give up; what was stored of it is removed."""
         await self._call("fail_document", document, **_failure_arguments(failure))
+
+    async def _make_room(
+        self, function: str, document: ClaimedDocument, chunks: int, **arguments: Argument
+    ) -> list[Row]:
+        """A call that is refused where the base may not hold so many chunks more."""
+        bound = self._base_passages
+        try:
+            return await self._call(function, document, p_chunks=chunks, p_base_passages=bound, **arguments)
+        except DatabaseError as exc:
+            if exc.code == NO_ROOM:
+                raise SourceError(FailureCode.BASE_WITHOUT_ROOM, passages=chunks, most=bound) from exc
+            raise
 
     async def _call(self, function: str, document: ClaimedDocument, **arguments: Argument) -> list[Row]:
         try:

@@ -14,6 +14,8 @@ service-named = the service { $name }
 
 receipt-ready = ✅ <b>{ $title }</b> is in the base
 receipt-line = ✅ <b>{ $title }</b> · { $size }
+receipt-only-words = only the words under it were read
+receipt-not-all = not all of it was read
 receipt-pages = { $count ->
     [one] { $count } page
    *[other] { $count } pages
@@ -93,11 +95,13 @@ unsupported = { $kind ->
    *[other] I cannot read such a message.
 } Send a file, a link, a voice message, a video or text.
 file-too-large-for-telegram = <b>{ $name }</b> is larger than { $limit_mb } MB, and Telegram does not hand such files to bots. Split it, or send a link.
+caption-taken = The words under it are in the base now.
 
 name-voice = Voice message of { $day }
 name-audio = Recording of { $day }
 name-video = Video of { $day }
 name-video-note = Video message of { $day }
+name-document = File of { $day }
 name-photo = Photo of { $day }
 
 progress-queued-behind = ⏳ <b>{ $title }</b> · waiting, { $count } before it

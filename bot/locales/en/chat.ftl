@@ -10,6 +10,7 @@ answer-nothing-reading = I am still reading what you sent, there is nothing to a
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.
 answer-other-language = This did not come out in the language it should be in. If that is inconvenient, ask for a translation.
+answer-day-spent = You have used up a day's answers of the model: { $until } I show what the base holds, without it.
 answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
 
 place-pages = p. { $pages }

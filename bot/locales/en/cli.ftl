@@ -6,6 +6,7 @@ cli-data = Data: { $home }
 cli-missing = Not configured: { $missing }
 cli-complete = Everything is configured.
 cli-open-to-all = ALLOWED_USERS is empty: the bot answers everybody
+cli-open-unbounded = ALLOWED_USERS is empty: the bot answers everybody, and nothing bounds what they may cost (PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES)
 
 cli-added = ✓ { $title }: { $passages } { $passages ->
     [one] passage

@@ -39,6 +39,14 @@ error-page-too-slow = The page { $host } did not load within { $seconds } s. Tr
 error-page-too-many-redirects = The page { $host } sends us around in circles. Send the final address.
 error-page-type = Behind the link to { $host } is neither a page nor a document ({ $media_type }). Send a link to a page, PDF or DOCX.
 error-page-without-text = No text was found on the page { $host }: it is built in the browser, or closed. Save it as PDF or paste its text here.
+error-base-full = <b>{ $name }</b> was not taken, the base is full: it may hold no more than { $most } { $most ->
+    [one] passage
+   *[other] passages
+}. Delete what you do not need in /docs and send it again.
+error-base-without-room = <b>{ $name }</b> did not fit: it has { $passages } { $passages ->
+    [one] passage
+   *[other] passages
+}, and the base may hold no more than { $most } in all. Delete what you do not need in /docs and send it again, or send a part of it.
 error-duplicate = This document has been in the base since { $created_at }: <b>{ $title }</b>.
 error-cancelled = Cancelled.
 error-service-refused = It could not be read: { $service } refuses our requests. The bot's owner should check key and balance.

@@ -13,6 +13,12 @@ stats-pages = Pages in them: { NUMBER($count) }
 stats-recorded = Recordings and videos: { $length }
 stats-not-asked = No questions in 30 days.
 stats-asked = Questions in 7 days: { NUMBER($week) }, in 30 days: { NUMBER($month) }
+stats-bound-passages = Room in the base: { NUMBER($held) } of { NUMBER($most) } { $most ->
+    [one] passage
+   *[other] passages
+} taken
+stats-bound-questions = Questions to the model in 24 hours: { NUMBER($asked) } of { NUMBER($most) }
+stats-bound-cost = Spent in 24 hours: { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } of { NUMBER($most, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
 stats-kind-from_base = from the base { NUMBER($count) }
 stats-kind-general = general knowledge { NUMBER($count) }
 stats-kind-quotes = in quotes { NUMBER($count) }

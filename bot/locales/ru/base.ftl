@@ -14,6 +14,8 @@ service-named = сервис { $name }
 
 receipt-ready = ✅ <b>{ $title }</b> в базе
 receipt-line = ✅ <b>{ $title }</b> · { $size }
+receipt-only-words = прочитана только подпись
+receipt-not-all = прочитано не всё
 receipt-pages = { $count ->
     [one] { $count } страница
     [few] { $count } страницы
@@ -100,11 +102,13 @@ unsupported = { $kind ->
    *[other] Такое сообщение прочитать не умею.
 } Пришлите файл, ссылку, голосовое, видео или текст.
 file-too-large-for-telegram = <b>{ $name }</b> больше { $limit_mb } МБ, Telegram не отдаёт такие файлы ботам. Разбейте его на части или пришлите ссылку.
+caption-taken = Подпись под ним взял в базу.
 
 name-voice = Голосовое от { $day }
 name-audio = Запись от { $day }
 name-video = Видео от { $day }
 name-video-note = Видеосообщение от { $day }
+name-document = Файл от { $day }
 name-photo = Фото от { $day }
 
 progress-queued-behind = ⏳ <b>{ $title }</b> · в очереди, перед ним { $count }

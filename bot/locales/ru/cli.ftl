@@ -6,6 +6,7 @@ cli-data = Данные: { $home }
 cli-missing = Не настроено: { $missing }
 cli-complete = Всё настроено.
 cli-open-to-all = ALLOWED_USERS пуст: бот отвечает всем
+cli-open-unbounded = ALLOWED_USERS пуст: бот отвечает всем, и расходы на них ничем не ограничены (PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES)
 
 cli-added = ✓ { $title }: { $passages } { $passages ->
     [one] фрагмент

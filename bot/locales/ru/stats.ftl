@@ -15,6 +15,12 @@ stats-pages = Страниц в них: { NUMBER($count) }
 stats-recorded = Записей и видео: { $length }
 stats-not-asked = Вопросов за 30 дней не было.
 stats-asked = Вопросов за 7 дней: { NUMBER($week) }, за 30 дней: { NUMBER($month) }
+stats-bound-passages = Место в базе: занято { NUMBER($held) } из { NUMBER($most) } { $most ->
+    [one] фрагмента
+   *[other] фрагментов
+}
+stats-bound-questions = Вопросов к модели за сутки: { NUMBER($asked) } из { NUMBER($most) }
+stats-bound-cost = Расход за сутки: { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } из { NUMBER($most, minimumFractionDigits: 2, maximumFractionDigits: 4) } $
 stats-kind-from_base = из базы { NUMBER($count) }
 stats-kind-general = из общих знаний { NUMBER($count) }
 stats-kind-quotes = цитатами { NUMBER($count) }

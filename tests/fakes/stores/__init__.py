@@ -35,6 +35,7 @@ class MemoryStores:
     """Every store, over the same tables."""
 
     tables: Tables = field(default_factory=Tables)
+    base_passages: int | None = None  # how many a base may hold
 
     @property
     def people(self) -> MemoryPeople:
@@ -46,7 +47,7 @@ class MemoryStores:
 
     @property
     def work(self) -> MemoryWork:
-        return MemoryWork(self.tables)
+        return MemoryWork(self.tables, self.base_passages)
 
     @property
     def text(self) -> MemoryText:

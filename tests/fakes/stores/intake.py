@@ -132,7 +132,7 @@ class MemoryIntake:
             size_bytes=source.size_bytes,
             media_type=source.media_type,
             run_after=after(hold_s),
-            leaves_at=None if batch.stays_s is None else after(batch.stays_s),
+            leaves_at=None if batch.stays_s is None else after(batch.stays_s).replace(second=0, microsecond=0),
         )
         self._tables.documents[document.id] = document
         return EnqueuedDocument(id=document.id, source=source, created=True)

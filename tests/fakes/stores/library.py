@@ -4,15 +4,20 @@ In and out: what `bot.ports.Library` and `bot.ports.Notices` say.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
+from math import inf
 
 from adapters.database.payloads import name_key
 from domain.documents import Choice, DocumentCard, DocumentStatus, Notice, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, UserId
 from domain.locator import JsonValue
+from domain.statistics import Spending
 from ingestion.errors import FailureCode
-from ingestion.records import Failure
+from ingestion.records import Failure, NameLine
 from rag.metering import TurnMetrics
 from tests.fakes.stores.tables import BatchRow, DocumentRow, Tables, after, now
+
+DAY = timedelta(hours=24)
 
 
 class MemoryLibrary:
@@ -66,7 +71,7 @@ class MemoryLibrary:
             return False
         row.given_title, row.given_terms, row.title = title, terms, title
         if row.is_ready:
-            row.retitle(title, terms)
+            row.retitle(NameLine(text=title, terms=terms))
         if row.source.type is SourceType.FILE:
             row.name_key = name_key(title)
         return True
@@ -138,13 +143,30 @@ class MemoryLibrary:
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
         self._tables.feedback[user, chat, message] = rating
 
-    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics) -> None:
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
         self._tables.turns.append(turn)
+        self._tables.askers.append((asker or user, now()))
+
+    async def spent_in_a_day(
+        self, person: UserId, *, questions: int | None = None, cost: float | None = None
+    ) -> Spending:
+        asked, spent, until = 0, 0.0, None
+        for (asker, at), turn in zip(reversed(self._tables.askers), reversed(self._tables.turns), strict=True):
+            if asker != person or not _is_by_model(turn) or at <= now() - DAY:
+                continue
+            asked, spent = asked + 1, spent + turn.usage.cost
+            is_reached = asked >= (questions or inf) or spent >= (cost or inf)
+            until = until or (at + DAY if is_reached else None)
+        return Spending(questions=asked, cost=spent, until=until)
 
     def _listed(self, base: BaseId, name_contains: str | None) -> list[DocumentRow]:
         words = (name_contains or "").lower().replace("ё", "е").split()
         rows = [row for row in self._tables.documents_of(base) if self._tables.is_listed(row)]
         return [row for row in rows if all(word in _names(row) for word in words)]
+
+
+def _is_by_model(turn: TurnMetrics) -> bool:
+    return bool(turn.usage.calls or turn.model or turn.plan not in (None, "default"))
 
 
 def _twin_of(row: DocumentRow) -> JsonValue:

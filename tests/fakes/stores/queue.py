@@ -20,21 +20,22 @@ from ingestion.records import (
     Edition,
     Failure,
     IndexedChunk,
+    NameLine,
     PublishedDocument,
     Source,
 )
+from tests.fakes.stores.room import PLACES, ensure_room, full_at
 from tests.fakes.stores.tables import IN_STAGES, DocumentRow, Tables, after, fresh_id, key_of, now
 
 FILES_HERE = frozenset({SourceType.PATH})
 CAPTIONED = frozenset({SourceType.FILE, SourceType.LINK})  # a link that came as a file
-PLACES = FILES_HERE | {SourceType.LINK, SourceType.SITE}
 
 
 class MemoryWork:
     """Meets `ingestion.ports.WorkQueue`."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, tables: Tables, base_passages: int | None = None) -> None:
+        self._tables, self._base_passages = tables, base_passages
 
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
@@ -60,6 +61,7 @@ class MemoryWork:
             attempt=row.attempts,
             source=_as_sent(row),
             is_known=row.source.type in CAPTIONED and row.chosen and row.content_hash is not None,
+            full_at=full_at(self._tables, row, self._base_passages),
         )
 
     def _album_caption(self, row: DocumentRow) -> str | None:
@@ -136,6 +138,7 @@ class MemoryWork:
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
         row = self._held(document)
+        ensure_room(self._tables, row, chunks, self._base_passages)
         self._put_blocks(row, parsed)
         row.status, row.done, row.total = DocumentStatus.EMBEDDING, 0, chunks
         row.batch.revision += 1
@@ -177,9 +180,10 @@ class MemoryWork:
         stopped = self._stopped(row)
         if stopped:
             return stopped
+        ensure_room(self._tables, row, chunks, self._base_passages)
         self._supersede(row)
         if row.given_terms is not None:
-            row.retitle(row.title, row.given_terms)
+            row.retitle(NameLine(text=row.title, terms=row.given_terms))
         row.status, row.visible, row.done, row.total = DocumentStatus.READY, True, chunks, chunks
         row.lease = row.lease_until = None
         row.finished_at = now()
@@ -234,6 +238,8 @@ class MemoryWork:
         words = "\n\n".join(filter(None, (known, *own)))
         row.source = replace(row.source, text=words, identifier=twin.source.identifier, title=twin.source.title)
         row.name_key, row.title, row.lineage, row.chosen = twin.name_key, twin.title, twin.lineage, True
+        if row.given_title is None:
+            row.given_title, row.given_terms = twin.given_title, twin.given_terms
         self._put_back(row)
 
     def _put_back(self, row: DocumentRow) -> None:
@@ -329,7 +335,8 @@ def _is_claimable(row: DocumentRow, only: DocumentId | None) -> bool:
 
 
 def _as_sent(row: DocumentRow) -> Source:
-    source = replace(row.source, size_bytes=row.size_bytes, media_type=row.media_type)
+    called = row.identifier if row.given_terms is None else row.source.identifier  # «План (2).docx»
+    source = replace(row.source, identifier=called, size_bytes=row.size_bytes, media_type=row.media_type)
     if row.parsed is None:
         return source
     return replace(

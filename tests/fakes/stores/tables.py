@@ -3,6 +3,7 @@
 In and out: mutable rows in dicts. Time is the machine's, as in the database.
 """
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -119,14 +120,15 @@ class DocumentRow:
         is_file = self.source.type in (SourceType.FILE, SourceType.PATH)
         return (self.given_title if is_file else None) or self.source.identifier
 
-    def retitle(self, title: str, terms: Mapping[str, int]) -> None:
-        """The postings of the chunks, with this title in place of the one before."""
-        before, self.names = self.names, (NameLine(text=title, terms=terms),)
+    def retitle(self, *names: NameLine) -> None:
+        """The postings of the chunks, with these names in place of the ones before."""
+        before, self.names = self.names, names
         for ordinal, (number, indexed) in self.chunks.items():
             titled = Counter(indexed.titled)
             for name in before:
                 titled.subtract(_said_above(indexed, name))
-            titled.update(_said_above(indexed, *self.names))
+            for name in names:
+                titled.update(_said_above(indexed, name))
             self.chunks[ordinal] = (number, replace(indexed, titled=+titled))
 
     def finish(self, status: DocumentStatus, failure: Failure | None) -> None:
@@ -194,6 +196,7 @@ class Tables:
     summaries: dict[tuple[UserId, SessionId], tuple[str, int]] = field(default_factory=dict)
     feedback: dict[tuple[UserId, ChatId, MessageId], int] = field(default_factory=dict)
     turns: list[TurnMetrics] = field(default_factory=list)
+    askers: list[tuple[UserId, datetime]] = field(default_factory=list)  # of the turns, and when
     answer_tables: dict[int, tuple[BaseId, SourcedTable]] = field(default_factory=dict)
     kept_readings: dict[tuple[BaseId, str, str], KeptReading] = field(default_factory=dict)
     chunks_made: int = 0
@@ -275,7 +278,9 @@ class Tables:
         alike = [other for other in alike if other.leaves_at is None and other.name_key == row.name_key]
         if until is None and row.is_ready and alike:
             row.given_title = row.title = self.free_name(row)
-            row.name_key = name_key(row.title)
+            row.given_terms, row.name_key = None, name_key(row.title)
+            if row.names:
+                row.retitle(*row.names[:-1], _numbered(row.names[-1], row.title))
 
     def free_name(self, row: DocumentRow) -> str:
         """«План (2).md», with the first number that is free."""
@@ -304,6 +309,12 @@ class Tables:
         batch.revision += not (were_over and is_shown)
         if not is_left:
             batch.message_id = batch.media_group = None
+
+
+def _numbered(name: NameLine, title: str) -> NameLine:
+    """The name of a file that is called «План (2).docx» now."""
+    number = re.findall(r"\((\d+)\)", title)[-1]
+    return NameLine(text=f"{name.text} ({number})", terms=Counter(name.terms) + Counter([number]))
 
 
 def _said_above(indexed: IndexedChunk, name: NameLine) -> Mapping[str, int]:

@@ -39,6 +39,7 @@ COUNTS_ONLY = {
     "writers_in",
     "base_statistics",
     "turns_by_day",
+    "spent_in_a_day",
     "switch_model",
     "shelf_edges",
     "fill_shelf",  # all is there already

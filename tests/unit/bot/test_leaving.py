@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.database.errors import DatabaseError
-from bot.leaving import remove_leaving
+from bot.leaving import next_look_in_s, remove_leaving
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, ChatId, UserId
@@ -42,3 +42,10 @@ async def test_what_is_due_leaves_now_and_whenever_it_comes_to_be_until_the_end(
     await until(lambda: not stores.tables.documents)
     stop.set()
     await asyncio.wait_for(looking, 5)
+
+
+def test_it_looks_a_second_after_every_full_minute() -> None:
+    minute = 1_780_000_020.0
+    assert minute % 60 == 0
+    looks = [next_look_in_s(minute + seconds, every_s=60.0) for seconds in (0.0, 0.75, 1.0, 1.5, 59.0)]
+    assert looks == [1.0, 0.25, 60.0, 59.5, 2.0]

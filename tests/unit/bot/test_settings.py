@@ -63,6 +63,12 @@ def test_all_wrong_values_are_named_together() -> None:
     assert len(str(caught.value).splitlines()) == 2
 
 
+def test_bounds_are_named_as_they_are_set() -> None:
+    assert Settings.read({}).bounds.named == ()
+    some = Settings.read({"PERSON_DAILY_COST": "0.2", "BASE_PASSAGES": "1500000", "PERSON_DAILY_QUESTIONS": "0"})
+    assert some.bounds.named == ("PERSON_DAILY_COST=0.2", "BASE_PASSAGES=1500000")
+
+
 def test_a_webhook_needs_its_secret() -> None:
     with pytest.raises(SettingsError, match="WEBHOOK_SECRET"):
         Settings.read({"WEBHOOK_URL": "https://baza.example.org"})

@@ -1,6 +1,7 @@
 """What a message holds, as a person would say it."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.documents import SourceType
-from ingestion.intake import TITLE_CHARACTERS, AttachedFile, IncomingMessage, MessageLink, note_title, sources_of
+from ingestion.intake import (
+    TITLE_CHARACTERS,
+    AttachedFile,
+    IncomingMessage,
+    MessageLink,
+    note_title,
+    one_line,
+    sources_of,
+    words_of,
+)
 
 WEB = re.compile(r"(?:https?://|www\.|\b[\w-]+\.(?:org|рф)\b)\S*")
 
@@ -113,6 +123,22 @@ def test_a_file_keeps_its_caption() -> None:
     assert (source.file_id, source.size_bytes, source.media_type) == ("F1", 10, "application/pdf")
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Новый состав договора аренды", [("note", "Новый состав договора аренды")]),
+        ("Смета: https://e.org/a", [("link", "Смета: https://e.org/a")]),
+        ("https://e.org/a", [("link", None)]),
+        ("", []),
+    ],
+    ids=["words", "a few words and a link", "a link", "nothing"],
+)
+def test_the_words_under_a_file_that_cannot_be_taken_stand_alone(text: str, kept: list[tuple[str, str | None]]) -> None:
+    file = AttachedFile(file_id="f", name="фильм.mp4")
+    message = replace(_message(text), file=file)
+    assert [(source.type.value, source.text) for source in words_of(message)] == kept
+
+
 def test_a_forward_keeps_its_author_and_date() -> None:
     moment = datetime(2026, 5, 12, tzinfo=UTC)
     message = IncomingMessage(text="Новость дня для всех нас", forwarded=True, author="Канал", published_at=moment)
@@ -141,3 +167,23 @@ def test_a_title_is_one_short_line(text: str) -> None:
 def test_any_text_with_any_entities_is_taken(text: str, links: list[MessageLink]) -> None:
     for source in sources_of(IncomingMessage(text=text, links=tuple(links))):
         assert source.identifier
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202egpj.exe", "gpj.exe"),
+        ("две\r\nстроки\u2028.txt", "две строки .txt"),
+        ("\ufeff \u200b\x00", ""),
+        ("семья 👨\u200d👩\u200d👧.jpg", "семья 👨\u200d👩\u200d👧.jpg"),
+        (None, ""),
+    ],
+    ids=["turned around", "lines", "nothing to be seen", "emoji", "none"],
+)
+def test_a_name_is_one_line_that_turns_nothing_around(name: str | None, shown: str) -> None:
+    assert one_line(name) == shown
+
+
+def test_a_note_is_called_by_what_can_be_read_of_it() -> None:
+    (note,) = sources_of(IncomingMessage(text="\u202eтевирп\u202c всем соседям"))
+    assert (note.title, note.text) == ("тевирп всем соседям", "\u202eтевирп\u202c всем соседям")

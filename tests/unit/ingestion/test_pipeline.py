@@ -181,6 +181,14 @@ async def test_a_file_whose_twin_has_gone_is_read_after_all(tmp_path: Path) -> N
     assert len(reader.files) == len(queue.published) == 1
 
 
+async def test_what_comes_to_a_full_base_is_refused_unread(tmp_path: Path) -> None:
+    queue, reader = FakeQueue(), PlainReader()
+    with pytest.raises(SourceError) as refused:
+        await _pipeline(queue, tmp_path, reader=reader).run(replace(claimed(_file()), full_at=5000))
+    assert (refused.value.code, refused.value.params) == (FailureCode.BASE_FULL, {"most": 5000})
+    assert (reader.files, queue.hashes, queue.published) == ([], [], [])
+
+
 async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader(SourceError(FailureCode.FILE_WITHOUT_WORDS, name="a.txt"))
     await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Кот на даче")))
@@ -188,6 +196,14 @@ async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> 
     assert [block.text for block in queue.parsed.blocks] == ["Кот на даче"]
     unread = UnreadPart(name="file.txt", code=FailureCode.FILE_WITHOUT_WORDS)
     assert (queue.parsed.medium, queue.parsed.unread) == (Medium.IMAGE, (unread,))
+
+
+async def test_a_program_is_kept_for_what_is_written_under_it(tmp_path: Path) -> None:
+    queue, reader = FakeQueue(), PlainReader(SourceError(FailureCode.FILE_UNSUPPORTED, name="a.apk"))
+    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Новая версия приложения")))
+    assert queue.parsed is not None
+    assert [block.text for block in queue.parsed.blocks] == ["Новая версия приложения"]
+    assert queue.parsed.unread == (UnreadPart(name="file.txt", code=FailureCode.FILE_UNSUPPORTED),)
 
 
 async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> None:

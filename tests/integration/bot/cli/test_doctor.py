@@ -30,6 +30,30 @@ async def test_what_is_there_works_and_what_is_not_set_up_is_missing(
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({}, "access       missing  ALLOWED_USERS пуст: бот отвечает всем, и расходы на них ничем не ограничены"),
+        (
+            {"PERSON_DAILY_COST": "0.2"},
+            "access       works    ALLOWED_USERS пуст: бот отвечает всем · PERSON_DAILY_COST=0.2",
+        ),
+        (
+            {"ALLOWED_USERS": "1,2", "BASE_PASSAGES": "5000"},
+            "access       works    ALLOWED_USERS: 2 · BASE_PASSAGES=5000",
+        ),
+    ],
+    ids=["open", "open and bounded", "closed"],
+)
+async def test_whoever_opens_the_bot_is_told_what_bounds_its_costs(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: dict[str, str], line: str
+) -> None:
+    nowhere = {"BOT_TOKEN": "1:a", "TELEGRAM_API_URL": "http://127.0.0.1:1", "OCR": "off"}
+    home = {"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path)}
+    await examine(Settings.read({**nowhere, **home, **given}), as_json=False)
+    assert any(said.startswith(line) for said in capsys.readouterr().out.splitlines())
+
+
 async def test_a_local_model_that_is_not_there_is_a_line_of_the_table(
     database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,7 @@
 """Mode База: everything sent becomes rows of the queue before the handler returns."""
 
+from typing import Any
+
 import pytest
 
 from domain.documents import DocumentStatus, Lane, SourceType
@@ -64,6 +66,44 @@ async def test_a_file_over_the_limit_gets_the_sentence_about_telegram() -> None:
     assert not kept(anna)
 
 
+HUGE = 21 * 2**20
+
+
+async def test_the_words_under_a_refused_file_are_kept_without_it() -> None:
+    anna = await in_base_mode()
+    origin = {"type": "hidden_user", "date": 1_600_000_000, "sender_user_name": "Пётр"}
+    await anna.send_file("фильм.mp4", size=HUGE, caption="Собрание в среду, приходите все.", forward_origin=origin)
+    (note,) = kept(anna)
+    assert (note.source.type, note.source.text) == (SourceType.NOTE, "Собрание в среду, приходите все.")
+    assert note.source.author == "Пётр"
+    assert anna.woken == 1
+    assert anna.last.text.endswith("пришлите ссылку. Подпись под ним взял в базу.")
+
+
+async def test_the_words_under_what_cannot_be_read_are_kept_without_it() -> None:
+    anna = await in_base_mode()
+    await anna.send(paid_media={"star_count": 1, "paid_media": []}, caption="Смотрите https://example.org/a")
+    assert anna.last.text.startswith("Такое сообщение прочитать не умею.")
+    assert [document.source.text for document in kept(anna)] == ["Смотрите https://example.org/a"]
+
+
+async def test_the_words_under_a_refused_file_of_an_album_are_those_of_the_others() -> None:
+    anna = await in_base_mode()
+    await anna.send_file("план.pdf", media_group_id="дача")
+    await anna.send_file("фильм.mp4", size=HUGE, media_group_id="дача", caption="Дача в Комарово")
+    await anna.send_file("смета.pdf", media_group_id="дача")
+    assert len({document.batch.id for document in kept(anna)}) == 1
+    claimed = [await anna.stores.work.claim(worker="w", lease_s=9, only=document.id) for document in kept(anna)]
+    assert [document.source.text for document in claimed if document] == ["Дача в Комарово"] * 3
+
+
+async def test_the_words_under_a_refused_file_go_on_with_no_earlier_note() -> None:
+    anna = await in_base_mode()
+    await anna.say("слово " * 680)
+    await anna.send_file("фильм.mp4", size=HUGE, caption="и вот как это было")
+    assert len(kept(anna)) == 2
+
+
 async def test_with_a_server_of_ones_own_the_limit_is_not_called_telegrams() -> None:
     anna = Person(changes={"file_limit_mb": 50, "is_limited_by_telegram": False})
     await anna.choose(Mode.DOCUMENTS)
@@ -102,8 +142,10 @@ DAY = {"date": 1_780_000_000}  # 28 May 2026
         ({"video_note": {**FILE, "duration": 3, "length": 1}}, "Видеосообщение от 28 мая", Lane.LONG),
         ({"audio": {**FILE, "duration": 3, "performer": "Цой", "title": "Кукушка"}}, "Цой – Кукушка", Lane.LONG),
         ({"photo": [{**FILE, "width": 9, "height": 9}]}, "Фото от 28 мая", Lane.QUICK),
+        ({"document": FILE}, "Файл от 28 мая", Lane.QUICK),
+        ({"document": {**FILE, "file_name": " \u202e\n"}}, "Файл от 28 мая", Lane.QUICK),
     ],
-    ids=["voice", "video_note", "audio", "photo"],
+    ids=["voice", "video_note", "audio", "photo", "document", "document with a blank name"],
 )
 async def test_recordings_and_photos_get_a_name_for_people(content: dict[str, object], title: str, lane: Lane) -> None:
     anna = await in_base_mode()
@@ -119,6 +161,60 @@ async def test_a_forwarded_recording_is_called_by_the_day_it_was_made() -> None:
     await anna.send(voice={"file_id": "v", "file_unique_id": "v", "duration": 3}, forward_origin=origin)
     (document,) = kept(anna)
     assert document.title.startswith("Голосовое от 3 июня 2023")
+
+
+async def test_of_a_live_photo_the_photo_is_kept() -> None:
+    anna = await in_base_mode()
+    live = {"file_id": "film", "file_unique_id": "film", "width": 9, "height": 9, "duration": 2}
+    await anna.send(live_photo=live, photo=[{**FILE, "width": 9, "height": 9}], **DAY)
+    assert [(document.source.title, document.source.file_id) for document in kept(anna)] == [("Фото от 28 мая", "f")]
+
+
+async def test_what_is_new_in_telegram_is_not_passed_over_in_silence() -> None:
+    anna = await in_base_mode()
+    await anna.send(rich_message={"blocks": []})
+    assert anna.last.text.startswith("Такое сообщение прочитать не умею.")
+
+
+CELL = {"align": "left", "valign": "top"}
+
+
+def paragraph(*text: Any) -> dict[str, Any]:
+    return {"type": "paragraph", "text": list(text)}
+
+
+async def test_a_rich_message_is_kept_as_what_it_says() -> None:
+    anna = await in_base_mode()
+    items = [{"label": f"{number}.", "blocks": [paragraph(word)]} for number, word in enumerate(("доски", "гвозди"), 1)]
+    blocks = [
+        {"type": "heading", "text": "Забор", "size": 1},
+        {"type": "thinking", "text": "Думаю…"},
+        paragraph("Нужны ", {"type": "bold", "text": ["доски ", {"type": "italic", "text": "и"}]}, " гвозди."),
+        {"type": "list", "items": items},
+        {
+            "type": "table",
+            "cells": [[{**CELL, "text": "доска"}, {**CELL, "text": "100"}], [{**CELL}, {**CELL, "text": "5"}]],
+        },
+        {"type": "photo", "photo": [], "caption": {"text": "Так он выглядит", "credit": "Пётр"}},
+        {"type": "divider"},
+    ]
+    await anna.send(rich_message={"blocks": blocks}, forward_origin=HIDDEN)
+    assert kept(anna)[0].source.text == (
+        "Забор\n\nНужны доски и гвозди.\n\n1. доски\n2. гвозди\n\nдоска | 100\n | 5\n\nТак он выглядит Пётр"
+    )
+
+
+async def test_a_long_rich_message_does_not_go_on_in_the_next_one() -> None:
+    anna = await in_base_mode()
+    await anna.send(rich_message={"blocks": [paragraph("слово " * 680)]})
+    await anna.say("и вот другая заметка, несколько слов.")
+    assert [document.run_after > now() for document in kept(anna)] == [False, False]
+
+
+async def test_a_list_of_tasks_is_kept_as_what_it_says() -> None:
+    anna = await in_base_mode()
+    await anna.send(checklist={"title": "Купить", "tasks": [{"id": 1, "text": "Доски"}, {"id": 2, "text": "Гвозди"}]})
+    assert kept(anna)[0].source.text == "Купить\n- Доски\n- Гвозди"
 
 
 async def test_of_a_photo_the_largest_size_is_kept() -> None:

@@ -186,6 +186,37 @@ async def test_a_question_whose_original_is_gone_is_not_answered() -> None:
     assert anna.conversation.questions == []
 
 
+HUGE = 21 * 2**20
+
+
+async def test_the_words_under_a_file_that_cannot_be_read_are_answered() -> None:
+    anna = await in_chat_mode()
+    await anna.send_file("фильм.mp4", size=HUGE, caption="Когда собрание?")
+    assert anna.session.said[0].text.startswith("фильм.mp4 больше 20")
+    assert [question.text for question in anna.conversation.questions] == ["Когда собрание?"]
+    assert anna.turn.passed.is_set()
+
+
+async def test_a_link_under_a_file_that_cannot_be_read_is_asked_about() -> None:
+    anna = await in_chat_mode()
+    entities = [{"type": "url", "offset": 0, "length": 21}]
+    content = {"caption": "https://example.org/a", "caption_entities": entities}
+    number = await anna.send_file("фильм.mp4", size=HUGE, **content)
+    assert list(anna.last.buttons) == TO_READ
+    document = {"file_id": "f", "file_unique_id": "f", "file_name": "фильм.mp4", "file_size": HUGE}
+    await anna.press("keep", original=anna.original(number, document=document, **content))
+    (kept,) = anna.stores.tables.documents.values()
+    assert (kept.source.type, kept.source.identifier) == (SourceType.LINK, "https://example.org/a")
+
+
+async def test_a_file_that_cannot_be_read_is_not_offered_to_be() -> None:
+    anna = await in_chat_mode()
+    await anna.send_file("фильм.mp4", size=HUGE)
+    assert anna.last.text.startswith("фильм.mp4 больше 20")
+    assert anna.last.buttons == {}
+    assert anna.conversation.questions == []
+
+
 async def test_a_contact_is_not_lost() -> None:
     anna = await in_chat_mode()
     contact = {"phone_number": "+79990000000", "first_name": "Иван"}

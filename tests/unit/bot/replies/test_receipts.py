@@ -227,6 +227,18 @@ def test_a_photo_of_which_only_the_caption_was_read_has_its_own_name() -> None:
     assert shown(photo).endswith("⚠️ Не прочитано: Фото от 12 мая (слов не разобрать)")
 
 
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [("app.apk", "прочитана только подпись"), ("внутри.bin", "прочитано не всё")],
+    ids=["the file itself", "a part of it"],
+)
+def test_in_a_list_it_is_said_that_not_all_was_read(part: str, said: str) -> None:
+    unread = (UnreadPart(name=part, code=FailureCode.FILE_UNSUPPORTED),)
+    document = ready(title="app.apk", source_identifier="app.apk", pages=None, chunks=1, unread=unread)
+    message = live_message([document, ready()], texts().for_language("ru"))
+    assert read_html(message.html)[0].splitlines()[0] == f"✅ app.apk · 1 фрагмент · {said}"
+
+
 def test_a_choice_has_three_buttons_and_is_not_the_end() -> None:
     document = card(status=DocumentStatus.CHOOSING)
     assert buttons(document) == ["Заменить", "Оставить оба", "Пропустить"]

@@ -51,6 +51,7 @@ async def test_it_says_when_it_leaves_and_can_be_found_until_then(stores: Stores
     leaves_at = (await card_of(stores, base, document)).leaves_at
     assert leaves_at is not None
     assert timedelta(0) < datetime.now(UTC) + timedelta(seconds=DAY_S) - leaves_at < timedelta(minutes=5)
+    assert (leaves_at.second, leaves_at.microsecond) == (0, 0), "as it is shown"
     assert set(await find(stores, base, "офис")) == {"офис стоит сто"}
     assert await leave(stores, base) == ["План.docx"]
 

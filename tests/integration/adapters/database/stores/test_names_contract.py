@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from domain.documents import SourceType
+from domain.documents import Choice, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from domain.locator import Locator
 from ingestion.records import ClaimedDocument, Document, IndexedChunk, NameLine, Source
@@ -12,13 +12,18 @@ from tests.integration.adapters.database.stores.material import (
     batch_of,
     claim,
     claim_new,
+    claim_source,
+    file,
     find,
     hash_of,
     indexed,
     open_base,
     parsed,
+    read,
+    read_source,
 )
 
+PLAN = file("план.docx")
 PAGE = Source(type=SourceType.LINK, identifier="https://site.example/rules")
 
 
@@ -160,3 +165,36 @@ async def test_a_later_version_is_found_by_the_given_name(stores: Stores) -> Non
     await publish_titled(stores, await claim(stores, again.id), "Правила", "рыба")
     assert set(await find(stores, base, "тарифы")) == {"рыба"}
     assert await find(stores, base, "правила") == {}
+
+
+async def test_a_second_file_of_a_name_is_read_under_the_name_that_it_is_kept_by(stores: Stores) -> None:
+    base = await open_base(stores)
+    await read_source(stores, base, PLAN, "лиса")
+    second, _ = await read_source(stores, base, PLAN, "рыба")
+    assert await stores.library.choose(base, second, Choice.KEEP_BOTH)
+    held = await claim(stores, second)
+    assert held.source.identifier == "план (2).docx"
+    await publish_titled(stores, held, "план (2)", "рыба")
+    captioned = await claim_source(stores, base, replace(PLAN, text="от Петра"))
+    await read(stores, captioned, "рыба")
+    assert (await claim(stores, captioned.id)).source.identifier == "план (2).docx"
+
+
+async def test_a_renamed_file_is_read_again_under_its_own_name(stores: Stores) -> None:
+    base = await open_base(stores)
+    (sent,) = await stores.intake.enqueue(batch_of(base, PLAN))
+    await rename(stores, base, sent.id, "смета.docx")
+    assert (await claim(stores, sent.id)).source.identifier == "план.docx"
+
+
+async def test_what_was_only_read_is_found_by_the_number_that_it_is_kept_by(stores: Stores) -> None:
+    base = await open_base(stores)
+    await read_source(stores, base, PLAN, "лиса")
+    (sent,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), stays_s=60))
+    held = await claim(stores, sent.id)
+    await publish_titled(stores, held, "смета дома", "рыба", "смета дома и план", name="план")
+    assert await find(stores, base, "2") == {}
+    assert await stores.library.keep(base, sent.id)
+    assert set(await find(stores, base, "2")) == {"рыба", "смета дома и план"}
+    assert set(await find(stores, base, "план")) == {"рыба", "смета дома и план"}
+    assert set(await find(stores, base, "смета")) == {"рыба", "смета дома и план"}

@@ -1,9 +1,11 @@
 """What comes of a document once more: read anew in vain, deleted meanwhile, sent twice, or one of an album."""
 
+import pytest
+
 from domain.documents import Choice, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId
 from ingestion.intake import link_of
-from ingestion.records import Failure
+from ingestion.records import Failure, Source
 from tests.integration.adapters.database.stores.material import (
     Stores,
     batch_of,
@@ -127,6 +129,21 @@ async def test_what_is_written_under_an_album_outlives_the_file_that_brought_it(
     await stores.work.fail(broken, failure=Failure(code="file-damaged"))
     assert (await card_of(stores, base, broken.id)).status is DocumentStatus.FAILED
     assert (await claim(stores)).source.text == "Дача"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        Source(type=SourceType.NOTE, identifier="Дача", title="Дача", text="Дача"),
+        Source(type=SourceType.LINK, identifier="https://site.example/dacha", text="Дача"),
+    ],
+    ids=["a note", "a link"],
+)
+async def test_words_whose_own_file_was_refused_are_of_the_other_files(stores: Stores, words: Source) -> None:
+    base = await open_base(stores)
+    for number, source in enumerate((file("план.pdf"), words, file("смета.pdf")), start=1):
+        await stores.intake.enqueue(batch_of(base, source, message=number, album="дача"))
+    assert [(await claim(stores)).source.text for _ in range(3)] == ["Дача", "Дача", "Дача"]
 
 
 async def test_a_caption_of_one_message_is_not_of_another_file(stores: Stores) -> None:
