@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -101,19 +102,26 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         with dialogues.stoppable(talk.state.user_id) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
-        if answer.small_talk:
-            answer = in_words(answer, talk.words, lack=await _lack(services, talk))
-            spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None  # the others take no model
         try:
-            table = await _keep_table(services, talk, answer)
-            nothing = await _nothing(services, talk, answer)
-            reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
-            await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
+            await _show(answer, shown, services, talk, spent_until=spent_until)
         finally:  # what it has cost counts, shown or not, and before the next question is held against the bounds
             await _note(services, talk, answer)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
+
+
+async def _show(
+    answer: Answer, shown: StreamedAnswer, services: Services, talk: Talk, *, spent_until: datetime | None
+) -> None:
+    """The answer as people read it; why no model was asked stands above what a model would have answered better."""
+    if answer.small_talk:
+        answer = in_words(answer, talk.words, lack=await _lack(services, talk))
+        spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
+    table = await _keep_table(services, talk, answer)
+    nothing = await _nothing(services, talk, answer)
+    reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
+    await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
 
 
 async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedAnswer, steps: LiveSteps) -> Answer:
