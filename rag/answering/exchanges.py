@@ -1,9 +1,10 @@
 """Whether a number of an answer is that of another thing: «Москва 80, Казань 120» for «Москва 120, Казань 80».
 
 In: an answer, the materials, what was asked. Out: numbers of the answer whose clause says nothing of what the materials
-say of them. Only where it can be told without doubt: half or more of the clause is said of the next number in the same
-list or sentence; or two clauses of the answer say of each other's numbers what one material says of their own. A number
-that stands anywhere beside a word of its clause passes, and so do comparisons, sums and what is denied. Pure.
+say of them. Only where it can be told without doubt: half or more of the clause is said of another number of the same
+list, or of a later one of the same sentence; or two clauses of the answer say of each other's numbers what one material
+says of their own. A number that stands anywhere beside a word of its clause passes, and so do comparisons, sums and
+what is denied. Pure.
 """
 
 import re
@@ -151,7 +152,8 @@ def exchanged_numbers(answer: str, facts: Sequence[str], asked: str) -> tuple[st
 
 
 def _is_of_next(clause: Clause, said: _Said) -> bool:
-    """Whether what it says is said of another number of a list that has its own."""
+    """Whether what it says is said of another number of a list that has its own. Not of the first of a sentence: what
+    is said there may go on («Неустойка за просрочку 0,1 % в день, максимум 10 %»)."""
     if said.bears_out(clause, clause.words):
         return False
     lists = (each[:_MOST] for passage in said.with_number(clause) for each in passage.lists)
@@ -164,9 +166,7 @@ def _is_of_next(clause: Clause, said: _Said) -> bool:
         if other.clause.number != clause.number
     )
     return any(
-        said.is_of_other(clause, clause.words, own, other)
-        for own, other in neighbours
-        if not other.clause.heads or other.clause.words - own.clause.words <= clause.words
+        said.is_of_other(clause, clause.words, own, other) for own, other in neighbours if not other.clause.heads
     )
 
 

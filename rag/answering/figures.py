@@ -1,8 +1,8 @@
-"""Whether the figures of an answer stand in what it was written from: numbers, times of day, «вдвое».
+"""Checks that the figures of an answer are supported by its materials: numbers, times of day, «вдвое».
 
-In: sentences of an answer, and what is known. Out: the figures that nothing bears out, as they are written. What is
-measured (days, roubles, per cent) has to be said somewhere; the number of a point, a page or a list item, or a count of
-what was found, is no measure. Pure.
+In: sentences of an answer, and what is known. Out: the unsupported figures, as they are written. A measured number
+(days, roubles, per cent) has to occur as a measure; the number of a point, a page or a list item, or a count of what
+was found, is no measure. Pure.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from rag.answering.clock import clock_times, digital_times, times_named
+from rag.answering.clock import clock_times, digital_times, times_named, twelve_hour_times
 from rag.answering.measures import KnownMeasures, of_other_units, told_otherwise
 from rag.answering.numbers import (
     WrittenNumber,
@@ -34,49 +34,49 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What an answer may say. Each reading of it is made when it is first asked for: they take milliseconds, and most
-    answers need none or one."""
+    """The figures that an answer may give. Each property is computed on first access: it takes milliseconds, and most
+    answers need none or one of them."""
 
     said: str  # the materials, the question, the dialogue
-    listed: frozenset[Decimal] = frozenset()  # how many things the answer itself lists
-    materials: int = 0  # how many there are: «найдены 3 договора»
+    listed: frozenset[Decimal] = frozenset()  # counts of what the answer itself lists
+    materials: int = 0  # number of materials: «найдены 3 договора»
     today: str = ""
 
     @cached_property
     def plain(self) -> str:
-        """Folded as words are looked for."""
+        """The text folded for a search of words."""
         return _folded(self.said)
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
-        """All that stand there, in whatever role."""
+        """All numbers in the text, in any role."""
         counts = {Decimal(count).normalize() for count in range(self.materials + 1)}
         placing = known_numbers(f"{places(self.said)}\n{self.today}")
         return self.measures | placing | months(self.said) | counts
 
     @cached_property
     def measuring(self) -> str:
-        """What is said, without the numbers that only place something."""
+        """The text without numbers that only locate something (points, pages, dates)."""
         return without_places(self.said)
 
     @cached_property
     def measures(self) -> frozenset[Decimal]:
-        """Those that may be so many days, roubles or per cent."""
+        """Numbers that may be amounts of days, roubles or per cent."""
         return amounts(self.measuring) | self.listed | {Decimal(1)}  # «час»: one hour
 
     @cached_property
     def units(self) -> KnownMeasures:
-        """What they are so many of."""
+        """The amounts with their units."""
         return KnownMeasures(self.measuring)
 
     @cached_property
     def retold(self) -> frozenset[Decimal]:
-        """What it comes to in other words."""
+        """Numbers that the text gives in another form (`retold.py`)."""
         return retold(self.measuring)
 
     @cached_property
     def parts(self) -> frozenset[Decimal]:
-        """What may be said of it in words alone."""
+        """Numbers that may be derived from it only in words (`retold.in_parts`)."""
         return in_parts(self.measuring)
 
     @cached_property
@@ -86,8 +86,9 @@ class Known:
 
     @cached_property
     def digital_times(self) -> frozenset[tuple[int, int]]:
-        """Those in digits, morning and evening apart."""
-        return frozenset((hour, minute) for hour, minute, _ in digital_times(self.plain))
+        """Times of day in digits, on a 24-hour clock."""
+        in_digits = frozenset((hour, minute) for hour, minute, _ in digital_times(self.plain))
+        return in_digits | twelve_hour_times(self.plain)
 
     @cached_property
     def ratios(self) -> frozenset[Decimal]:
@@ -96,22 +97,23 @@ class Known:
 
     @cached_property
     def compared(self) -> frozenset[Decimal]:
-        """Numbers that an answer may compare: those of points, pages and days among them would bear anything out."""
+        """Numbers that ratios may compare. Numbers of points, pages and dates are left out: with them, almost any ratio
+        would be supported."""
         return numbers(self.measuring) | {number.value for number in in_words(self.plain)}
 
     @cached_property
     def sized(self) -> frozenset[Decimal]:
-        """Those with a unit: among all others (hours of a letter's head) one fits anything."""
+        """Numbers with a unit; among numbers without one (times in a letter's head), some pair fits any ratio."""
         return _measured(self.measuring)
 
 
 def strange_figures(lines: Sequence[str], known: Known) -> tuple[list[str], list[str]]:
-    """Figures of the sentences `lines` that are not `known`; where all are, those of another unit. A sum is shown for
-    the reader to check, and what it comes to may be said again."""
+    """Two lists: figures of the sentences `lines` that are not `known`; and, where all are known, those with another
+    unit. A calculation that the answer shows can be checked by the reader, so its results may be used again."""
     folded = [_folded(line) for line in lines]
     if not any(map(_tells_figures, folded)):
-        return [], []  # as most answers
-    sums = [line for line in folded if _is_sum(line, known)]
+        return [], []  # most answers
+    sums = _sums(folded, known)
     shown = known_numbers("\n".join(sums))
     shown |= _differences(shown)
     rest = [line for line in folded if line not in sums]
@@ -140,27 +142,36 @@ def _tells_figures(line: str) -> bool:
 
 
 def _is_sum(line: str, known: Known) -> bool:
-    """Months and shares may be the model's own («× 12 × 0,85»), but a sum of nothing that was said is made up."""
+    """Whether a line is a calculation with at least one known number. Factors may be the model's own («× 12 × 0,85»),
+    but a calculation without any known number is made up."""
     if not _CALCULATION.search(line):
         return False
     return any(number.is_among(known.numbers) for number in written_numbers(line))
 
 
+def _sums(lines: Sequence[str], known: Known) -> list[str]:
+    """Calculations on known numbers, and then those on their results: «260 000 + 43 000 = 303 000»."""
+    first = [line for line in lines if _is_sum(line, known)]
+    shown = known_numbers("\n".join(first))
+    rest = (line for line in lines if line not in first and _CALCULATION.search(line))
+    return [*first, *(line for line in rest if any(number.is_among(shown) for number in written_numbers(line)))]
+
+
 def _differences(shown: frozenset[Decimal]) -> frozenset[Decimal]:
-    """Of the numbers of shown sums: «экономия 4 482 руб.» after both prices is plain enough."""
+    """Differences between the numbers of shown calculations: «экономия 4 482 руб.» after both prices is clear."""
     if len(shown) > MANY_NUMBERS:
         return frozenset()
     return frozenset((more - less).normalize() for more in shown for less in shown if more > less)
 
 
 def _strange_words(line: str, known: Known, shown: frozenset[Decimal]) -> Iterator[str]:
-    """Times of day and ratios in words."""
+    """Unsupported times of day and ratios in words."""
     for time in clock_times(line):
         if (time.hour, time.minute) not in known.times:
             yield time.shown
     claims = [ratio for ratio in ratios(line) if ratio.value not in known.ratios]
     told = _measured(line) if claims else frozenset()
-    judged: dict[tuple[Decimal, bool], bool] = {}  # a model that goes round in circles claims the same without end
+    judged: dict[tuple[Decimal, bool], bool] = {}  # a model in a loop repeats the same claim endlessly
     for ratio in claims:
         claim = (ratio.value, ratio.is_rough)
         if claim not in judged:
@@ -176,14 +187,14 @@ def _is_borne_out(ratio: Ratio, told: frozenset[Decimal], known: Known, shown: f
 
 
 def _measured(text: str) -> frozenset[Decimal]:
-    """So many days or roubles, in the plainest reading."""
+    """Numbers with a unit, each in its plainest reading."""
     found = (min(number.readings, key=len) for number in written_numbers(text) if number.is_measured)
     return frozenset(value for reading in found for value in reading)
 
 
 def _without_times_and_ratios(line: str, known: Known) -> str:
-    """Without those in words, whose numbers alone mean nothing, and without known times: a material may write 8:30 as
-    «08.30», which is a number."""
+    """The line without times and ratios in words, whose numbers mean nothing alone, and without known times in digits:
+    a material may write 8:30 as «08.30», which is a number."""
     spans = [
         *(at.span() for *time, at in digital_times(line) if ":" in at[0] and tuple(time) in known.digital_times),
         *((time.start, time.end) for time in clock_times(line)),
@@ -206,7 +217,7 @@ def _strange_amounts(lines: Iterable[str], known: Known, shown: frozenset[Decima
 
 
 def _strange_units(lines: Iterable[str], known: Known, shown: frozenset[Decimal]) -> Iterator[str]:
-    """Asked for only where all numbers are known."""
+    """Amounts with another unit; called only where all numbers are known."""
     for line in lines:
         yield from of_other_units(line, known.units, known.listed | shown)
 

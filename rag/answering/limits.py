@@ -52,6 +52,10 @@ _OTHERWISE = re.compile(
     r"\b(?:иначе|остальн\w+|прочи\w+|меньши\w+|больши[емх]\w*|в противном|otherwise|others?|rest|smaller|larger)\b",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(  # what holds then stands beside it: «Если заказ до 6 000 ₽, доставка платная»
+    r"\b(?:если|когда|пока|котор\w+|if|when|while|unless|once|which|who|that)\b|\w(?:[юу]щ|[яа]щ|вш)(?:[иы]|[аея][яе]|ую)",
+    re.IGNORECASE,
+)
 _EMPTY = stems(
     "более менее больше меньше свыше выше ниже позднее позже ранее раньше после старше младше моложе максимум минимум "
     "начиная чем для при или это этот эта как что если также составляет составит равен равна является может могут "
@@ -163,7 +167,7 @@ def _is_dated(number: re.Match[str]) -> bool:
 def _clause(answer: str, at: int, question: str) -> str:
     """What the limit is of: its clause, its sentence, or what was asked."""
     clause, sentence = _around(answer, at, _CLAUSE_END), _around(answer, at, _SENTENCE_END)
-    if _content(clause):
+    if _content(clause) and not _CONDITION.search(clause):
         return clause
     return sentence if _content(sentence) else f"{sentence} {question}"
 

@@ -1,8 +1,8 @@
 """Amounts with their units: «30 дней», «0,1 %», «250 тыс. руб.», «30-дневный», "$5", «полгода».
 
-In: text in Russian or English. Out: `Amount`s, and whether those of one text bear out one of another, as they are or
-told in another unit («14 дней»: two weeks). A unit that may be read as several things («г», «м», «л», «р.») is none
-here: what stands before it may be anything. Pure.
+In: text in Russian or English. Out: `Amount`s, and whether the amounts of one text support an amount of another, as
+they are or converted («14 дней»: two weeks). Ambiguous units («г», «м», «л», «р.») do not count as units: the number
+before them may be of anything. Pure.
 """
 
 import re
@@ -17,9 +17,9 @@ from rag.answering.spoken import SpokenNumber, halves, in_words
 
 PER_CENT = "%"
 TIMES = frozenset(("ms", "s", "min", "h", "d", "week", "month", "year", "century"))
-_CODE_CHARS = 6  # of a currency before a number, with a space and what stands before it
+_CODE_CHARS = 6  # looked at before a number for a currency, a space and the character before it
 _YEAR = frozenset(("year",))
-_TOLERANCE = Decimal("0.02")  # of an amount told in another unit: months and years differ, and results are rounded
+_TOLERANCE = Decimal("0.02")  # relative, for converted amounts: months and years vary in length, and results are rounded
 _CASES = "(?:а|у|ом|е|ы|ов|ам|ами|ах)?"
 
 _NAMES: dict[str, str] = {
@@ -65,7 +65,7 @@ _NAMES: dict[str, str] = {
     "GB Gbit": r"гб|gb",
     "degree": r"°[cс]?|градус\w*|degrees?",
 }  # fmt: skip
-_FACTORS: dict[tuple[str, str], tuple[int, ...]] = {  # how many of the second one of the first is
+_FACTORS: dict[tuple[str, str], tuple[int, ...]] = {  # how many of the second unit one of the first is
     ("s", "ms"): (1000,), ("min", "s"): (60,), ("h", "s"): (3600,), ("h", "min"): (60,), ("d", "min"): (1440,),
     ("d", "h"): (24, 8), ("week", "h"): (168, 40), ("week", "d"): (7, 5), ("month", "d"): (30, 31, 28),
     ("month", "week"): (4,), ("year", "d"): (365, 360), ("year", "week"): (52,), ("year", "month"): (12,),
@@ -75,7 +75,7 @@ _FACTORS: dict[tuple[str, str], tuple[int, ...]] = {  # how many of the second o
     ("GB", "MB"): (1000, 1024), ("TB", "GB"): (1000, 1024), ("Gbit", "Mbit"): (1000, 1024),
     ("kB", "B"): (1000, 1024), ("Mbit", "kbit"): (1000, 1024),
 }  # fmt: skip
-_CONVERTED = {  # to which units a value may be told, and how many of them one is
+_CONVERTED = {  # unit -> the units into which it may be converted, with factors
     unit: (
         *(
             (small, Decimal(factor))
@@ -102,7 +102,7 @@ _IN_BRACKETS = rf"(?:{_SPACE}?\([^()\d\n]{{1,80}}\))?"  # «30 (тридцать
 _UNIT = re.compile(rf"[*_]{{0,3}}{_IN_BRACKETS}(?:{_SPACE}*{_KIND}|-(?:(?:ти|и|х|мя|ми|о)[- ])?){_NAME}")
 _SCALE = re.compile(rf"{_SPACE}?(?:(тыс|млн|млрд|миллион|миллиард|thousand|million|billion)\w*\.?|([kmк])(?!\w))")
 _ONE_NUMBER = rf"\d+(?:{_SPACE}\d{{3}}(?!\d))*(?:[.,]\d+)?"
-_RANGE = re.compile(rf"{_SPACE}?(?:[-–—]|\b(?:до|или|to|or)\b){_SPACE}?{_ONE_NUMBER}")
+_RANGE = re.compile(rf"{_SPACE}?(?:[-–—]|\b(?:до|или|to|or)\b){_SPACE}?({_ONE_NUMBER})")
 _CURRENCY_BEFORE = re.compile(rf"(?<!\d)(?<!\d[ \u00a0])(?:([$€£₽])|\b(usd|eur|rub|gbp|cny){_SPACE})\Z")
 _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "₽": "rub"}
 _LETTERS = {"г": "g", "м": "m", "л": "l", "т": "t"}
@@ -116,24 +116,24 @@ _HALF_UNITS = (("год", "year"), ("year", "year"), ("час", "h"), ("hour", "
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """So much of something, and where it stands in the folded text."""
+    """A number with its unit, and its offsets in the folded text."""
 
     shown: str
-    values: frozenset[Decimal]  # more than one where it is read differently from country to country
-    written: frozenset[Decimal]  # without «тыс.», which may stand in the heading of a table
-    units: frozenset[str]  # mostly one
+    values: frozenset[Decimal]  # several where the notation differs between countries
+    written: frozenset[Decimal]  # without the factor of «тыс.», which may be in the heading of a table
+    units: frozenset[str]  # usually one
     start: int
     end: int
 
 
 def measured(plain: str) -> list[Amount]:
-    """In order; `plain` is in lower case, with е for ё. A year («2024 года») is none."""
+    """The amounts in order; `plain` is in lower case, with е for ё. A year («2024 года») is not an amount."""
     found = [*_in_digits(plain), *_in_words(plain)]
     return sorted(found, key=lambda amount: amount.start)
 
 
 def days(plain: str) -> Iterator[Amount]:
-    """The parts of dates: days, months and years, each of which may be told by itself."""
+    """The parts of dates: days, months and years, each of which may be given separately."""
     for match in _DATE.finditer(plain):
         parts = match.groups()[:3] if match[1] else match.groups()[:2:-1]
         yield from (_part(match, part, unit) for part, unit in zip(parts, ("d", "month", "year"), strict=True))
@@ -146,14 +146,14 @@ def _part(date: re.Match[str], part: str, unit: str) -> Amount:
 
 
 def letter_amounts(plain: str) -> frozenset[tuple[Decimal, str]]:
-    """Values of what stands before «г», «м», «л», «т», and the unit that each of these mostly is: «1 850 г»."""
+    """Numbers before «г», «м», «л», «т», with the most likely unit of each: «1 850 г»."""
     found = ((number[0], _LETTER.match(plain, number.end())) for number in DIGITS.finditer(plain))
     read = ((reading, letter[1]) for number, letter in found if letter for reading in readings(number))
     return frozenset((value, _LETTERS[letter]) for reading, letter in read if len(reading) == 1 for value in reading)
 
 
 def without_amounts(amounts: list[Amount], plain: str) -> str:
-    """The text without them."""
+    """The text without the amounts, each replaced by « | »."""
     kept, end = [], 0
     for amount in sorted(amounts, key=lambda each: each.start):
         kept += [plain[end : amount.start], " | "]
@@ -162,13 +162,13 @@ def without_amounts(amounts: list[Amount], plain: str) -> str:
 
 
 def values_with_units(amounts: list[Amount]) -> frozenset[tuple[Decimal, str]]:
-    """Value and unit of each; of parts («12,75 $») also dollars and cents."""
+    """Value and unit of each amount; for fractions («12,75 $») also the whole units and the cents."""
     found = {(value, unit) for amount in amounts for value in amount.values for unit in amount.units}
     return frozenset(found.union(part for value, unit in found for part in _in_parts(value, unit)))
 
 
 def neighbours_together(amounts: list[Amount], plain: str) -> frozenset[tuple[Decimal, str]]:
-    """What neighbours in units of different size come to: «1 ч 30 мин» is ninety minutes."""
+    """Sums of neighbouring amounts in a larger and a smaller unit: «1 ч 30 мин» is ninety minutes."""
     return frozenset(
         (more * factor + less, small)
         for one, other in pairwise(amounts)
@@ -182,7 +182,7 @@ def neighbours_together(amounts: list[Amount], plain: str) -> frozenset[tuple[De
 
 
 def by_unit(found: Iterable[tuple[Decimal, str]]) -> dict[str, list[Decimal]]:
-    """The values of each unit, in order."""
+    """The values of each unit, sorted."""
     values: dict[str, list[Decimal]] = {}
     for value, unit in sorted(found):
         values.setdefault(unit, []).append(value)
@@ -190,12 +190,12 @@ def by_unit(found: Iterable[tuple[Decimal, str]]) -> dict[str, list[Decimal]]:
 
 
 def is_told_by(amount: Amount, known: Mapping[str, Sequence[Decimal]]) -> bool:
-    """Whether one of the values by units is the amount, or is it when told in its unit."""
+    """Whether the amount is among the known values, as it is or converted."""
     return any(_is_told(value, unit, known) for value in amount.values for unit in amount.units)
 
 
 def _is_told(value: Decimal, unit: str, known: Mapping[str, Sequence[Decimal]]) -> bool:
-    """A text without end may be full of amounts, so that none is compared with each."""
+    """By binary search: a very long text may be full of amounts, so they are not compared one by one."""
     if _has_within(known.get(unit, ()), value, value):
         return True
     return any(
@@ -227,16 +227,16 @@ def _in_digits(plain: str) -> Iterator[Amount]:
 
 
 def _of_number(match: re.Match[str], written: frozenset[Decimal], plain: str) -> Amount | None:
-    """In a range the unit and «тыс.» of its end are those of both."""
+    """The amount of a number in digits. In a range, the unit and «тыс.» after its end apply to both numbers."""
     before = _CURRENCY_BEFORE.search(plain, max(0, match.start() - _CODE_CHARS), match.start())
-    last = _RANGE.match(plain, match.end())
+    last = _rest_of_range(match, written, plain)
     end = last.end() if last else match.end()
     scale = _SCALE.match(plain, end)
     unit = (_UNIT.match(plain, scale.end()) if scale else None) or _UNIT.match(plain, end)
     units = _UNITS[(unit.lastindex or 1) - 1] if unit else _currency(before)
     if not units or (units == _YEAR and len(match[0]) == 4 and match[0].isdigit()):
         return None
-    is_scaled = scale and (before or (unit and unit.start() == scale.end()))  # «30 m» without either: no millions
+    is_scaled = scale and (before or (unit and unit.start() == scale.end()))  # «30 m» without a currency or a unit is not 30 millions
     return Amount(
         shown=plain[before.start() if before and not unit else match.start() : unit.end() if unit else match.end()],
         values=_scaled(written, scale, in_range=last is not None) if scale and is_scaled else written,
@@ -245,6 +245,15 @@ def _of_number(match: re.Match[str], written: frozenset[Decimal], plain: str) ->
         start=match.start(),
         end=unit.end() if unit and not last else match.end(),
     )
+
+
+def _rest_of_range(first: re.Match[str], written: frozenset[Decimal], plain: str) -> re.Match[str] | None:
+    """Its second number, with the sign before it. A range rises: «150 000 — 5 %» is none, «200 000–300 тыс.» is one."""
+    last = _RANGE.match(plain, first.end())
+    if last is None or _SCALE.match(plain, last.end()):
+        return last
+    highest = max((value for reading in readings(last[1]) for value in reading), default=min(written))
+    return last if min(written) <= highest else None
 
 
 def _currency(before: re.Match[str] | None) -> frozenset[str]:
@@ -270,7 +279,7 @@ def _in_words(plain: str) -> Iterator[Amount]:
 
 
 def _placed(numbers: Iterator[SpokenNumber], plain: str) -> Iterator[tuple[SpokenNumber, int]]:
-    """Each with where it stands."""
+    """Each number with its start."""
     end = 0
     for number in numbers:
         start = plain.index(number.shown, end)

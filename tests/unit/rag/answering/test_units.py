@@ -88,3 +88,9 @@ def test_no_text_breaks_the_reading(text: str) -> None:
     plain = text.casefold()
     found = measured(plain)
     assert all(amount.shown in plain and 0 <= amount.start < amount.end <= len(plain) for amount in found)
+
+
+def test_a_range_rises() -> None:
+    falling, rising = measured("- 150 000 — 5 %"), measured("от 5 — 10 %")
+    assert [each.shown for each in falling] == ["5 %"]
+    assert len(rising) == 2
