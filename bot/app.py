@@ -1,7 +1,7 @@
 """The only composition root: settings -> adapters -> pipelines -> the parts that commands run.
 
-In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. Modules that stand
-apart for their length say that they are a part of it (`search_models`, `recognition` …); no other chooses an adapter.
+In: `Settings`. Out: `Parts`, alive while the context is open; everything closes in reverse order. A few modules were
+split off for length and say so in their heads (`search_models`, `recognition` …); no other module chooses an adapter.
 """
 
 import os
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from aiogram import Bot
 
 MEGABYTE = 2**20
-READING_PATIENCE = 3.0  # 4,000 tokens take a usual model one to two minutes, and they do not come piece by piece
+READING_PATIENCE = 3.0  # a typical model takes 1-2 minutes for 4,000 tokens, and the answer is not streamed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the commands are made of."""
+    """The opened parts that commands are built from."""
 
     settings: Settings
     stores: Stores
-    mirror: ShelfMirror  # of the vectors of large bases; empty until it is refreshed
+    mirror: ShelfMirror  # copies of the vector sketches of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer
     names: NameForms
     embedder: TextEmbedder
@@ -64,8 +64,8 @@ class Parts:
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
-    reading_model: ChatModel | None  # the planner's, with room for what it takes out of documents
-    transcriber: Transcriber | None  # hears documents and questions; one process for both
+    reading_model: ChatModel | None  # the planner's, with a larger token limit for what it reads out of documents
+    transcriber: Transcriber | None  # for recordings and spoken questions; one process serves both
     measures: Measures
 
     def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
@@ -84,7 +84,7 @@ class Parts:
         )
 
     def conversation(self) -> Conversation:
-        """A turn, start to end."""
+        """The conversation that runs turns, with the configured models."""
         return build_conversation(
             self.settings,
             self.stores,
@@ -97,7 +97,7 @@ class Parts:
         )
 
     def frugal_conversation(self) -> Conversation:
-        """A turn of somebody whose day is spent (`bot.bounds`): no chat model is asked, and no reranker that costs."""
+        """The same for people over their daily bounds (`bot.bounds`): it calls no chat model and no paid reranker."""
         retrieval = self.retrieval()
         return build_conversation(
             self.settings,
@@ -152,7 +152,7 @@ class Parts:
             )
 
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
-        """What reads entities from ready documents, with its process for names."""
+        """The enricher, which reads entities from ready documents, with the process that finds names."""
         stores, model = self.stores, self.reading_model
         return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model))
 
@@ -162,7 +162,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     """Open the database and the models that are configured.
 
     Raises DatabaseAway when the database does not answer, MigrationError when its schema does not fit this version,
-    EmbeddedDatabaseError when ours does not start, LocalModelError when a local model cannot be used.
+    EmbeddedDatabaseError when the embedded one does not start, LocalModelError when a local model cannot be used.
     """
     async with AsyncExitStack() as stack:
         transport = await stack.enter_async_context(open_transport(settings))
@@ -188,7 +188,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
 
 @asynccontextmanager
 async def open_transport(settings: Settings) -> AsyncIterator[Transport]:
-    """The way to the database that the settings name, with its schema up to date."""
+    """Connect to the configured database. PostgreSQL is migrated first; Supabase's schema is only checked."""
     database = settings.database
     async with AsyncExitStack() as stack:
         if database.supabase_url and database.supabase_key:
@@ -225,8 +225,8 @@ async def postgres_url(settings: Settings) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def open_bot(token: str, api_url: str | None, measures: Measures | None = None) -> AsyncIterator["Bot"]:
-    """A client of the Bot API at `api_url` (None: Telegram's own) that repeats what may be repeated."""
-    # aiogram takes seconds to import; the commands that do not talk to Telegram do without.
+    """A client of the Bot API at `api_url` (None: Telegram's own) that retries requests where that is safe."""
+    # aiogram takes seconds to import; commands that do not talk to Telegram skip it.
     from aiogram import Bot
     from aiogram.client.default import DefaultBotProperties
     from aiogram.client.session.aiohttp import AiohttpSession
@@ -237,7 +237,7 @@ async def open_bot(token: str, api_url: str | None, measures: Measures | None = 
     session = AiohttpSession(api=TelegramAPIServer.from_base(api_url) if api_url else PRODUCTION)
     session.middleware(RetryRequests())
     if measures:
-        session.middleware(CountFailures(measures.bot_api_failed))  # inside the other: each try counts
+        session.middleware(CountFailures(measures.bot_api_failed))  # inside the retries: it counts each attempt
     bot = Bot(token, session=session, default=DefaultBotProperties(parse_mode="HTML"))
     try:
         yield bot
@@ -257,14 +257,14 @@ def _fetch_limits(settings: WorkerSettings) -> FetchLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What a chat model is for, and how it is asked."""
+    """The role of a chat model, and the settings of its calls."""
 
     role: str
     name: str
     temperature: float
     max_tokens: int
     patience: float = 1.0  # times LLM_TIMEOUT_SECONDS
-    stand_in: str = ""  # another model that is asked when all else is away
+    stand_in: str = ""  # the last fallback, after FALLBACK_MODEL
 
 
 def _answering(model: ModelSettings) -> _Asked:
@@ -286,7 +286,7 @@ def _planning(model: ModelSettings) -> _Asked:
 
 
 def _reading(model: ModelSettings) -> _Asked:
-    """Where the planner's model is away, documents are read all the same: the emergency plan may ask for it."""
+    """The answer model is the last fallback: without a planner's model the emergency plan may still read documents."""
     return replace(
         _planning(model),
         role="reading",

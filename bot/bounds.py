@@ -1,7 +1,7 @@
-"""What somebody may ask of models in a day, where whoever hosts the bot bounds it.
+"""How much a person may use models within 24 hours, where the host sets bounds.
 
-In: the settings' bounds, a person, and what the library knows of their questions. Out: their spending; its `until` says
-whether a question is answered without a model. How full a base may be is decided in SQL (`000307_room`).
+In: the bounds of the settings, a person, and the library's record of their questions. Out: their spending; while its
+`until` is set, questions are answered without a model. SQL (`000307_room`) enforces how large a base may grow.
 """
 
 from collections.abc import Set
@@ -14,12 +14,12 @@ from domain.statistics import Spending
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Of one person, and of one base; 0 bounds nothing."""
+    """The bounds of one person and of one base; 0: no bound."""
 
-    questions: int = 0  # in 24 hours, of those that a model is called for
+    questions: int = 0  # in 24 hours; only questions that called a model count
     cost: float = 0.0  # US dollars in 24 hours
     passages: int = 0  # of a base
-    exempt: Set[int] = frozenset()  # ADMIN_USERS: these are not bounded
+    exempt: Set[int] = frozenset()  # ADMIN_USERS
 
     @property
     def of_people(self) -> bool:
@@ -27,7 +27,7 @@ class Bounds:
         return bool(self.questions or self.cost)
 
     async def spending(self, person: UserId, library: Library) -> Spending | None:
-        """None, and no call, for whom nothing bounds. Raises DatabaseAway."""
+        """The person's spending; None, without a database call, for a person without bounds. Raises DatabaseAway."""
         if not self.of_people or person in self.exempt:
             return None
         return await library.spent_in_a_day(person, questions=self.questions or None, cost=self.cost or None)

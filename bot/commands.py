@@ -1,6 +1,6 @@
 """The menu of commands and the bot's own description, in both languages.
 
-In: `Texts`. Out: setMyCommands and its sisters at start-up. What a command does is in `bot.handlers`.
+In: `Texts`. Out: setMyCommands and the description calls at start-up. `bot.handlers` carries the commands out.
 """
 
 import structlog
@@ -21,7 +21,8 @@ def menu(words: Words) -> list[BotCommand]:
 
 
 async def announce_commands(bot: Bot, texts: Texts) -> None:
-    """Tell Telegram, for each language and (the first one) for all others. Not worth failing the start for."""
+    """Tell Telegram the texts of each language; all other languages get the first one's. A failure is only logged: it
+    must not stop the start."""
     try:
         for code in (None, *LANGUAGES):
             words = texts.for_language(code or LANGUAGES[0])

@@ -1,4 +1,4 @@
-"""What a turn is made of: the tools, the planner, the executor, the writer. A part of the composition root (`bot.app`).
+"""Assembles a turn from its tools, planner, executor and writer. Part of the composition root (`bot.app`).
 
 In: settings, stores, models. Out: a `Conversation`. It opens nothing.
 """
@@ -50,8 +50,8 @@ def build_conversation(
     planner_model: ChatModel | None,
     reading_model: ChatModel | None,
 ) -> Conversation:
-    """Without a model there is one plain search a question; `planner_model` also sums up the dialogue, and
-    `reading_model` thinks and reads documents."""
+    """Without a model each question is one plain search. `planner_model` also summarises the dialogue;
+    `reading_model` analyses facts and reads documents."""
     asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
     tools = _tools(asked, stores, retrieval, reading_model, prompts, breadth)
     entities = RegistryResolver(stores.entities, names)

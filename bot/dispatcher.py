@@ -1,7 +1,6 @@
-"""The bot's nervous system in one visible place: what every update passes, outermost first, and who may take it.
+"""The bot's pipeline in one place: the middlewares that every update passes, outermost first, and the routers in order.
 
-In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. Receiving updates and waiting for running handlers is
-`bot.inbox`'s, which feeds it.
+In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. `bot.inbox` feeds it and waits for running handlers.
 """
 
 from aiogram import Dispatcher
@@ -16,8 +15,8 @@ from bot.services import Services
 
 
 def build_dispatcher(services: Services) -> Dispatcher:
-    """A new dispatcher with routers of its own. Only messages and buttons (a draft's own among them) are listened to:
-    edited messages and posts of channels never arrive."""
+    """A new dispatcher with its own routers. It subscribes only to messages and button presses (the stop button of a
+    draft included); edited messages and channel posts never arrive."""
     dispatcher = Dispatcher(disable_fsm=True, services=services, dialogues=Dialogues())
     dispatcher.errors.register(fallback.apologise)
 

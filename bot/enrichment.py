@@ -1,7 +1,7 @@
-"""Chooses what reads entities from documents: rules always, the model where there is one, else a finder of names.
+"""Chooses what reads entities from documents: always the rules, and the model if there is one, else a name finder.
 
 In: settings, stores. Out: an `Enricher`, alive while the context is open. Part of the composition root (`bot.app`),
-apart for its length.
+split off for length.
 """
 
 from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ class Reading:
 async def open_enricher(
     settings: Settings, entities: EntityStore, text: TextStore, reading: Reading
 ) -> AsyncIterator[Enricher]:
-    """Its process for names begins with the first document that needs it."""
+    """The process that finds names starts with the first document that needs it."""
     model = reading.model if settings.worker.entity_model else None
     async with AsyncExitStack() as stack:
         readers = Readers(

@@ -1,8 +1,8 @@
 """Reads entities and facts from prose with a chat model.
 
-In: a part of a document. Out: an `Extract`. Nothing is taken on the model's word: a fact is its quotation, which must
-stand in the part, and a name must stand there too. It lives in `bot`, where a model of `rag`'s, a prompt and a port of
-`ingestion`'s may meet.
+In: a part of a document. Out: an `Extract`. The model is not trusted: a fact is a quotation that must occur in the
+part, and so must each name that is not known already. The module lives in `bot`, the only package that may combine a
+model of `rag`, a prompt and a port of `ingestion`.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from rag.errors import ModelError
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 
-MOST_ENTITIES = 30  # of one part, as the prompt says; as JSON they fit READING_MAX_TOKENS
+MOST_ENTITIES = 30  # per part, as the prompt says; their JSON fits into READING_MAX_TOKENS
 MOST_FACTS = 40
 SHORTEST_QUOTE = 3  # characters
 LONGEST_QUOTE = 400
-CERTAINTY = 0.9  # below what a document's structure says (1.0)
+CERTAINTY = 0.9  # below facts from the document's structure (1.0)
 SERVICE = "model"
 _FENCE_DIGITS = 8
 
@@ -56,7 +56,7 @@ class ReadFact(BaseModel):
 
 
 def _without_cut_off(of: type[BaseModel]) -> BeforeValidator:
-    """An answer that the token limit cut, and that was mended, ends in half an entity or fact: it is left out."""
+    """Drops the last item if it is invalid: JSON repaired after the token limit cut it ends in half an item."""
 
     def drop_last_misfit(items: object) -> object:
         if not isinstance(items, list) or not items:
@@ -80,7 +80,7 @@ class ReadPart(BaseModel):
 
 
 class ModelFactReader:
-    """Meets `ingestion.entities.ports.FactReader`."""
+    """Implements `ingestion.entities.ports.FactReader`."""
 
     def __init__(self, model: ChatModel, prompts: Prompts, names: NameReader) -> None:
         self._model = model
@@ -90,7 +90,7 @@ class ModelFactReader:
 
     @property
     def name(self) -> str:
-        """The model's."""
+        """The model's name."""
         return self._model.name
 
     async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
@@ -110,7 +110,8 @@ class ModelFactReader:
 
 
 def checked(answer: ReadPart, text: ReadableText, *, start: int, known: Sequence[str]) -> Extract:
-    """What of the answer stands in `text`, which begins at character `start` of the document."""
+    """The part of the answer that occurs in `text`, which begins at character `start` of the document. A `known` entity
+    need not be named there."""
     named = {each.name: each for each in answer.entities[:MOST_ENTITIES]}
     places = {name: _first_place([name, *each.aliases], text) for name, each in named.items()}
     entities = {
@@ -156,5 +157,5 @@ def _first_place(names: Sequence[str], text: ReadableText) -> int | None:
 
 
 def _shown(block: Block) -> str:
-    """Headings are told from what stands under them."""
+    """The block's text; headings get `#` marks so that the model sees the structure."""
     return f"{'#' * (block.level or 1)} {block.text}" if block.kind is BlockKind.HEADING else block.text

@@ -1,7 +1,7 @@
-"""A spoken question -> its words.
+"""Turns a spoken question into text.
 
-In: the id of a voice message's file. Out: what is said in it. The same model listens as for documents; the recording
-itself is not kept.
+In: the id of a voice message's file. Out: what is said in it. The speech model is the one used for documents; the
+recording itself is not kept.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ NAME = "question"
 
 
 class SpokenQuestions:
-    """Hears questions, any number side by side; the model takes them one after the other."""
+    """Transcribes questions. Any number may be asked concurrently; the model takes them one at a time."""
 
     def __init__(self, files: TelegramFiles, transcriber: Transcriber, *, scratch: Path) -> None:
         self._files = files
@@ -23,7 +23,8 @@ class SpokenQuestions:
         self._scratch = scratch
 
     async def hear(self, file_id: str) -> str:
-        """What is said. Raises SourceError (FILE_WITHOUT_SPEECH, gone, damaged, too long), ServiceError (away)."""
+        """What is said. Raises SourceError (FILE_WITHOUT_SPEECH, file gone, damaged, too long), ServiceError (service
+        away)."""
         with document_folder(self._scratch) as folder:
             path = folder / NAME
             await self._files.download(file_id, path, limit_bytes=QUESTION_BYTES)
@@ -35,4 +36,4 @@ class SpokenQuestions:
 
 
 async def _ignore(done_s: float, total_s: float) -> None:
-    """A question is short: nobody waits for its progress."""
+    """A question is short: its progress is not shown."""

@@ -1,8 +1,8 @@
-"""Updates on their way to the handlers: kept before they are acknowledged, handled in order for each chat.
+"""Stores updates before they are acknowledged and feeds them to the handlers, in order within each chat.
 
-In: updates as the Bot API's JSON, from polling, a webhook, or an earlier process that died. Out: each one fed to the
-dispatcher and then forgotten. It knows no handler. aiogram's own polling acknowledges updates before they are handled
-and awaits no handler at shutdown; this is our answer to both (reference/apis.md, section 1).
+In: updates as the Bot API's JSON, from polling, a webhook, or an earlier process that died. Out: each update fed to
+the dispatcher, then finished. It knows no handler. aiogram's own polling would lose updates: it acknowledges them
+before they are handled and awaits no handler at shutdown (reference/apis.md, section 1).
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from bot.ports import InboxKeeper
 
 log = structlog.get_logger()
 
-ATTEMPTS = 3  # an update whose handling killed the process so often is given up
+ATTEMPTS = 3  # an update that killed the process this often is given up
 TURN = "turn"
 """Name under which handlers receive their `Turn`."""
 
@@ -27,7 +27,7 @@ class Turn:
     """One update's place in the order of its chat.
 
     The next update of the same chat waits until this one has been handled, so that a file sent right after «База» was
-    pressed meets the new mode. A handler that goes on for long (an answer) calls `release` once the order no longer
+    pressed is handled in the new mode. A long-running handler (an answer) calls `release` once the order no longer
     matters.
     """
 
@@ -46,7 +46,8 @@ class Turn:
 
 
 class Inbox:
-    """Feeds updates to the dispatcher, each exactly once while the database remembers it."""
+    """Feeds updates to the dispatcher. Redelivered ones are skipped while the database remembers them; one whose
+    handling was not finished is fed again after a restart."""
 
     def __init__(self, bot: Bot, dispatcher: Dispatcher, keeper: InboxKeeper) -> None:
         self._bot = bot
@@ -56,7 +57,8 @@ class Inbox:
         self._last: dict[int, Turn] = {}
 
     async def accept(self, update: Mapping[str, Any]) -> None:
-        """Keep the update, then handle it in the background. Raises DatabaseAway: do not acknowledge it then."""
+        """Store the update, then handle it in the background. Raises DatabaseAway; the caller must not acknowledge the
+        update then."""
         if await self._keeper.receive(self._bot.id, int(update["update_id"]), update):
             self._begin(update)
 
@@ -67,7 +69,7 @@ class Inbox:
             self._begin(update, again=True)
 
     async def drain(self, timeout_s: float) -> None:
-        """Await the handlers that are running; the ones that need longer stay in the database for the next start."""
+        """Await the running handlers for `timeout_s`; updates that need longer stay stored for the next start."""
         if not self._running:
             return
         _, late = await asyncio.wait(self._running, timeout=timeout_s)
@@ -99,20 +101,20 @@ class Inbox:
         try:
             await self._keeper.finish(self._bot.id, number)
         except DatabaseAway:
-            # It is handled again after a restart; handlers bear that (documents are recognised by their message).
+            # The update is handled again after a restart; handlers bear that (documents are known by their message).
             log.warning("inbox.finish_failed", update_id=number)
 
     async def _feed(self, update: Mapping[str, Any], turn: Turn) -> None:
         try:
             await self._dispatcher.feed_raw_update(self._bot, dict(update), **{TURN: turn})
-        except ValidationError as error:  # of a shape that aiogram does not know; the error quotes it
+        except ValidationError as error:  # a shape that aiogram does not know; the error's text would quote the update
             log.error("inbox.not_understood", update_id=update["update_id"], problems=error.error_count())
 
     async def _is_hopeless(self, number: int) -> bool:
         try:
             begun = await self._keeper.begin_again(self._bot.id, number)
         except DatabaseAway:
-            return False  # the handlers tell the person
+            return False  # the handlers will meet the same error and tell the person
         if begun > ATTEMPTS:
             log.error("inbox.given_up", update_id=number, hint="handling it ended the process every time")
         return begun > ATTEMPTS

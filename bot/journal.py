@@ -1,8 +1,8 @@
 """The log: structured events with ids and durations.
 
 In: structlog and standard logging calls. Out: lines of text or JSON in a file of the data folder, or on stderr.
-Message bodies, document texts and secrets are never logged by our code; libraries that log addresses are quietened,
-and of their exceptions only the names are written.
+Our code never logs message bodies, document texts or secrets. Libraries that log URLs are limited to errors, and of
+foreign exceptions only the names are written.
 """
 
 import logging
@@ -30,11 +30,11 @@ QUIET = (
     "hpack",
     "pymorphy3",
 )
-"""They log URLs (a bot token can be part of one) or a warning for every odd byte of a document."""
+"""Loggers limited to errors: they log URLs (which may contain a bot token) or warn of every odd byte of a document."""
 
 OURS = ("adapters.", "bot.", "domain.", "ingestion.", "prompts.", "rag.")
 OF_PYTHON = (AttributeError, ImportError, NameError, NotImplementedError, RecursionError, TypeError)
-"""Mistakes in code, whose messages name code."""
+"""Exceptions of coding mistakes; their messages quote code, not data."""
 
 
 def configure_logging(
@@ -84,8 +84,8 @@ def _handler(folder: Path, destination: Literal["file", "stderr"]) -> logging.Ha
 
 
 def trace_without_texts(exc_info: ExcInfo) -> str:
-    """Where it happened, the cause first. Of foreign exceptions only the name: PostgreSQL quotes rows in them, JSON and
-    pydantic what they were given, HTTP clients addresses with keys, providers prompts."""
+    """The traceback, causes first. Foreign exceptions show only their name: PostgreSQL quotes rows in messages, JSON
+    and pydantic quote their input, HTTP clients addresses with keys, providers prompts."""
     chain = list(_causes(exc_info[1]))
     parts = ["".join(traceback.format_tb(error.__traceback__)) + _named(error) for error in reversed(chain)]
     return "\n\nwhich led to:\n".join(parts)

@@ -1,7 +1,7 @@
-"""Buttons and what they carry.
+"""Buttons and the data they carry.
 
-In: `Words`, modes and ids. Out: keyboards. `callback_data` is at most 64 bytes by the types below: prefixes of a few
-letters with a number or a UUID. It sends nothing.
+In: `Words`, modes and ids. Out: keyboards. The types below keep `callback_data` within 64 bytes: a short prefix with
+numbers, a UUID or a short text. It sends nothing.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from domain.documents import Choice
 from domain.people import Mode
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
-BUTTON_CHARACTERS = 24  # a label that two of fit beside each other on a phone
+BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
 
 
 class ShowSource(CallbackData, prefix="src"):
@@ -30,21 +30,21 @@ class Rate(CallbackData, prefix="rate"):
 
 
 class ListPage(CallbackData, prefix="docs"):
-    """A page of the library, from 0; `name` is a part of the names that are listed."""
+    """A page of the library, from 0; only documents whose names contain `name` are listed."""
 
     page: int
     name: str = ""
 
 
 class OpenDocument(CallbackData, prefix="doc"):
-    """A document's card; `page` is the one of the list to go back to."""
+    """A document's card; `page` is the page of the list to go back to."""
 
     document: str
     page: int = 0
 
 
 class DeleteDocument(CallbackData, prefix="del"):
-    """Delete a document; asked first, done when `sure`. `page` is the one of the list to go back to."""
+    """Delete a document: ask first, delete when `sure`. `page` is the page of the list to go back to."""
 
     document: str
     sure: bool = False
@@ -52,7 +52,7 @@ class DeleteDocument(CallbackData, prefix="del"):
 
 
 class ShowOriginal(CallbackData, prefix="orig"):
-    """Point at the message that brought a document."""
+    """Show the message that brought a document."""
 
     document: str
 
@@ -64,26 +64,26 @@ class CancelDocument(CallbackData, prefix="stop"):
 
 
 class CancelBatch(CallbackData, prefix="stopall"):
-    """Stop reading all of a batch."""
+    """Stop reading all documents of a batch."""
 
     batch: str
 
 
 class KeepDocument(CallbackData, prefix="stay"):
-    """A document that was sent to be read now stays; `page` is the one of the list, when the button is on its card."""
+    """Keep a temporary document for good; `page` is the page of the list when the button is on the document's card."""
 
     document: str
     page: int | None = None
 
 
 class KeepBatch(CallbackData, prefix="stayall"):
-    """All of a batch stays."""
+    """Keep all documents of a batch for good."""
 
     batch: str
 
 
 class ChooseVersion(CallbackData, prefix="ver"):
-    """What becomes of a document whose name the base has with other content."""
+    """What to do with a document when the base has its name with other content."""
 
     document: str
     choice: Choice
@@ -112,7 +112,7 @@ class SearchDocuments(CallbackData, prefix="find"):
 
 
 class ReadDocument(CallbackData, prefix="read"):
-    """A page of a document's text, from 0; `page` is the one of the list to go back to."""
+    """A page of a document's text; `part` counts from 0, `page` is the page of the list to go back to."""
 
     document: str
     part: int = 0
@@ -125,20 +125,20 @@ class ShowVersions(CallbackData, prefix="vers"):
 
 
 class AskAbout(CallbackData, prefix="ask"):
-    """Go on to Чат from a receipt."""
+    """Switch to Чат from a receipt or a card."""
 
     document: str
 
 
 class Clean(CallbackData, prefix="clean"):
-    """Clear `chat` or `base`, or `nothing`; asked first, done when `sure`."""
+    """Clear `chat` or `base`, or `nothing`: ask first, clear when `sure`."""
 
     what: str
     sure: bool = False
 
 
 class ModeFor(CallbackData, prefix="for"):
-    """A mode for the message that this one replies to, and from then on."""
+    """Switch to a mode and handle in it the message that this one replies to."""
 
     mode: Mode
 
@@ -150,34 +150,34 @@ class ChooseLanguage(CallbackData, prefix="lang"):
 
 
 class PickChoice(CallbackData, prefix="pick"):
-    """One of the answers to a question asked back, by its place; its words are on the button."""
+    """A choice in answer to a clarifying question, by its place; the button's label holds its text."""
 
     place: int
 
 
 class ResumeDialogue(CallbackData, prefix="talk"):
-    """Go on with an earlier dialogue."""
+    """Resume an earlier dialogue."""
 
     session: str
 
 
 class SendTable(CallbackData, prefix="xlsx"):
-    """A table that stands under an answer, as a file."""
+    """Send the table of an answer as a file."""
 
     table: int
 
 
 STOP = "enough"
-"""Answer now from what is known: for a question that takes several steps."""
+"""End the running turn and answer from the facts found so far."""
 
 MORE = "more"
-"""The rest of a list that an answer began."""
+"""Show the rest of a list that the answer began."""
 
 KEEP = "keep"
 """Put the message that this one replies to into the base."""
 
 ONLY_READ = "glance"
-"""The same for a day."""
+"""The same, for one day only."""
 
 ANSWER = "answer"
 """Answer the message that this one replies to."""
@@ -230,8 +230,8 @@ def mode_keyboard(words: Words, current: Mode | None) -> ReplyKeyboardMarkup:
 
 
 def labelled_modes(texts: Texts) -> dict[str, Mode]:
-    """Everything that the mode buttons of a reply keyboard can say, in every language, ticked or not, and their bare
-    names: where the keyboard is folded away, people write «Чат»."""
+    """Every label of a mode button in every language, ticked or not, and the bare mode names: people whose keyboard is
+    folded away type «Чат»."""
     labels = {
         mode_label(texts.for_language(language), mode, current): mode
         for language in LANGUAGES

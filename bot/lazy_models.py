@@ -1,8 +1,8 @@
-"""Lets aiogram be imported in a third of the time: its models are built when they are used.
+"""Imports aiogram in a third of the time: its models are built at their first use.
 
-In: an import of aiogram. Out: the same models. At the end of `aiogram.types` it asks pydantic to build all of its 400
-models at once, which takes seconds and 100 MB; a bot uses some thirty. They are declared with `defer_build`: pydantic
-builds each at its first use by calling its `model_rebuild`. Here that call learns which names the annotations mean.
+In: an import of aiogram. Out: the same models. The end of `aiogram.types` makes pydantic build all 400 models at once,
+which takes seconds and 100 MB; a bot uses about thirty. The models are declared with `defer_build`, so pydantic builds
+each at its first use by calling its `model_rebuild`. This module gives that call the namespace of the annotations.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ _OURS = "aiogram."
 
 @contextmanager
 def built_when_used() -> Iterator[None]:
-    """Import aiogram inside. Where it was imported before, nothing is left to do, and nothing happens.
+    """Import aiogram inside this context. It has no effect when aiogram was imported before.
 
-    From then on `model_rebuild` of every aiogram model knows the namespace that aiogram gave for all of them.
+    Afterwards `model_rebuild` of every aiogram model uses the namespace that aiogram passed for all of them.
     """
     original = BaseModel.__dict__["model_rebuild"]
     build = cast("Any", original).__func__
@@ -46,7 +46,7 @@ def built_when_used() -> Iterator[None]:
 
 
 def _keep(rebuild: "classmethod[BaseModel, ..., bool | None]") -> None:
-    """For aiogram's own base classes alone."""
+    """Install `rebuild` on aiogram's own base classes only."""
     from aiogram.methods import Response, TelegramMethod
     from aiogram.types import TelegramObject
 

@@ -1,8 +1,8 @@
-"""Removes what was sent to be read now («Только прочитать сейчас») when its day is over.
+"""Removes temporary documents («Только прочитать сейчас») when their day is over.
 
-In: the library of all bases, and a clock. Out: documents that are gone, a second after the minute that was shown. It
-runs beside the worker and not as its upkeep, which waits until nothing is being read. When a document leaves is set
-when it comes, to the minute.
+In: the library of all bases, and a clock. Out: expired documents removed, a second after the minute that was shown. It
+runs beside the worker, not as the worker's upkeep, which waits until nothing is being read. The expiry of a document
+is set when it arrives, to the minute.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from bot.ports import Library
 from domain.errors import DatabaseAway
 
 LOOK_EVERY_S = 60.0
-LATE_S = 1.0  # after the full minute: the database's clock may be a little behind this one
+LATE_S = 1.0  # after the full minute: the database's clock may be slightly behind ours
 
 log = structlog.get_logger()
 
 
 async def remove_leaving(library: Library, stop: asyncio.Event, *, every_s: float = LOOK_EVERY_S) -> None:
-    """Look now and every so many seconds until `stop`; a database that is away or refuses is asked again then."""
+    """Look now and every `every_s` seconds until `stop`. After a database error the next look tries again."""
     while not stop.is_set():
         try:
             if removed := await library.remove_leaving():
@@ -34,5 +34,5 @@ async def remove_leaving(library: Library, stop: asyncio.Event, *, every_s: floa
 
 
 def next_look_in_s(now: float, *, every_s: float) -> float:
-    """Seconds from `now` (Unix time) to `LATE_S` after the next full minute, or whatever `every_s` is."""
+    """Seconds from `now` (Unix time) to `LATE_S` after the next multiple of `every_s` (60: the next full minute)."""
     return every_s - (now - LATE_S) % every_s

@@ -1,7 +1,7 @@
-"""Chooses what listens to recordings, and what fetches videos behind links.
+"""Chooses what transcribes recordings, and what fetches videos behind links.
 
-In: settings. Out: a `Transcriber` or None where no speech model is set up, and a fetcher of videos, which without one
-takes captions only. Part of the composition root (`bot.app`), apart for its length.
+In: settings. Out: a `Transcriber`, or None without a speech model, and a video fetcher, which without a speech model
+takes captions only. Part of the composition root (`bot.app`), split off for length.
 """
 
 import wave
@@ -19,7 +19,7 @@ SAMPLE_BYTES = 2
 
 
 async def open_transcriber(settings: Settings, stack: AsyncExitStack) -> Transcriber | None:
-    """The speech model of the settings; its process begins with the first recording and ends with `stack`."""
+    """The speech model of the settings; its process starts with the first recording and ends with `stack`."""
     speech = settings.speech
     if speech.model is None:
         return None
@@ -36,7 +36,7 @@ async def open_transcriber(settings: Settings, stack: AsyncExitStack) -> Transcr
 
 
 async def try_speech(settings: Settings) -> None:
-    """Load the model, by its name from afar if need be, and let it hear a second of silence. Raises IngestionError."""
+    """Load the model (downloading it if it is not there) and transcribe a second of silence. Raises IngestionError."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="baza-")))
         transcriber = await open_transcriber(settings, stack)
@@ -45,7 +45,7 @@ async def try_speech(settings: Settings) -> None:
 
 
 def video_fetcher(settings: Settings) -> VideoFetcher:
-    """Captions of videos, and their sound where a model can hear it."""
+    """Fetches captions of videos, and their sound when there is a speech model."""
     speech = settings.speech
     limits = VideoLimits(
         total_s=speech.video_s,

@@ -1,8 +1,8 @@
-"""Keeps the live messages of batches in step with what the worker has reached.
+"""Keeps the live messages of batches up to date with the worker's progress.
 
-In: due notices from the database. Out: messages sent or edited, then confirmed. What was shown is remembered in the
-database alone, so a restart goes on where the last process stopped. It is the only writer of live messages. A notice
-that cannot be shown for a reason of its own is given up after a few tries.
+In: due notices from the database. Out: messages sent or edited, then confirmed. Only the database records what was
+shown, so a restart continues where the last process stopped. This loop is the only writer of live messages. A notice
+that keeps failing for a reason of its own is given up after `ATTEMPTS` tries.
 """
 
 import asyncio
@@ -35,19 +35,19 @@ from ingestion.changes import Changes
 log = structlog.get_logger()
 
 DUE_AT_ONCE = 20
-HOLD_S = 30  # a notice that another process took and could not show is due again after that
-ATTEMPTS = 3  # of a notice that breaks on a mistake of ours; as many holds are enough for a newer version to take over
+HOLD_S = 30  # lease: a notice that a process took and did not show is due again after it
+ATTEMPTS = 3  # of a notice that fails on a bug of ours; three leases leave time for a newer version to take over
 CHAT_PAUSE_S = 1.0  # Telegram allows a bot about one message or edit a second in a chat
 
 Comparison = Callable[[DocumentCard], Awaitable[Changes]]
 
-# The person blocked the bot, left, or the chat became another one. A message that Telegram refuses for itself would be
-# refused again each time, so it counts as shown, too; the log has the reason.
+# The person blocked the bot or left, or the group became another chat. A message that Telegram rejects for its content
+# would be rejected every time, so it counts as shown, too; the log has the reason.
 _NOBODY_THERE = (TelegramForbiddenError, TelegramMigrateToChat, TelegramBadRequest)
 
 
 class NoticeLoop:
-    """Shows what has become of documents. Chats do not wait for each other."""
+    """Shows the state of documents in their live messages. Chats do not wait for each other."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class NoticeLoop:
         poll_s: float = 1.0,
         chat_pause_s: float = CHAT_PAUSE_S,
     ) -> None:
-        """`changes` says what a new version of a document changed; without it receipts do without."""
+        """`changes` says what a new version of a document changed; without it receipts do not say."""
         self._bot = bot
         self._changes = changes
         self._notices = notices
@@ -68,7 +68,7 @@ class NoticeLoop:
         self._chat_pause_s = chat_pause_s
         self._awake = asyncio.Event()
         self._tasks: dict[ChatId, asyncio.Task[None]] = {}
-        self._taken: dict[BatchId, Notice] = {}  # how each stood when last looked at, until it was shown
+        self._taken: dict[BatchId, Notice] = {}  # the latest state read of each, until it is shown
         self._shown_at: dict[ChatId, float] = {}  # monotonic seconds
         self._failed: Counter[BatchId] = Counter()
 
@@ -78,8 +78,8 @@ class NoticeLoop:
 
     @asynccontextmanager
     async def showing(self, stop: asyncio.Event) -> AsyncIterator[None]:
-        """`run` beside what is done while the context is open, whose end is that of `stop`. Where the loop breaks, it
-        sets `stop`, and its error is raised here: a bot that tells people nothing more has to be started anew."""
+        """Run the loop in the background while the context is open; leaving the context sets `stop`. When the loop
+        breaks it sets `stop`, too, and its error is raised here: a bot without notices has to be restarted."""
         running = asyncio.create_task(self.run(stop))
         running.add_done_callback(lambda _: stop.set())
         try:
@@ -89,7 +89,7 @@ class NoticeLoop:
             await running
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Show notices until `stop`; what is being shown then is finished."""
+        """Show notices until `stop`, then finish those that are being shown."""
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
@@ -103,7 +103,7 @@ class NoticeLoop:
     async def _look(self) -> None:
         try:
             due = await self._notices.due(limit=DUE_AT_ONCE, hold_s=HOLD_S)
-        except (DatabaseAway, DatabaseError) as error:  # whatever it is, people wait for the other notices
+        except (DatabaseAway, DatabaseError) as error:  # the loop must survive it: people wait for other notices
             log.warning("notices.not_read", error=type(error).__name__)
             return
         by_chat: dict[ChatId, list[BatchId]] = {}
@@ -112,7 +112,7 @@ class NoticeLoop:
                 log.error("notices.unreadable", batch=notice.batch_id, problem=notice.problem)
                 await self._note_failure(notice)
                 continue
-            if notice.batch_id not in self._taken:  # in a chat with many, the hold ends before their turn comes
+            if notice.batch_id not in self._taken:  # in a busy chat the lease may end before the notice has its turn
                 by_chat.setdefault(notice.chat_id, []).append(notice.batch_id)
             self._taken[notice.batch_id] = notice
         for chat, batches in by_chat.items():
@@ -142,12 +142,12 @@ class NoticeLoop:
             while left:
                 await self._show_latest(chat, left[0])
                 del self._taken[left.pop(0)]
-        finally:  # of what failed unforeseen: it is due again after its hold
+        finally:  # after an unexpected error the others are due again when their lease ends
             for batch in left:
                 del self._taken[batch]
 
     async def _show_latest(self, chat: ChatId, batch: BatchId) -> None:
-        """Also what was taken while it was being shown, if that knows the message."""
+        """Show the notice, then any newer one that was read meanwhile, if that already knows the live message."""
         while True:
             await self._keep_pace(chat)
             notice = self._taken[batch]
@@ -171,20 +171,21 @@ class NoticeLoop:
             self._failed.pop(notice.batch_id, None)
         except TelegramRetryAfter as error:
             log.info("notices.slowed_down", chat=notice.chat_id, seconds=error.retry_after)
-            await asyncio.sleep(error.retry_after)  # it is due again after the hold
+            await asyncio.sleep(error.retry_after)  # the notice is due again when its lease ends
         except (TelegramAPIError, DatabaseAway) as error:
             log.warning("notices.postponed", batch=notice.batch_id, error=type(error).__name__)
-        except Exception:  # the top of a notice's work: one mistake must not stop the others
+        except Exception:  # top level of one notice: its bug must not stop the others
             log.exception("notices.failed", batch=notice.batch_id)
             await self._note_failure(notice)
 
     async def _note_failure(self, notice: Notice) -> None:
-        """It is due again after its hold, but for the last time: then it counts as shown, until its batch moves on."""
+        """The notice is due again when its lease ends. After the last attempt it counts as shown, until its batch
+        changes again."""
         self._failed[notice.batch_id] += 1
         if self._failed[notice.batch_id] < ATTEMPTS:
             return
         log.error("notices.given_up", batch=notice.batch_id, revision=notice.revision)
-        with suppress(DatabaseAway, DatabaseError):  # then it is given up at its next try
+        with suppress(DatabaseAway, DatabaseError):  # then the next attempt gives it up
             await self._notices.confirm(notice.batch_id, revision=notice.revision)
             del self._failed[notice.batch_id]
 
@@ -198,14 +199,15 @@ class NoticeLoop:
             log.warning("notices.nobody_there", chat=notice.chat_id, error=type(error).__name__, reason=error.message)
 
     async def _changes_of(self, notice: Notice, words: Words) -> dict[DocumentId, str]:
-        """Of a new version that has just been published; a list of several documents has no room for it."""
+        """What a newly published version changed; a list of several documents has no room for it."""
         replaced = [card for card in notice.documents if card.status is DocumentStatus.READY and card.version > 1]
         if self._changes is None or len(notice.documents) > 1 or not replaced:
             return {}
         return {replaced[0].id: changes_line(await self._changes(replaced[0]), words)}
 
     async def _write(self, notice: Notice, message: LiveMessage) -> None:
-        """Edit the live message; send one when there is none, or when the end would otherwise not be noticed."""
+        """Edit the live message. Send a new one when there is none, or when the person was promised word of the end:
+        an edit notifies nobody."""
         live = notice.message_id
         if not notice.documents:
             await self._correct(notice, message)
@@ -218,7 +220,7 @@ class NoticeLoop:
             await self._send(notice, message)
 
     async def _correct(self, notice: Notice, message: LiveMessage) -> None:
-        """All of it was removed: what stands there must not promise anything, but nobody waits for a new message."""
+        """All documents were removed: the live message must not promise anything, but no new message is needed."""
         if notice.message_id is not None:
             await edit(self._bot, notice.chat_id, notice.message_id, message.html, message.keyboard)
 
@@ -233,5 +235,5 @@ class NoticeLoop:
 
 
 def _was_promised(notice: Notice) -> bool:
-    """A service had been away and the person was told «закончу сам и сообщу»: an edit would reach nobody."""
+    """Whether a service was away and the person was told «закончу сам и сообщу»; an edit would notify nobody."""
     return any(document.waits_for_service for document in notice.documents)

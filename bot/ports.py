@@ -1,4 +1,4 @@
-"""The doors that the bot itself needs, as small Protocols; `adapters.database.stores` meets them by shape.
+"""The bot's own ports, as small Protocols; `adapters.database.stores` implements them structurally.
 
 In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the database does not answer.
 """
@@ -27,11 +27,11 @@ class PeopleStore(Protocol):
         ...
 
     async def named_bases(self, name: str) -> list[str]:
-        """Some bases of the command line that something was added to, `name` first where it is one."""
+        """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
         ...
 
     async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
-        """The person's state; a new one (no mode, a fresh dialogue) is made with these values."""
+        """The person's state. Where there is none it is created: these values, no mode, a fresh dialogue."""
         ...
 
     async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
@@ -59,7 +59,7 @@ class Library(Protocol):
         ...
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """How many listed documents there are, with their passages; without a name what a clean-up would remove."""
+        """The number of listed documents and of their passages; without a name, what a clean-up would remove."""
         ...
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
@@ -69,17 +69,17 @@ class Library(Protocol):
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
         """Give a document another name; False when there is none.
 
-        Its passages are found by the lexical `terms` of the name (term -> count) from then on, and no longer by those
-        of the one before, in one transaction; while it is being read, from its publication on.
+        In the same transaction the lexical `terms` of the new name (term -> count) replace those of the old name for
+        all its passages. A document that is still being read gets them when it is published.
         """
         ...
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
-        """The document and what it took the place of, newest first."""
+        """The document and the versions that it replaced, newest first."""
         ...
 
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
-        """Stop work on all of a batch that is not final; how many were stopped."""
+        """Stop work on all documents of a batch that are not final; returns how many were stopped."""
         ...
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None: ...
@@ -91,15 +91,15 @@ class Library(Protocol):
     async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
-        """What was sent to be read now (`Batch.stays_s`) stays for good; False when there is no such document."""
+        """Keep a temporary document (`Batch.stays_s`) for good; False when there is no such document."""
         ...
 
     async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
-        """The same for all of a batch; False when it has no documents."""
+        """The same for all documents of a batch; False when it has none."""
         ...
 
     async def remove_leaving(self) -> int:
-        """Remove what was sent to be read now and whose time has come, in all bases; how many went."""
+        """Remove the temporary documents of all bases whose time is over; returns how many."""
         ...
 
     async def clean_base(self, base: BaseId) -> Removed:
@@ -111,22 +111,22 @@ class Library(Protocol):
     ) -> None: ...
 
     async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
-        """What a turn took and cost; `asker` is the person where `user` is a group."""
+        """Store the duration and cost of a turn; `asker` is the person where `user` is a group."""
         ...
 
     async def spent_in_a_day(
         self, person: UserId, *, questions: int | None = None, cost: float | None = None
     ) -> Spending:
-        """What the person has asked of models in the last 24 hours, in whatever chat, held against these bounds (None:
-        no bound)."""
+        """The person's use of models in the last 24 hours, over all chats, compared with these bounds (None: no
+        bound)."""
         ...
 
 
 class AnswerTables(Protocol):
-    """Tables under answers, until somebody wants them as a file."""
+    """Tables of answers, stored until a button asks for one as a file."""
 
     async def save_table(self, user: UserId, base: BaseId, table: SourcedTable) -> int:
-        """The number for its button."""
+        """Store a table; returns the number for its button."""
         ...
 
     async def read_table(self, base: BaseId, number: int) -> SourcedTable | None:
@@ -138,39 +138,39 @@ class Statistics(Protocol):
     """Figures for people."""
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
-        """The last `days` days, today included, by a clock that is so many minutes ahead of UTC."""
+        """The last `days` days, today included, by a clock `offset_minutes` ahead of UTC."""
         ...
 
     async def of_all(self, *, days: int, offset_minutes: int = 0) -> OverallStatistics:
-        """Everybody; for admins only."""
+        """The same days over all bases and people; for admins only."""
         ...
 
 
 class PastDialogues(Protocol):
-    """The dialogues of a person that can be gone on with."""
+    """The earlier dialogues of a person, which can be resumed."""
 
     async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
         """The latest first."""
         ...
 
     async def resume(self, user: UserId, session: SessionId) -> bool:
-        """Go on with an earlier dialogue; False when this person has no such."""
+        """Resume an earlier dialogue; False when this person has no such dialogue."""
         ...
 
 
 class Notices(Protocol):
-    """The live messages of batches. They survive restarts: what was not shown is shown later."""
+    """The live messages of batches. They survive restarts: a change that was not shown is shown later."""
 
     async def attach(self, batch: BatchId, message: MessageId) -> None:
         """Remember which message of ours is the live one."""
         ...
 
     async def due(self, *, limit: int, hold_s: int) -> Sequence[Notice]:
-        """Batches that moved on since they were shown; each is held back from others for `hold_s` seconds."""
+        """Batches that changed since they were shown. Each is leased to the caller for `hold_s` seconds."""
         ...
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
-        """It is shown up to this revision."""
+        """The batch has been shown up to this revision; the lease ends."""
         ...
 
 
@@ -181,11 +181,11 @@ class InboxKeeper(Protocol):
     """
 
     async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
-        """Keep it; False when it is here already (redelivered)."""
+        """Store the update; False when it is stored already (redelivered)."""
         ...
 
     async def finish(self, bot_id: int, update_id: int) -> None:
-        """It was handled; its body is dropped."""
+        """The update was handled; its body is dropped."""
         ...
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
@@ -193,5 +193,5 @@ class InboxKeeper(Protocol):
         ...
 
     async def begin_again(self, bot_id: int, update_id: int) -> int:
-        """How often its handling has begun, this time included."""
+        """Count one more attempt to handle the update; returns how many there were, this one included."""
         ...

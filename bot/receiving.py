@@ -1,7 +1,7 @@
 """How updates reach the inbox: long polling or a webhook.
 
 In: the Bot API's `getUpdates` or its POSTs. Out: `Inbox.accept`, one update at a time; an update is acknowledged only
-after that. It does not read them.
+after that. This module does not interpret updates.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ async def poll(bot: Bot, inbox: Inbox, *, allowed_updates: Sequence[str], stop: 
 
 
 async def _receive(bot: Bot, offset: int | None, allowed_updates: Sequence[str]) -> list[dict[str, Any]]:
-    """`offset` is None until something was received: then a webhook may still be in the way."""
+    """`offset` is None until the first updates have come; a webhook of an earlier setup is removed first."""
     if offset is None:
         await bot.delete_webhook()
     method = RawUpdates(offset=offset, timeout=POLL_TIMEOUT_S, allowed_updates=list(allowed_updates))
@@ -72,7 +72,8 @@ async def _receive(bot: Bot, offset: int | None, allowed_updates: Sequence[str])
 
 
 async def _accept_all(inbox: Inbox, updates: list[dict[str, Any]], offset: int) -> int:
-    """The offset that acknowledges all of them. Raises DatabaseAway: then all come again, and the inbox knows them."""
+    """Returns the offset that acknowledges all of them. Raises DatabaseAway; Telegram then sends all of them again, and
+    the inbox skips those it has stored."""
     for update in updates:
         await inbox.accept(update)
         offset = int(update["update_id"]) + 1
@@ -87,8 +88,8 @@ def _hint(error: Exception) -> dict[str, str]:
 
 @asynccontextmanager
 async def webhook_server(inbox: Inbox, *, secret: str, host: str, port: int) -> AsyncIterator[None]:
-    """Serve the webhook. A call without the secret token is refused with 401; while the database is away, with 503,
-    and Telegram sends the update again."""
+    """Serve the webhook. A call without the secret token gets 401. While the database is away a call gets 503, and
+    Telegram sends the update again."""
 
     async def receive(request: web.Request) -> web.Response:
         if not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), secret.encode()):

@@ -1,7 +1,7 @@
-"""Chooses what reads the words in pictures: tesseract, a vision model, the one after the other, or nothing.
+"""Chooses what recognises text in images: tesseract, a vision model, first one and then the other, or nothing.
 
-In: settings, and what is installed on this machine. Out: a `PictureReader`, or None where nothing can be read. Part of
-the composition root (`bot.app`), apart for its length.
+In: settings, and what is installed on this machine. Out: a `PictureReader`, or None when no recogniser is available.
+Part of the composition root (`bot.app`), split off for length.
 """
 
 import os
@@ -20,7 +20,7 @@ from ingestion.records import Block
 from prompts.loader import load_prompts
 
 NO_TEXT = "[no text]"  # as prompts/transcribe.md says
-ROLE = "vision"  # of the model, among the figures of `bot.metrics`
+ROLE = "vision"  # the model's role in `bot.metrics`
 
 
 async def open_pictures(
@@ -36,7 +36,7 @@ async def open_pictures(
 
 
 async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: Measures) -> Recognizer | None:
-    """None when it is switched off, or nothing of what the settings want is there."""
+    """None when recognition is off, or nothing that the settings ask for is available."""
     recognition = settings.recognition
     if recognition.mode == "off":
         return None
@@ -50,7 +50,7 @@ async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: M
 
 
 def describe_recognition(settings: Settings) -> str | None:
-    """What would read pictures, for people who set Baza up; None when nothing would."""
+    """Names what would recognise text in images, for `baza doctor` and the start; None when nothing would."""
     recognition = settings.recognition
     if recognition.mode == "off":
         return None

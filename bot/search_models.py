@@ -1,6 +1,6 @@
-"""Which models search uses: Jina's with a key, else those of this machine that the settings name, else none.
+"""Chooses the search models: Jina's with a key, else the local ones that the settings name, else none.
 
-In: settings. Out: an embedder, a reranker or None, and how much each leg of search counts with them. Part of the
+In: settings. Out: an embedder, a reranker or None, and the weights of lexical and vector search for them. Part of the
 composition root (`bot.app`), which opens them; models are loaded at their first use.
 """
 
@@ -17,12 +17,12 @@ from rag.ports import QueryEmbedder, Reranker
 
 
 class TextEmbedder(Embedder, QueryEmbedder, Protocol):
-    """One model for passages and questions; anything else could not be compared."""
+    """One model for passages and questions: vectors of different models cannot be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion:
-    """How much each leg of search counts; measured in benchmarks, see docs/decisions.md."""
+    """The weights of lexical and vector search; measured in benchmarks, see docs/decisions.md."""
 
     lexical_weight: float
     vector_weight: float
@@ -46,7 +46,7 @@ async def open_search_models(settings: Settings, stack: AsyncExitStack) -> Searc
     """The models that are configured. Raises LocalModelError for a local one that cannot be used."""
     if settings.jina.api_key is not None:
         return await _open_jina_models(settings.jina, settings.jina.api_key.get_secret_value(), stack)
-    # In a thread: a model given by its name is fetched, which may take minutes.
+    # In a thread: a model given by its name is downloaded, which may take minutes.
     return await asyncio.to_thread(_open_local_models, settings.local, settings.home / "models")
 
 

@@ -1,7 +1,7 @@
-"""What handlers may ask for.
+"""The dependencies of handlers and middlewares.
 
 In: the composition root's parts. Out: one frozen record, which handlers get under the name `services`.
-It makes nothing itself.
+It builds nothing itself.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ class Conversation(Protocol):
     """One turn, start to end (`rag.conversation`)."""
 
     def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncIterator[TurnEvent]:
-        """Events of the turn; the last one is `Answered`. When `stop` is set it answers from what is known."""
+        """Events of the turn; the last one is `Answered`. Once `stop` is set it answers from the facts found so far."""
         ...
 
 
@@ -36,15 +36,15 @@ class Services:
     library: Library
     intake: IntakeQueue
     conversation: Conversation
-    frugal_conversation: Conversation  # no model is asked: for whoever has spent their day
+    frugal_conversation: Conversation  # calls no model: for people who have used up their daily bounds
     dialogues: PastDialogues
     passages: PassageSearch
     text: DocumentText
     answer_tables: AnswerTables
     statistics: Statistics
     texts: Texts
-    count_terms: Callable[[str], Mapping[str, int]]  # of a name, as the lexical index knows words
-    wake: Callable[[], None]  # something was enqueued: the notice loop and a worker of this process look at once
+    count_terms: Callable[[str], Mapping[str, int]]  # lexical terms of a document's name, term -> count
+    wake: Callable[[], None]  # wakes the notice loop and this process's worker after something was enqueued
     measures: Measures = field(default_factory=Measures)
     languages: ChosenLanguages = field(default_factory=ChosenLanguages)
     hear: Callable[[str], Awaitable[str]] | None = None  # file id of a voice message -> its words
@@ -55,7 +55,7 @@ class Services:
     default_language: str = "ru"
     answers_generally: bool = True  # a model is configured and may answer from general knowledge
     file_limit_mb: int = 20  # of a file that is sent to the bot
-    is_limited_by_telegram: bool = True  # and not by our own setting
+    is_limited_by_telegram: bool = True  # the limit is Telegram's, not our own setting
 
     def is_allowed(self, user: UserId) -> bool:
         """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""

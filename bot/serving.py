@@ -1,7 +1,7 @@
 """The long-running commands: the bot, the worker, or both in one process, until a signal stops them.
 
-In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints. The parts are
-made by `bot.app`; here they are started and stopped.
+In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints. `bot.app` builds
+the parts; this module starts and stops them.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def serve(
 ) -> None:
     """Run until `stop`; then finish what is running and close everything in order.
 
-    `on_ready` is told what to open (None for a worker alone). Raises what the parts raise when they cannot start.
+    `on_ready` gets the address to open (None for a worker alone). Raises what the parts raise when they cannot start.
     """
     importing = asyncio.create_task(asyncio.to_thread(_import_talking))
     async with AsyncExitStack() as stack:
@@ -71,7 +71,7 @@ async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker:
     words = load_texts().for_language(settings.answer.interface_language)
 
     def on_ready(address: str | None) -> None:
-        gc.freeze()  # what is there by now stays: walking through it again and again holds up a turn by .1 s each time
+        gc.freeze()  # these objects stay; scanning them at each collection would delay a turn by 0.1 s each time
         _announce(settings, words, address)
 
     await serve(settings, with_bot=with_bot, with_worker=with_worker, stop=stop, on_ready=on_ready)
@@ -79,22 +79,22 @@ async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker:
 
 
 def _import_talking() -> None:
-    """In a thread, while the database starts: aiogram takes seconds to import."""
+    """Runs in a thread while the database starts: aiogram takes seconds to import."""
     with built_when_used():
         import_module("bot.talking")
 
 
 async def _run_together(works: list[Coroutine[Any, Any, None]], stop: asyncio.Event) -> None:
-    """All until the end; when one breaks, the others are stopped in order and its error is raised."""
+    """Run all until they end. When one fails, set `stop`, wait for the others, then raise its error."""
     tasks = [asyncio.create_task(work) for work in works]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     stop.set()
-    await asyncio.wait(tasks)  # before the error is raised: what they work with is closed then
+    await asyncio.wait(tasks)  # raising the error closes the resources that the others still use
     await asyncio.gather(*tasks)
 
 
 def _announce(settings: Settings, words: Words, address: str | None) -> None:
-    """The engineer's three lines (UX.md), and in the log who may talk to the bot."""
+    """Print the engineer's three lines (UX.md); log a warning when everybody may talk to the bot."""
     print_line(words.plain("cli-page", page=address) if address else words.plain("cli-worker"))
     print_line(words.plain("cli-data", home=str(settings.home)))
     missing = [words.plain(key) for key, is_missing in _missing(settings).items() if is_missing]

@@ -30,14 +30,14 @@ def _by_pluses(value: object) -> object:
 
 
 def _address(value: object) -> object:
-    """Service addresses are kept without the closing slash and must say http or https."""
+    """Removes the trailing slash. Raises ValueError unless the address begins with http:// or https://."""
     if isinstance(value, str) and not value.startswith(("http://", "https://")):
         raise ValueError("should begin with http:// or https://")
     return value.rstrip("/") if isinstance(value, str) else value
 
 
 def _token(value: object) -> object:
-    """aiogram would refuse it only later, and not by this name."""
+    """aiogram would reject a bad token only later, and without naming the variable."""
     if isinstance(value, str) and not _TOKEN.fullmatch(value):
         raise ValueError("should look like 123456789:AAE…, as @BotFather gives it")
     return value
@@ -76,7 +76,7 @@ class TelegramSettings(Section):
 
 
 class BoundSettings(Section):
-    """What somebody may cost whoever hosts the bot; 0 bounds nothing."""
+    """What one person's questions may cost the host, and how large a base may grow; 0: no bound."""
 
     person_cost: float = Field(0, alias="PERSON_DAILY_COST", ge=0)
     person_questions: int = Field(0, alias="PERSON_DAILY_QUESTIONS", ge=0)
@@ -84,7 +84,7 @@ class BoundSettings(Section):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Those that bound something, as they are set: `PERSON_DAILY_COST=0.2`."""
+        """The bounds that are set, as `PERSON_DAILY_COST=0.2`."""
         values = self.model_dump(by_alias=True)
         return tuple(f"{name}={value}" for name, value in values.items() if value)
 
@@ -92,7 +92,7 @@ class BoundSettings(Section):
 class LocalChatSettings(Section):
     """The stand-in for Telegram on this machine; used when there is no BOT_TOKEN."""
 
-    port: int = Field(8090, alias="LOCALCHAT_PORT", ge=0, le=65535)  # 0: any free one
+    port: int = Field(8090, alias="LOCALCHAT_PORT", ge=0, le=65535)  # 0: any free port
 
 
 class DatabaseSettings(Section):
@@ -103,7 +103,7 @@ class DatabaseSettings(Section):
     supabase_key: SecretStr | None = Field(None, alias="SUPABASE_SERVICE_KEY")
     pool_size: int = Field(8, alias="DATABASE_POOL_SIZE", ge=1, le=100)
     timeout_s: float = Field(30, alias="DATABASE_TIMEOUT_SECONDS", gt=0)
-    sketch_mb: int = Field(256, alias="SKETCH_MEMORY_MB", ge=0)  # for some two million passages of large bases
+    sketch_mb: int = Field(256, alias="SKETCH_MEMORY_MB", ge=0)  # enough for two million passages of large bases
 
     @model_validator(mode="after")
     def _supabase_is_whole(self) -> Self:
@@ -126,13 +126,13 @@ class JinaSettings(Section):
 
 
 class LocalModelSettings(Section):
-    """Search models of this machine, used where there is no key of Jina."""
+    """Search models that run on this machine, used without a Jina key."""
 
     embedding_model: str | None = Field(None, alias="LOCAL_EMBEDDING_MODEL")
     reranker_model: str | None = Field(None, alias="LOCAL_RERANKER_MODEL")
     context_tokens: int = Field(2048, alias="LOCAL_CONTEXT_TOKENS", ge=64, le=32768)
     late_chunking: bool | None = Field(None, alias="LOCAL_LATE_CHUNKING")  # None: if the model is made for it
-    threads: int = Field(0, alias="LOCAL_THREADS", ge=0, le=256)  # 0: one a core
+    threads: int = Field(0, alias="LOCAL_THREADS", ge=0, le=256)  # 0: one per core
 
 
 class ModelSettings(Section):
@@ -143,11 +143,11 @@ class ModelSettings(Section):
     planner_model: str | None = Field(None, alias="PLANNER_MODEL")  # None: the answer model
     planner_temperature: float = Field(0.0, alias="PLANNER_TEMPERATURE", ge=0, le=2)
     planner_max_tokens: int = Field(1000, alias="PLANNER_MAX_TOKENS", ge=200)
-    reading_max_tokens: int = Field(4000, alias="READING_MAX_TOKENS", ge=1000)  # of what it takes out of documents
+    reading_max_tokens: int = Field(4000, alias="READING_MAX_TOKENS", ge=1000)  # of one reading of a document part
     answer_model: str = Field("openai/gpt-4.1", alias="ANSWER_MODEL")
     answer_temperature: float = Field(0.3, alias="ANSWER_TEMPERATURE", ge=0, le=2)
     answer_max_tokens: int = Field(1500, alias="ANSWER_MAX_TOKENS", ge=64)
-    fallback_model: str | None = Field(None, alias="FALLBACK_MODEL")  # asked when the others are away
+    fallback_model: str | None = Field(None, alias="FALLBACK_MODEL")  # asked when the others are unavailable
     timeout_s: float = Field(60, alias="LLM_TIMEOUT_SECONDS", gt=0)
     configured: bool = False  # an address or a key was given
 
@@ -185,8 +185,8 @@ class WorkerSettings(Section):
     long_concurrency: int = Field(1, alias="WORKER_LONG", ge=0, le=64)
     lease_s: int = Field(60, alias="WORKER_LEASE_SECONDS", ge=2)
     poll_s: float = Field(1.0, alias="WORKER_POLL_SECONDS", gt=0)
-    attempts: int = Field(16, alias="WORKER_ATTEMPTS", ge=1)  # with the pauses below some six hours
-    backoff_s: float = Field(5, alias="WORKER_BACKOFF_SECONDS", gt=0)  # doubled at each try, to an hour at most
+    attempts: int = Field(16, alias="WORKER_ATTEMPTS", ge=1)  # about six hours with the pauses below
+    backoff_s: float = Field(5, alias="WORKER_BACKOFF_SECONDS", gt=0)  # doubled at each retry, one hour at most
     file_mb: int = Field(100, alias="MAX_FILE_MB", ge=1, le=2000)
     page_mb: int = Field(10, alias="MAX_PAGE_MB", ge=1, le=200)
     fetch_s: float = Field(30, alias="FETCH_SECONDS", gt=0)
@@ -197,10 +197,10 @@ class WorkerSettings(Section):
     parse_mb: int = Field(1024, alias="PARSE_MEMORY_MB", ge=128)
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
     overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
-    entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model a part of a document
+    entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model per part of a document
     fetch_allow_hosts: Annotated[frozenset[str], BeforeValidator(_by_commas)] = Field(
         frozenset(), alias="FETCH_ALLOW_HOSTS"
-    )  # "127.0.0.1:8000": inside addresses that the crawler may reach all the same; for tests
+    )  # "127.0.0.1:8000": internal addresses that the crawler may reach nevertheless; for tests
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Self:
@@ -210,7 +210,7 @@ class WorkerSettings(Section):
 
 
 class RecognitionSettings(Section):
-    """How words in pictures are read: photos, and pages of PDFs that have no text of their own."""
+    """How text in images is recognised: photos, and PDF pages without a text layer."""
 
     mode: Literal["auto", "tesseract", "vision", "off"] = Field("auto", alias="OCR")
     languages: Annotated[tuple[str, ...], BeforeValidator(_by_pluses)] = Field(("rus", "eng"), alias="OCR_LANGUAGES")
@@ -221,11 +221,11 @@ class RecognitionSettings(Section):
 
 
 class SpeechSettings(Section):
-    """How recordings are listened to, and what is taken of videos behind links."""
+    """How recordings are transcribed, and the limits for videos behind links."""
 
     model: str | None = Field(None, alias="WHISPER_MODEL")  # None: recordings are not read
     language: str = Field("auto", alias="SPEECH_LANGUAGE", pattern=r"^(auto|[a-z]{2,3})$")
-    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: one a core, eight at most
+    threads: int = Field(0, alias="WHISPER_THREADS", ge=0, le=256)  # 0: one per core, eight at most
     memory_mb: int = Field(6144, alias="WHISPER_MEMORY_MB", ge=512)
     idle_s: float = Field(300, alias="WHISPER_IDLE_SECONDS", gt=0)
     minutes: int = Field(240, alias="AUDIO_MINUTES", ge=1)
@@ -242,7 +242,7 @@ class LogSettings(Section):
 
 
 class MetricsSettings(Section):
-    """Where Prometheus reads this process' figures."""
+    """Where Prometheus reads this process's metrics."""
 
     port: int = Field(0, alias="METRICS_PORT", ge=0, le=65535)  # 0: nowhere
     host: str = Field("127.0.0.1", alias="METRICS_HOST")

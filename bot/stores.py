@@ -1,6 +1,6 @@
 """Every store of the database, over one transport.
 
-In: a transport. Out: one frozen record; who needs which is the composition root's choice.
+In: a transport. Out: one frozen record. The composition root decides who gets which store.
 """
 
 from dataclasses import dataclass
@@ -47,8 +47,8 @@ class Stores:
     def over(
         cls, transport: Transport, proposals: Proposals | None = None, *, base_passages: int | None = None
     ) -> "Stores":
-        """All of them, calling through `transport`; what `proposals` knows of large bases is asked before a search.
-        `base_passages` is how many a base of people may hold; None: any."""
+        """All stores over `transport`. A search in a large base asks `proposals` for candidates first. `base_passages`
+        is how many passages a base of a person or group may hold; None: any number."""
         return cls(
             people=PeopleStore(transport),
             intake=IntakeStore(transport),

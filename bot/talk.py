@@ -1,6 +1,6 @@
-"""Who we are talking with, as handlers get it.
+"""Who the bot is talking with, as handlers get it.
 
-In: what the middlewares found out. Out: one frozen record with the name `talk`. It holds nothing of the message.
+In: what the middlewares found out. Out: one frozen record, which handlers get as `talk`. It holds no message content.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The bot while it talks: where people meet it, how updates reach its handlers, and its end.
+"""The running bot: which Bot API server it uses, how updates reach its handlers, and its shutdown.
 
-In: the parts and the texts. Out: answered updates until `stop`. It imports aiogram, which takes seconds: `bot.serving`
-imports this module while the database starts.
+In: the parts and the texts. Out: answered updates until `stop`. Importing aiogram takes seconds, so `bot.serving`
+imports this module in a thread while the database starts.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
 from bot.app import Parts, open_bot
 from bot.bounds import Bounds
-from bot.cli.troubles import CommandError
+from bot.cli.errors import CommandError
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.hearing import SpokenQuestions
@@ -42,17 +42,17 @@ class Place:
     """Where people talk to the bot."""
 
     bot: Bot
-    address: str  # what to open: the local chat's page, or the bot's on Telegram
+    address: str  # for `on_ready`: the URL of the local chat's page, or "Telegram"
 
     @property
     def files(self) -> BotFiles:
-        """What people send there."""
+        """Downloads the files that people send there."""
         return BotFiles(self.bot)
 
 
 @asynccontextmanager
 async def open_place(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[Place]:
-    """Telegram when there is a token; else the local chat, served here or (a worker alone) by `baza bot`."""
+    """Telegram when there is a token; else the local chat, served here or (for a worker alone) by `baza bot`."""
     telegram, port = settings.telegram, settings.localchat.port
     folder = settings.home / LOCALCHAT_FOLDER
     async with AsyncExitStack() as stack:
@@ -75,8 +75,8 @@ async def open_place(settings: Settings, measures: Measures, *, serves_chat: boo
 async def talk(
     parts: Parts, texts: Texts, place: Place, stop: asyncio.Event, *, wake_worker: Callable[[], None]
 ) -> None:
-    """Receive updates and show notices until `stop`; then await the handlers that are running. Raises CommandError when
-    Telegram does not let this bot in."""
+    """Receive updates and show notices until `stop`, then await the running handlers. Raises CommandError when
+    Telegram rejects the token or the request for updates."""
     settings, bot = parts.settings, place.bot
     notices = NoticeLoop(bot, parts.stores.notices, texts, changes=_comparison(parts))
 
@@ -102,7 +102,7 @@ async def talk(
 
 @contextmanager
 def port_named(port: int, setting: str) -> Iterator[None]:
-    """A port that another program has is a sentence for the engineer: raises CommandError."""
+    """Raises CommandError, a sentence for the engineer, when another program uses the port."""
     try:
         yield
     except OSError as error:
@@ -130,7 +130,7 @@ async def _receive(
 
 
 def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
-    """What a document changed in what it took the place of."""
+    """A function that compares a document with the version that it replaced."""
     library, text = parts.stores.library, parts.stores.text
 
     async def compare_versions(card: DocumentCard) -> Changes:
@@ -188,6 +188,6 @@ def _bounds(settings: Settings) -> Bounds:
 
 
 def _is_limited_by_telegram(settings: Settings) -> bool:
-    """Telegram's own servers hand bots files of 20 MB at most, and the local chat does as they do; a Bot API server of
-    one's own hands out any."""
+    """Telegram's servers give bots files of 20 MB at most, and the local chat does the same; a self-hosted Bot API
+    server has no such limit."""
     return settings.telegram.api_url is None and settings.worker.file_mb >= TELEGRAM_FILE_MB

@@ -1,6 +1,7 @@
-"""Files that were sent to the bot.
+"""Downloads files that were sent to the bot.
 
-In: a file id. Out: bytes on disk, or an ingestion error that says what to do. It meets `ingestion.ports.TelegramFiles`.
+In: a file id. Out: bytes on disk, or an ingestion error that says what to do. It implements
+`ingestion.ports.TelegramFiles`.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from aiohttp import ClientError, ClientResponseError
 from ingestion.errors import FailureCode, ServiceError, SourceError
 
 TELEGRAM_FILE_MB = 20  # core.telegram.org/bots/api#getfile
-DOWNLOAD_S = 300  # in all; aiogram's own 30 s are too few for 20 MB on a slow line
+DOWNLOAD_S = 300  # in total; aiogram's own 30 s are too short for 20 MB on a slow connection
 SERVICE = "Telegram"
 _TOO_BIG = "file is too big"
 _MB = 2**20
@@ -53,7 +54,8 @@ class BotFiles:
             raise _too_large(limit_bytes)
 
     async def _fetch(self, path: str, target: Path) -> None:
-        """A server of one's own (`telegram-bot-api --local`) names the file on its disk, which may be ours too."""
+        """A self-hosted server (`telegram-bot-api --local`) returns a path on its disk; on the same machine the file is
+        copied, not downloaded."""
         is_own_server = self._bot.session.api is not PRODUCTION
         if is_own_server and Path(path).is_absolute() and await asyncio.to_thread(_copied, Path(path), target):
             return
@@ -61,7 +63,7 @@ class BotFiles:
 
     async def _find(self, file_id: str, limit_bytes: int) -> File:
         try:
-            # A server of one's own answers when it has fetched the whole file.
+            # A self-hosted server answers only after it has fetched the whole file.
             return await self._bot.get_file(file_id, request_timeout=DOWNLOAD_S)
         except TelegramRetryAfter as error:
             raise ServiceError(
@@ -76,7 +78,7 @@ class BotFiles:
 
 
 def _copied(path: Path, target: Path) -> bool:
-    """False when there is no such file here: the server stands on another machine. Raises PermissionError."""
+    """False when there is no such file: the server runs on another machine. Raises PermissionError."""
     try:
         shutil.copyfile(path, target)
     except FileNotFoundError:
@@ -93,7 +95,7 @@ def _away(error: Exception) -> ServiceError:
 
 
 def _failed_download(error: ClientResponseError) -> SourceError | ServiceError:
-    """The file's address holds the bot's token: only the status goes on."""
+    """Keeps only the HTTP status: the file's URL contains the bot's token."""
     if error.status in (401, 403, 404, 410):
         return SourceError(FailureCode.FILE_GONE, detail=f"HTTP {error.status}")
     return ServiceError(FailureCode.SERVICE_AWAY, detail=f"HTTP {error.status}", service=SERVICE)

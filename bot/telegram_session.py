@@ -1,7 +1,7 @@
-"""Requests to the Bot API that are tried again where that is safe.
+"""Retries requests to the Bot API where that is safe.
 
-In: each request of a bot, as a middleware of its session. Out: its result, or the error of the last try. aiogram
-itself never repeats a request (reference/apis.md, section 1). Bodies are never logged.
+In: each request of a bot, as a middleware of its session. Out: its result, or the error of the last attempt. aiogram
+itself never retries a request (reference/apis.md, section 1). Bodies are never logged.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from aiohttp import ClientConnectorError
 log = structlog.get_logger()
 
 TRIES = 4
-LONGEST_WAIT_S = 60.0  # a longer retry_after is handed up: the person would have given up long before
-FIRST_PAUSE_S = 0.5  # doubled at each try
+LONGEST_WAIT_S = 60.0  # a longer retry_after is raised to the caller: the person would have given up long before
+FIRST_PAUSE_S = 0.5  # doubled at each retry
 
-# Worth nothing a moment later; the next one is on its way already.
+# Not retried: a moment later these are worthless, and the next one is sent anyway.
 _FLEETING = frozenset({"sendMessageDraft", "sendChatAction", "getUpdates"})
 _IDEMPOTENT_PREFIXES = ("get", "set", "delete", "edit", "answer")
 
 
 class RetryRequests(BaseRequestMiddleware):
-    """Repeats what may be repeated.
+    """Retries a request when that cannot do it twice.
 
-    After 429 Telegram has done nothing, so everything is. After a lost connection only what does the same when done
-    twice: a message that was perhaps sent is not sent again, unless the connection was never made.
+    After 429 Telegram has done nothing, so any request is retried. After a lost connection or a server error only
+    idempotent requests are: a message that may have been sent is not sent again, unless no connection was ever made.
     """
 
     def __init__(self, *, tries: int = TRIES, first_pause_s: float = FIRST_PAUSE_S) -> None:
@@ -41,7 +41,7 @@ class RetryRequests(BaseRequestMiddleware):
     async def __call__(
         self, make_request: NextRequestMiddlewareType[TelegramType], bot: Bot, method: TelegramMethod[TelegramType]
     ) -> Response[TelegramType]:
-        """Raises what the last try raised."""
+        """Raises the error of the last attempt."""
         for number in range(1, self._tries):
             try:
                 return await make_request(bot, method)
@@ -54,7 +54,7 @@ class RetryRequests(BaseRequestMiddleware):
         return await make_request(bot, method)
 
     def _pause_before_next(self, error: Exception, name: str, number: int) -> float | None:
-        """Seconds to wait, or None when it must not be tried again."""
+        """Seconds to wait, or None when the request must not be retried."""
         if name in _FLEETING:
             return None
         if isinstance(error, TelegramRetryAfter):
@@ -67,7 +67,7 @@ class RetryRequests(BaseRequestMiddleware):
 
 
 class CountFailures(BaseRequestMiddleware):
-    """Tells somebody of each request that failed: the method's name and the error's."""
+    """Reports each failed request to `heard`: the method's name and the error's name."""
 
     def __init__(self, heard: Callable[[str, str], None]) -> None:
         self._heard = heard

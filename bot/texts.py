@@ -1,7 +1,7 @@
 """Every sentence that a person reads, in their language.
 
 In: the Fluent files of `bot/locales/<language>/` and values. Out: `Words`, a callable from key and values to text.
-Files are checked as a whole when they are loaded: a mistake stops the start with one sentence. It chooses no sentence.
+Loading checks all files: a mistake stops the start with one sentence. This module does not choose which text to say.
 """
 
 import html
@@ -20,7 +20,7 @@ LOCALES = Path(__file__).parent / "locales"
 LANGUAGES = ("ru", "en")  # the first one is the fallback
 MINUTE_S = 60
 HOUR_S = 3600
-_TAG = re.compile(r"<[^>]*>")  # values are escaped, so every tag is one of our own
+_TAG = re.compile(r"<[^>]*>")  # values are escaped, so every tag comes from our own texts
 
 Value = str | int | float | date | timedelta
 
@@ -83,7 +83,7 @@ class Words:
         return value
 
     def _day(self, moment: date) -> str:
-        """`12 мая`, with the year when it is another one."""
+        """`12 мая`, with the year if it is not the current one."""
         day = moment.astimezone().date() if isinstance(moment, datetime) else moment
         if day.year == self._today().year:
             return str(format_skeleton("MMMMd", day, locale=self.language))

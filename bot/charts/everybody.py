@@ -1,6 +1,6 @@
-"""The picture of everybody, for whoever hosts the bot: a row for each figure, over the same days.
+"""The overall chart for the host: a row for each figure, over the same days.
 
-In: what was done on each day. Out: which rows there is something to show in, and a PNG of them, numbered.
+In: the figures of each day. Out: the rows that are not empty, and a PNG of them, numbered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +12,16 @@ from bot.charts.colours import BACKGROUND, BLUE, GREEN, INK, ORANGE, PAINTS, PUR
 from bot.charts.panel import BAR_SHARE, LEAST_STEP, Canvas, Panel, last_days, scale_to
 from domain.statistics import DayFigures
 
-LEFT, TOP, BOTTOM = 176, 28, 64  # pixels, as what follows
-ROW, GAP = 205, 44  # six rows make 1280, which is the longest side that Telegram leaves as it is
+LEFT, TOP, BOTTOM = 176, 28, 64  # pixels, as the next two lines
+ROW, GAP = 205, 44  # six rows make 1280, the longest side that Telegram does not scale down
 BADGE_X, BADGE_RADIUS = 40, 28
 LINES = 3  # of a scale, at most
-INNER_SHARE = 0.36  # of a day's width, of what stands inside of another bar
+INNER_SHARE = 0.36  # width of a bar inside another one, as a share of a day's width
 PERCENT = 100
 
 
 class Row(StrEnum):
-    """What a row shows; its key in the locales is `stats-chart-` and this."""
+    """What a row shows; its key in the locales is `stats-chart-<value>`."""
 
     ASKED = "asked"
     DOCUMENTS = "documents"
@@ -33,7 +33,7 @@ class Row(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Two values of a day at most. The second stands on the first, or inside of it, where it is a part of it."""
+    """One or two values per day. The second bar stands on the first, or inside it if it is a part of the first."""
 
     values: Callable[[DayFigures], tuple[float, ...]]
     signs: tuple[str, ...]
@@ -56,11 +56,11 @@ SERIES: Mapping[Row, Series] = {
     ),
     Row.THUMBS: Series(values=_shares, signs=(GREEN, RED)),
 }
-"""Top to bottom."""
+"""The rows from top to bottom."""
 
 
 def rows_of(days: Sequence[DayFigures]) -> tuple[Row, ...]:
-    """Those that are not empty."""
+    """The rows that have a value on at least one day."""
     return tuple(row for row, series in SERIES.items() if any(any(series.values(day)) for day in days))
 
 
@@ -94,7 +94,7 @@ def _panel(canvas: Canvas, columns: Sequence[DayFigures], series: Series, *, top
 
 
 def _draw_badge(canvas: Canvas, number: int, y: int) -> None:
-    """The number by which the caption names the row."""
+    """Draw the number by which the caption refers to the row."""
     box = (BADGE_X - BADGE_RADIUS, y - BADGE_RADIUS, BADGE_X + BADGE_RADIUS, y + BADGE_RADIUS)
     canvas.draw.ellipse(box, fill=INK)
     canvas.draw.text((BADGE_X, y), str(number), font=canvas.font, fill=BACKGROUND, anchor="mm")

@@ -1,6 +1,6 @@
-"""A row of a picture in which every day has a column: its scale, its bars, its dates.
+"""A row of a chart with a column for each day: its scale, its bars, its dates.
 
-In: where the row is, and values. Out: strokes on a canvas. What the values are is the caller's to know.
+In: the position of the row, and values. Out: drawing on a canvas. The row does not know what the values mean.
 """
 
 import io
@@ -12,13 +12,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from bot.charts.colours import BACKGROUND, GRID, INK
 
-WIDTH = 1080  # pixels, as all that follows
+WIDTH = 1080  # pixels, as the next two
 RIGHT = 40
-FONT_SIZE = 34  # a phone shows a third of it
+FONT_SIZE = 34  # a phone shows the chart at a third of its size
 BAR_SHARE = 0.72  # of a day's width
 LABELLED_EVERY = 5  # days
 DATES_BELOW = 14
-STEPS = (1, 2, 5)  # of the scale, times a power of ten
+STEPS = (1, 2, 5)  # of the scale, each times a power of ten
 LEAST_STEP = 0.001  # of the scale: a tenth of a cent
 THOUSAND = 1000
 
@@ -33,7 +33,7 @@ class Canvas:
 
     @staticmethod
     def blank(height: int) -> "Canvas":
-        """Nothing on it yet."""
+        """An empty canvas of this height."""
         image = Image.new("RGB", (WIDTH, height), BACKGROUND)
         return Canvas(image=image, draw=ImageDraw.Draw(image), font=ImageFont.load_default(FONT_SIZE))
 
@@ -46,7 +46,7 @@ class Canvas:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """A row between two heights; 0 lies on `bottom`, `scale.top` on `top`."""
+    """A row between two y coordinates: the value 0 is at `bottom`, the value `scale.top` at `top`."""
 
     canvas: Canvas
     left: int
@@ -56,14 +56,14 @@ class Panel:
     scale: "Scale"
 
     def draw_scale(self) -> None:
-        """A line and its number for every step."""
+        """Draw a line with its number for every step of the scale."""
         for value in self.scale.values():
             y = self.bottom - self._height_of(value)
             self.canvas.draw.line((self.left, y, WIDTH - RIGHT, y), fill=GRID if value else INK, width=2)
             self._write(self.left - 14, y, shortened(value), anchor="rm")
 
     def draw_bar(self, number: int, value: float, paint: str, *, above: float = 0.0, share: float = BAR_SHARE) -> None:
-        """In the column of a day, on top of what reaches `above`, over a share of the column's width."""
+        """Draw a bar in the column of day `number`, starting at value `above`; `share` is of the column's width."""
         if not value:
             return
         width = self._day_width
@@ -72,7 +72,7 @@ class Panel:
         self.canvas.draw.rectangle((left, min(top, bottom - 1), left + width * share, bottom - 1), fill=paint)
 
     def draw_dates(self, shown: Sequence[date]) -> None:
-        """Below the row: the last day, and every fifth before it."""
+        """Write dates below the row: the last day, and every fifth day before it."""
         for number, day in enumerate(shown):
             if (self.days - 1 - number) % LABELLED_EVERY == 0:
                 middle = self.left + (number + 0.5) * self._day_width
@@ -98,27 +98,27 @@ class Scale:
 
     @property
     def top(self) -> float:
-        """The last value."""
+        """The largest value."""
         return self.step * self.steps
 
     def values(self) -> list[float]:
-        """All that get a line."""
+        """All values that get a line."""
         return [self.step * number for number in range(self.steps + 1)]
 
 
 def scale_to(most: float, *, lines: int, least: float = 1) -> Scale:
-    """Reaches `most` with at most so many lines, 1, 2, 5, 10, 20 … (or from `least` on) between two."""
+    """A scale that reaches `most` with at most `lines` steps of 1, 2, 5, 10, 20 … times `least`."""
     power = least
     while True:
         for step in STEPS:
             if step * power * lines >= most:
-                steps = -int(-most // (step * power))  # of 0.1 + 0.2 it is 4 times 0.1
+                steps = -int(-most // (step * power))  # may be one too many: 0.1 + 0.2 gives 4 steps of 0.1
                 return Scale(step=step * power, steps=max(1, min(steps, lines)))
         power *= 10
 
 
 def shortened(value: float) -> str:
-    """As few digits as tell it: `0.002`, `50`, `20k`, `1M`."""
+    """The value in few characters: `0.002`, `50`, `20k`, `1M`."""
     for unit, sign in ((THOUSAND**2, "M"), (THOUSAND, "k")):
         if value >= unit:
             return f"{value / unit:.6g}{sign}"
@@ -126,5 +126,5 @@ def shortened(value: float) -> str:
 
 
 def last_days(last_day: date, days: int) -> list[date]:
-    """So many, oldest first."""
+    """The `days` days that end with `last_day`, oldest first."""
     return [last_day - timedelta(days=days - 1 - number) for number in range(days)]

@@ -1,6 +1,6 @@
-"""The picture of a base: questions a day, by what the answers stood on.
+"""The chart of a base: questions per day, by kind of answer.
 
-In: how many turns of each kind each day had. Out: a PNG.
+In: the number of turns of each kind on each day. Out: a PNG.
 """
 
 from collections import defaultdict
@@ -11,13 +11,13 @@ from bot.charts.colours import KINDS, OTHER, PAINTS
 from bot.charts.panel import Canvas, Panel, last_days, scale_to
 from domain.statistics import TurnsOfDay
 
-HEIGHT = 600  # pixels, as the margins
+HEIGHT = 600  # pixels, as the margins below
 LEFT, TOP, BOTTOM = 96, 28, 84
 LINES = 5  # of the scale, at most
 
 
 def questions_chart(turns: Sequence[TurnsOfDay], *, last_day: date, days: int) -> bytes:
-    """A bar for each of the `days` days that end with `last_day`; what lies outside them is left out."""
+    """A bar for each of the `days` days that end with `last_day`; other days are left out."""
     by_day: dict[date, dict[str, int]] = defaultdict(dict)
     for each in turns:
         by_day[each.day][each.kind] = each.turns

@@ -1,7 +1,7 @@
 """The console command `baza`: every command and its options (DESIGN, section 5).
 
-In: arguments, the environment and `.env`. Out: exit code 0, or one clear sentence on stderr and 1. The work itself is
-done by the modules of this package; names of commands, options and JSON keys are used by outside scripts.
+In: arguments, the environment and `.env`. Out: exit code 0, or one clear sentence on stderr and 1. The other modules of
+this package do the work. External scripts rely on the names of commands, options and JSON keys.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ app = typer.Typer(
 evaluation = typer.Typer(help="Measure the quality of search.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")
 
-# New objects between two collections. Python's own 700 is from smaller days: imports alone make millions that stay.
+# New objects between two collections. Python's default of 700 is too low: imports alone create millions that stay.
 OBJECTS_A_COLLECTION = 50_000
 
 BaseOption = Annotated[str, typer.Option("--base", help="Name of the base.")]
@@ -36,9 +36,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts
 
 
 def main() -> None:
-    """Run the command; expected troubles end in one sentence instead of a trace."""
+    """Run the command; expected errors end in one sentence instead of a traceback."""
     gc.set_threshold(OBJECTS_A_COLLECTION)
-    from bot.cli.troubles import EXPECTED, sentence
+    from bot.cli.errors import EXPECTED, sentence
 
     try:
         app()
@@ -48,22 +48,23 @@ def main() -> None:
 
 
 def read_settings() -> Settings:
-    """The environment over `.env` in the current folder. Raises SettingsError."""
+    """Settings from the environment, which overrides `.env` of the current folder. Raises SettingsError."""
     file = {name: value for name, value in dotenv_values(".env").items() if value is not None}
     return Settings.read({**file, **os.environ})
 
 
 def start(work: Coroutine[Any, Any, int]) -> None:
-    """Run `work` to its exit code."""
+    """Run `work` and exit with the code it returns."""
     raise typer.Exit(asyncio.run(work))
 
 
 def prepare() -> Settings:
-    """Settings and the log: what every command begins with. Raises SettingsError, also for a useless BAZA_HOME."""
+    """Read the settings and open the log, as every command does first. Raises SettingsError, also when BAZA_HOME is not
+    writable."""
     settings = read_settings()
     log = settings.log
     try:
-        # Nobody else may list it; the account that runs root's PostgreSQL has to pass through.
+        # Nobody else may list the folder. Under root, the account that runs PostgreSQL must be able to traverse it.
         settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""`baza add`: files of this machine and web addresses into a named base, waiting until they are ready.
+"""`baza add`: adds local files and web addresses to a named base and waits until they are ready.
 
-In: paths and URLs. Out: a `DocumentCard` each, as it ended. The work is the worker's own (`Worker.run_one`), here in
-this process, so that it needs no running worker and survives kill -9 like any other document.
+In: paths and URLs. Out: the final `DocumentCard` of each. This process reads the documents itself with
+`Worker.run_one`, so no running worker is needed, and a document survives kill -9 like any other.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from ingestion.records import Batch, EnqueuedDocument, Source
 from ingestion.worker import Worker
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
-ENQUEUED_TOGETHER = 8  # one call, which waits for the disk; the last is begun long before HOLD_S has passed
-HOLD_S = 3600  # only this command works on its documents for so long; then any worker may
+ENQUEUED_TOGETHER = 8  # documents per call, as each call waits for the disk; all are begun long before HOLD_S is over
+HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
 
 class SourceMissing(Exception):
@@ -28,9 +28,9 @@ class SourceMissing(Exception):
 async def add_sources(
     parts: Parts, worker: Worker, base: BaseId, sources: Sequence[str], *, with_sections: bool = False
 ) -> AsyncGenerator[tuple[str, DocumentCard | SourceMissing], None]:
-    """Each source with what became of it, in the order in which they end; as many at once as the settings allow.
+    """Each source with its outcome, in the order in which they end; as many at once as the settings allow.
 
-    With `with_sections` an address stands for the page and the pages below it. Closing it ends what is being read.
+    With `with_sections` an address means the page and the pages below it. Closing the generator cancels the reading.
     """
     found: list[tuple[str, Source]] = []
     for named in sources:
@@ -43,7 +43,7 @@ async def add_sources(
     try:
         for finished in asyncio.as_completed(works):
             yield await finished
-    finally:  # one of them failed, or nobody listens any more: what is held goes back into the queue
+    finally:  # one failed, or the generator was closed: documents that are held go back into the queue
         for work in works:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
@@ -52,7 +52,7 @@ async def add_sources(
 def _begin(
     parts: Parts, worker: Worker, base: BaseId, found: Sequence[tuple[str, Source]]
 ) -> "list[asyncio.Task[tuple[str, DocumentCard | SourceMissing]]]":
-    """A task for each, since `as_completed` would begin coroutines in no order."""
+    """A task for each source: `as_completed` starts bare coroutines in no defined order."""
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
 
     async def add(named: str, group: _Group, position: int) -> tuple[str, DocumentCard | SourceMissing]:
@@ -73,7 +73,7 @@ def _begin(
 
 
 class _Group:
-    """Sources that are put into the queue together, when the first of them is to be read."""
+    """Sources that are enqueued together, when the first of them is to be read."""
 
     def __init__(self, parts: Parts, base: BaseId, sources: Sequence[Source]) -> None:
         self._parts = parts
@@ -81,7 +81,7 @@ class _Group:
         self._enqueuing: asyncio.Task[list[EnqueuedDocument]] | None = None
 
     async def document(self, position: int) -> DocumentId:
-        """What the source of this place has become. Raises DatabaseAway."""
+        """The id of the document of the source at `position`; enqueues the group first. Raises DatabaseAway."""
         if self._enqueuing is None:
             self._enqueuing = asyncio.create_task(self._enqueue())
         return (await self._enqueuing)[position].id
@@ -91,8 +91,8 @@ class _Group:
 
 
 def _weight(source: Source) -> float:
-    """What takes longest goes first: a book that begins last is read when all others have ended. How long an address
-    will take nobody knows, and waiting for its server costs nothing."""
+    """Sort key: the longest work goes first, as a book that begins last would run on alone at the end. An address comes
+    before all files: its duration is unknown, and waiting for its server costs nothing."""
     return inf if source.size_bytes is None else source.size_bytes
 
 

@@ -9,6 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, SourceMissing, add_sources
+from bot.cli.errors import CommandError, no_such_base
 from bot.cli.output import (
     added_json,
     answer_json,
@@ -19,7 +20,6 @@ from bot.cli.output import (
     print_line,
     print_problem,
 )
-from bot.cli.troubles import CommandError, no_such_base
 from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
 from bot.replies.readings import unread_values
@@ -33,8 +33,8 @@ from domain.locator import JsonValue
 from rag.normalising import normalise
 from rag.records import Answer, Answered, Question
 
-DEFAULT_BASE = "default"  # it is there from the beginning
-PAGE = 200  # documents of one call
+DEFAULT_BASE = "default"  # always counts as existing
+PAGE = 200  # documents per call
 
 
 async def add_to_base(
@@ -55,13 +55,13 @@ async def add_to_base(
                 print_json(_outcome_json(source, outcome, error))
             else:
                 _print_outcome(source, outcome, error, words)
-        async with parts.open_enricher() as enricher:  # no worker may be running that would do it later
+        async with parts.open_enricher() as enricher:  # here, as no worker may be running that would do it later
             await enricher.drain(base)
     return int(failed)
 
 
 async def ask_base(settings: Settings, question: str, *, base_name: str, as_json: bool) -> int:
-    """`baza ask`. Raises CommandError where nothing is asked: no model need be paid for that."""
+    """`baza ask`. Raises CommandError for an empty question, before any model is called."""
     if not normalise(question):
         raise CommandError('The question is empty. Put it in quotes: baza ask "When is the rent due?"')
     words = words_of(settings)
@@ -124,7 +124,8 @@ def plain_answer(answer: Answer, words: Words) -> str:
 
 @asynccontextmanager
 async def _open_base(settings: Settings, name: str, *, filled: bool = False) -> AsyncIterator[tuple[Parts, BaseId]]:
-    """`filled`: something should be in it. A mistyped name is told and no more: scripts may ask an empty base."""
+    """Open the base of this name. With `filled`, a name without documents (mistyped, perhaps) is reported on stderr but
+    is no error: scripts may ask an empty base."""
     async with open_parts(settings) as parts:
         if filled and name != DEFAULT_BASE and name not in (there := await parts.stores.people.named_bases(name)):
             print_problem(no_such_base(name, there))

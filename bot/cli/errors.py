@@ -1,6 +1,6 @@
-"""Expected troubles of commands, as sentences.
+"""Expected errors of commands, as sentences.
 
-In: an exception. Out: what happened and what to do next. Anything else is a mistake of ours and keeps its trace.
+In: an exception. Out: what happened and what to do next. Any other exception is a bug and keeps its traceback.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from bot.settings import SettingsError
 
 
 class CommandError(Exception):
-    """A command cannot do its work; the message is the sentence."""
+    """A command cannot do its work; the message is the sentence to print."""
 
 
 def no_such_base(name: str, filled: Sequence[str]) -> str:
-    """What to say of a name under which nothing was ever added; `filled` are some under which something was."""
+    """The sentence for a base name without documents; `filled` are names of some bases that have documents."""
     there = ", ".join(map(repr, filled)) or "none yet"
     return f"There is no base {name!r}. Bases with documents: {there}."
 

@@ -1,7 +1,7 @@
-"""`baza eval retrieval`: build a throw-away base from a corpus, ask its questions, print the measures.
+"""`baza eval retrieval`: builds a temporary base from a corpus, asks its questions, prints the measures.
 
 In: JSON lines and a TSV (DESIGN, section 5). Out: nDCG@10, recall@10, recall@100, MRR@10, queries, seconds. The base
-is removed afterwards; search is the one that answers questions, only with more candidates.
+is emptied afterwards. It uses the same search as questions do, only with more candidates.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, HOLD_S
+from bot.cli.errors import CommandError
 from bot.cli.output import print_json, print_line
-from bot.cli.troubles import CommandError
 from bot.settings import Settings
 from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId
@@ -22,14 +22,14 @@ from ingestion.records import Batch, Source
 from ingestion.worker import Worker
 from rag.evaluation import Measures, evaluate, retrieve
 
-CANDIDATES = 200  # passages of each leg, so that 100 documents are left when several passages of one are found
-BATCH = 200  # documents enqueued in one call
-QUESTIONS_AT_ONCE = 3  # the database works on some while this process fuses another
-DOCUMENTS_AT_ONCE = 8  # in work: the database and this process need not wait for each other
+CANDIDATES = 200  # passages per kind of search: leaves 100 documents even when several passages of one are found
+BATCH = 200  # documents enqueued per call
+QUESTIONS_AT_ONCE = 3  # the database searches for some while this process fuses the results of another
+DOCUMENTS_AT_ONCE = 8  # so that the database and this process need not wait for each other
 
 
 async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, qrels: Path, as_json: bool) -> int:
-    """Raises CommandError when a file cannot be read."""
+    """`baza eval retrieval`. Raises CommandError when a file cannot be read."""
     judged = read_qrels(qrels)
     asked = {row["id"]: row["text"] for row in read_rows(queries) if row["id"] in judged}
     async with open_parts(settings) as parts:
@@ -77,7 +77,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
 
 
 async def _build(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId, str]:
-    """Every row of the corpus becomes a note; returns which document is which row."""
+    """Add every row of the corpus as a note; returns document id -> row id."""
     names: dict[DocumentId, str] = {}
     rows = list(read_rows(corpus))
     slots = asyncio.Semaphore(DOCUMENTS_AT_ONCE)
@@ -105,7 +105,7 @@ def _note(row: Mapping[str, str]) -> Source:
 async def _ask_all(
     parts: Parts, base: BaseId, asked: Mapping[str, str], names: Mapping[DocumentId, str]
 ) -> dict[str, list[str]]:
-    """Query id -> document ids, best first; each document once, by its best passage."""
+    """Query id -> row ids of the corpus, best first; each row once, by its best passage."""
     retrieval = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES)
     return await retrieve(
         lambda text: retrieval.rank(base, text),

@@ -15,12 +15,12 @@ from rag.records import Answer, Citation
 
 
 def print_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> None:
-    """One line of JSON, Cyrillic as it is."""
+    """One line of JSON, with Cyrillic unescaped."""
     print_line(json.dumps(value, ensure_ascii=False))
 
 
 def print_line(text: str) -> None:
-    """A line on stdout, at once: scripts read while the command runs."""
+    """A line on stdout, flushed at once: scripts read while the command runs."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -52,7 +52,7 @@ def added_json(source: str, card: DocumentCard, error: str | None) -> dict[str, 
 
 
 def not_added_json(source: str, error: str) -> dict[str, JsonValue]:
-    """The line of `baza add` for a source that did not even become a document."""
+    """The line of `baza add` for a source that never became a document."""
     return {
         "source": source,
         "status": "failed",

@@ -1,13 +1,13 @@
-"""`baza reindex`: bases get vectors of the embedder that is configured now.
+"""`baza reindex`: embeds bases again with the configured embedder.
 
-In: settings, perhaps the name of a base. Out: lines about how far it is; exit code 0. It may be stopped at any moment
-and run again. Searching, and adding documents, go on meanwhile.
+In: settings, optionally the name of a base. Out: progress lines; exit code 0. The command may be stopped at any moment
+and run again. Searching and adding documents continue meanwhile.
 """
 
 from bot.app import open_parts
 from bot.cli.content import words_of
+from bot.cli.errors import CommandError, no_such_base
 from bot.cli.output import print_line
-from bot.cli.troubles import CommandError, no_such_base
 from bot.settings import Settings
 from bot.texts import Words
 from ingestion.errors import ServiceError, WindowTooLarge
@@ -15,8 +15,8 @@ from ingestion.reindexing import OutdatedBase, Reindexer
 
 
 async def reindex_bases(settings: Settings, *, name: str | None) -> int:
-    """Move all bases, or one. Raises CommandError when there is no such base, or when the embedder refuses; what is
-    done by then is kept."""
+    """Move all bases, or one, to the embedder. Raises CommandError when there is no such base, or when the embedder
+    fails; the work done so far is kept."""
     words = words_of(settings)
     async with open_parts(settings) as parts:
         if name is not None and name not in (filled := await parts.stores.people.named_bases(name)):
@@ -26,7 +26,7 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
         last_line = words.plain("cli-reindexed-restart")
         if not outdated:
             last_line = words.plain("cli-nothing-to-reindex", model=model)
-        while outdated:  # again, for what another model embedded meanwhile
+        while outdated:  # repeated for passages that a bot or worker with the old model has embedded meanwhile
             for base in outdated:
                 await _move(reindexer, base, words)
                 print_line(words.plain("cli-reindexed", base=base.name or base.id, model=model))
@@ -44,7 +44,7 @@ async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
 
 
 class _Progress:
-    """A line for each further hundredth of a base, however small the steps of its embedder are."""
+    """Prints a line for each further percent of a base, however small the batches of the embedder are."""
 
     def __init__(self, base: OutdatedBase, words: Words) -> None:
         self._base = base

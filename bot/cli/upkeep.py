@@ -1,7 +1,7 @@
 """`baza doctor` and `baza migrate`.
 
 In: settings. Out: a table (service, state, what to do) or JSON; exit code 1 when something that is configured does not
-work. Each check makes one small real call; nothing is changed, but a schema that is behind, as at any start.
+work. Each check makes one small real call. The only change made is migrating an old schema, as at any start.
 """
 
 import shutil
@@ -17,8 +17,8 @@ from adapters.database.stores.search import SearchStore
 from adapters.local.errors import LocalModelError
 from bot.app import Parts, open_bot, open_parts, postgres_url
 from bot.cli.content import words_of
+from bot.cli.errors import CommandError, sentence
 from bot.cli.output import print_json, print_line
-from bot.cli.troubles import CommandError, sentence
 from bot.listening import try_speech
 from bot.recognition import describe_recognition
 from bot.settings import Settings
@@ -30,7 +30,7 @@ from ingestion.errors import IngestionError
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
 
-FREE_BYTES = 2**30  # under a gigabyte the embedded database soon cannot write
+FREE_BYTES = 2**30  # with less than a gigabyte free the embedded database soon cannot write
 
 _PASSAGE = Passage(
     chunk_id=ChunkId(0),
@@ -42,14 +42,14 @@ _PASSAGE = Passage(
     text="Это проверка.",
     locator=Locator(),
 )
-"""Something to rerank: without a passage the service would not be asked at all."""
+"""Something to rerank: without a passage the service would not be called at all."""
 
 
 class State(StrEnum):
-    """How a service is."""
+    """The state of a service."""
 
     WORKS = "works"
-    MISSING = "missing"  # not configured; Baza does without
+    MISSING = "missing"  # not configured; Baza works without it
     FAILS = "fails"
 
 
@@ -63,8 +63,8 @@ class Finding:
 
 
 async def apply_migrations(settings: Settings) -> int:
-    """`baza migrate`: the schema, and what searching in large bases needs. Raises CommandError for a Supabase project,
-    MigrationError, DatabaseAway."""
+    """`baza migrate`: migrates the schema and builds the search structures of large bases. Raises CommandError for a
+    Supabase project, MigrationError, DatabaseAway."""
     words = words_of(settings)
     if settings.database.supabase_url and not settings.database.url:
         raise CommandError(
@@ -106,7 +106,7 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
             yield await _model(parts, words)
     except (DatabaseAway, DatabaseError, EmbeddedDatabaseError, MigrationError) as trouble:
         yield Finding(service="database", state=State.FAILS, advice=sentence(trouble))
-    except LocalModelError as trouble:  # nothing is opened then: what would use it, and the rest, is not tried
+    except LocalModelError as trouble:  # no part is opened then, so the remaining checks are left out
         yield Finding(service="local model", state=State.FAILS, advice=sentence(trouble))
 
 
@@ -132,7 +132,7 @@ def _pictures(settings: Settings, words: Words) -> Finding:
 async def _telegram(settings: Settings, words: Words) -> Finding:
     if settings.telegram.token is None:
         return Finding(service="telegram", state=State.MISSING, advice=words.plain("missing-token"))
-    from aiogram.exceptions import TelegramAPIError  # seconds, for whoever has a bot
+    from aiogram.exceptions import TelegramAPIError  # takes seconds to import; only installations with a bot need it
 
     async with open_bot(settings.telegram.token.get_secret_value(), settings.telegram.api_url) as bot:
         try:

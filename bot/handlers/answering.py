@@ -1,7 +1,7 @@
-"""One turn: the question goes to the conversation, what comes back is shown.
+"""Runs one turn: passes the question to the conversation and shows what comes back.
 
 In: a question's text. Out: messages with the answer, its sources and buttons, and a row of `turn_metrics`. Turns of
-one dialogue come one after the other, so that each knows the answer before it.
+one dialogue run one after the other, so that each knows the answer before it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ STOP_AGAIN_S = 0.1
 
 
 class Dialogues:
-    """Keeps the turns of a dialogue in order, and remembers which admins were reminded today."""
+    """Serialises the turns of each dialogue, and remembers which admins were reminded today."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
@@ -46,7 +46,7 @@ class Dialogues:
 
     @contextmanager
     def stoppable(self, user: UserId) -> Iterator[asyncio.Event]:
-        """Set by `stop` while the context is open: this person's turn is to end with what there is."""
+        """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
         event = self._stops[user] = asyncio.Event()
         try:
             yield event
@@ -54,20 +54,20 @@ class Dialogues:
             del self._stops[user]
 
     def stop(self, user: UserId) -> bool:
-        """False when no turn of theirs is running."""
+        """Tell the running turn of this person or group to end; False when there is none."""
         if user not in self._stops:
             return False
         self._stops[user].set()
         return True
 
     def order(self, user: UserId) -> asyncio.Lock:
-        """Held during a turn; whoever asked first is answered first."""
+        """The lock that is held during a turn; waiters get it in the order in which they asked."""
         return self._locks.setdefault(user, asyncio.Lock())
 
     @asynccontextmanager
     async def at_rest(self, user: UserId) -> AsyncIterator[None]:
-        """No turn of theirs runs meanwhile; one that does is ended with what there is, which for a plan of several
-        steps has to be said twice."""
+        """No turn of theirs runs while the context is open. A running one is stopped first; a plan of several steps
+        needs two stops: one for the steps, one for the answer."""
         order = self.order(user)
         while order.locked():
             self.stop(user)
@@ -85,7 +85,7 @@ class Dialogues:
 
 
 async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues) -> None:
-    """From the question to the answer with its sources."""
+    """Answer a question with its sources, after the turns of the dialogue that came before it."""
     question = Question(
         text=text,
         user_id=talk.state.user_id,
@@ -104,7 +104,7 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         try:
             await _show(answer, shown, services, talk, spent_until=spent_until)
-        finally:  # what it has cost counts, shown or not, and before the next question is held against the bounds
+        finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
             await _note(services, talk, answer)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
@@ -114,7 +114,8 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
 async def _show(
     answer: Answer, shown: StreamedAnswer, services: Services, talk: Talk, *, spent_until: datetime | None
 ) -> None:
-    """The answer as people read it; why no model was asked stands above what a model would have answered better."""
+    """Show the finished answer. With `spent_until` it begins with why no model was asked, except under small talk that
+    needs no model."""
     if answer.small_talk:
         answer = in_words(answer, talk.words, lack=await _lack(services, talk))
         spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
@@ -136,13 +137,13 @@ async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedA
 
 
 async def _nothing(services: Services, talk: Talk, answer: Answer) -> str | None:
-    """The sentence for an answer without words where there is nothing to find: other words do not help then."""
+    """The key of the text for an empty answer from a base without searchable documents: rewording would not help."""
     lack = None if answer.text else await _lack(services, talk)
     return f"answer-nothing-{lack}" if lack else None
 
 
 async def _lack(services: Services, talk: Talk) -> Lack | None:
-    """An answer is given also when the base cannot be looked at."""
+    """What the base lacks; None also when the database fails, so that the answer is still given."""
     try:
         return await lack_of(services, talk.base_id)
     except DatabaseTrouble as trouble:
@@ -151,7 +152,7 @@ async def _lack(services: Services, talk: Talk) -> Lack | None:
 
 
 async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:
-    """The number of the button; without one the answer is as good."""
+    """Store the answer's table; returns the number for its button. A failure only costs the button."""
     if answer.table is None:
         return None
     try:
@@ -164,7 +165,7 @@ async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | N
 
 
 async def _note(services: Services, talk: Talk, answer: Answer) -> None:
-    """The person has the answer: a row that cannot be written now is no trouble of theirs."""
+    """Record the turn's metrics. The person has the answer already, so a database failure is only logged."""
     turn = answer.metrics()
     services.measures.turn_ended(turn)
     try:

@@ -1,7 +1,7 @@
-"""Questions of ours that people answer by replying: a new name, a part of a name to search by.
+"""Questions of the bot that people answer by replying: a new name, a part of a name to search for.
 
-In: a question with an invisible link that says what it is about. Out: a filter for the replies to it. Nothing is kept
-of it anywhere: the reply carries the question along, also after a restart.
+In: a question and its subject. Out: a message whose invisible link holds the subject, and a filter for replies to it.
+No state is stored: the reply carries the question along, also after a restart.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ async def ask(bot: Bot, place: Place, html: str, words: Words, *, about: str, su
 
 
 def answers(about: str) -> Callable[[Message], bool | dict[str, str]]:
-    """Replies to questions about that; what the question was about comes along as `subject`."""
+    """A filter for replies to questions about `about`; the handler gets the question's subject as `subject`."""
 
     def matches(message: Message) -> bool | dict[str, str]:
         asked = message.reply_to_message

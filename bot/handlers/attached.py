@@ -1,7 +1,7 @@
-"""The file of a message, of whatever kind Telegram makes of it, and messages that are texts in disguise.
+"""The file of a message, whatever its Telegram kind, and messages that can be stored as text.
 
-In: aiogram's `Message`. Out: an `AttachedFile` with a name for people, or words: a poll, a contact, a place, a list of
-tasks and a rich message are kept as what they say. It downloads nothing.
+In: aiogram's `Message`. Out: an `AttachedFile` with a name for people, or text: a poll, a contact, a venue, a
+checklist and a rich message are stored as what they say. It downloads nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,10 +15,10 @@ from bot.texts import Words
 from ingestion.intake import AttachedFile, one_line
 
 FIELDS = ("animation", "document", "voice", "audio", "video", "video_note")
-"""A GIF carries `document` too: `animation` comes first."""
+"""In order: a GIF has `document`, too, so `animation` comes first."""
 RECORDINGS = frozenset({"animation", "voice", "audio", "video", "video_note"})
 UNSUPPORTED = {"sticker": "sticker", "dice": "sticker", "story": "other", "paid_media": "other"}
-"""Fields of a message -> what `unsupported` in the locales calls them."""
+"""Field of a message -> its kind in the locale text `unsupported`."""
 
 
 def attached_file(message: Message, words: Words) -> AttachedFile | None:
@@ -32,7 +32,7 @@ def attached_file(message: Message, words: Words) -> AttachedFile | None:
 
 
 def spoken_text(message: Message) -> str:
-    """What a poll, a contact, a place, a list of tasks or a rich message says; empty for other messages."""
+    """What a poll, a contact, a venue, a checklist or a rich message says; empty for other messages."""
     for field, say in _SAYINGS.items():
         if (said := getattr(message, field)) is not None:
             return say(said)
@@ -51,7 +51,7 @@ def unsupported_kind(message: Message) -> str | None:
 
 
 def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile:
-    """`file` is one of six types of aiogram's that share no base; some have no name, some no media type."""
+    """`file` is one of six aiogram types without a common base; some have no name, some no media type."""
     own_name = one_line(getattr(file, "file_name", None))
     title = None if own_name else _title(field, message, words)
     return AttachedFile(
@@ -65,13 +65,13 @@ def _file(field: str, file: Any, message: Message, words: Words) -> AttachedFile
 
 
 def _title(field: str, message: Message, words: Words) -> str:
-    """Of a file without a name."""
+    """A title for a file without a name."""
     known = "video" if field == "animation" else field
     return words.plain(f"name-{known.replace('_', '-')}", day=_day(message))
 
 
 def _day(message: Message) -> datetime:
-    """When it was recorded: somebody forwards last year's voice message today."""
+    """The day of the original message: a voice message forwarded today may be from last year."""
     return message.forward_origin.date if message.forward_origin else message.date
 
 

@@ -1,8 +1,8 @@
-"""Mode База: what is sent is put into the base. No answer is generated here.
+"""Mode База: puts what people send into the base. It generates no answer.
 
-In: messages of people. Out: a batch in the queue before the handler returns; its live message is shown by
-`bot.notices`, which is woken. «Добавить в базу» and «Только прочитать сейчас» are here too; the other buttons of what
-was kept are in `kept`.
+In: messages of people. Out: a batch in the queue before the handler returns; `bot.notices` is woken and shows its live
+message. The buttons «Добавить в базу» and «Только прочитать сейчас» are handled here, too; the other buttons for
+stored documents are in `kept`.
 """
 
 from dataclasses import replace
@@ -24,10 +24,10 @@ from ingestion.records import Batch, Source
 
 _MB = 2**20
 NEARLY_FULL_UNITS = 2000
-"""UTF-16 units: a client cuts a text over 4,096 at an empty line, a line's or a sentence's end some way before that."""
-HOLD_S = 3  # in which the next part arrives
-ALBUM_S = 1  # in which the other files of an album do
-DAY_S = 24 * 60 * 60  # so long what is only to be read now can be asked about
+"""UTF-16 units: clients cut a text over 4,096 units earlier, at an empty line or at the end of a line or sentence."""
+HOLD_S = 3  # the next part of a cut text arrives within this time
+ALBUM_S = 1  # the other files of an album arrive within this time
+DAY_S = 24 * 60 * 60  # lifetime of a temporary document («Только прочитать сейчас»)
 
 
 def build_router() -> Router:
@@ -59,12 +59,13 @@ async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, s
 
 
 async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Добавить в базу» under a question about a link or a file: the message it replies to is kept."""
+    """«Добавить в базу» under the bot's question about a link or a file: store the message that the question replies
+    to."""
     await _take_original(query, shown, bot, services, talk)
 
 
 async def only_read_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Только прочитать сейчас»: the same, but what is read leaves by itself in a day."""
+    """«Только прочитать сейчас»: the same, but the document is removed after a day."""
     await _take_original(query, shown, bot, services, talk, stays_s=DAY_S)
 
 
@@ -81,10 +82,11 @@ async def _take_original(
 
 
 async def _enqueue(batch: Batch, services: Services, *, may_go_on: bool) -> None:
-    """A note that fills its message may go on in the next one: it is held for that, and joined to what it goes on."""
+    """Enqueue the batch. A note that fills its message may continue in the next one, so it is held for a moment; a
+    note that continues an earlier one is joined to it."""
     note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
-    if not may_go_on or batch.stays_s is not None:  # it joins nothing that stays, and nothing that stays joins it
+    if not may_go_on or batch.stays_s is not None:  # temporary and permanent notes are never joined
         note, hold_s = None, 0
     if note and await services.intake.join(batch, hold_s=hold_s):
         return
@@ -92,8 +94,8 @@ async def _enqueue(batch: Batch, services: Services, *, may_go_on: bool) -> None
 
 
 def _until_captioned_s(batch: Batch) -> int:
-    """The words under an album come with one of its files, of documents often the last, and are kept with all of them
-    as their reading begins: the others wait for them."""
+    """How long a file of an album waits for the caption. One file of the album brings it (with documents often the last
+    one), and every file is stored with it when its reading begins."""
     return ALBUM_S if batch.media_group and not any(source.text for source in batch.sources) else 0
 
 
@@ -102,7 +104,7 @@ def _units(note: Source) -> int:
 
 
 def refusal_of(message: Message, sources: tuple[Source, ...], words: Words, services: Services) -> str | None:
-    """Why no file, link or text of it can be kept, in HTML; None when it can."""
+    """Why the message's sources cannot be stored, in HTML; None when they can."""
     if not sources:
         kind = unsupported_kind(message)
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")

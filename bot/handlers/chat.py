@@ -1,6 +1,6 @@
-"""Mode Чат: a question, and the answer as it grows. Also what to do with messages that are no questions.
+"""Mode Чат: streams the answer to a question, and asks back when a message is no question.
 
-In: messages of people. Out: a streamed answer with its sources; for links and files a question back.
+In: messages of people. Out: a streamed answer with its sources; for links and files a question what to do with them.
 """
 
 import structlog
@@ -31,7 +31,7 @@ _NO_QUESTIONS = frozenset({SourceType.FILE, SourceType.LINK})
 
 
 def build_router() -> Router:
-    """Messages in mode Чат, and messages that came before any mode was chosen."""
+    """Takes messages in mode Чат, and messages that came before any mode was chosen."""
     router = Router(name="chat")
     router.message.register(ask, in_mode(Mode.CHAT))
     router.message.register(offer_modes, in_mode(None))
@@ -59,7 +59,7 @@ async def ask(
         await send(bot, talk.place, talk.words("question-is-not-text"))
         return
     if turn:
-        turn.release()  # an answer takes its time; «База» pressed meanwhile must work at once
+        turn.release()  # an answer takes long; pressing «База» meanwhile must work at once
     await answer_question(message.text, bot, services, talk, dialogues)
 
 
@@ -72,14 +72,14 @@ async def answer_original(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """«Это вопрос» under a message of a few words and a link: it is answered as it stands."""
+    """«Это вопрос» under the bot's question about a message with words and a link: answer that message as it stands."""
     original = await original_of(shown, bot)
     if original is None or not original.text:
         await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
     await acknowledge(query)
     if not await take_away(shown):
-        return  # pressed twice: it is being answered
+        return  # pressed twice: the first press is being answered
     if turn:
         turn.release()
     await answer_question(original.text, bot, services, talk, dialogues)
@@ -88,7 +88,7 @@ async def answer_original(
 async def _ask_by_caption(
     message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None
 ) -> None:
-    """The file cannot be read; what is written under it is a question all the same, or a link to be read."""
+    """The file cannot be read, but its caption may still be a question, or a link to read."""
     if not message.caption:
         return
     if not has_own_words(message):
@@ -100,7 +100,7 @@ async def _ask_by_caption(
 
 
 async def _ask_back(message: Message, bot: Bot, talk: Talk) -> None:
-    """A link or a file is not lost; words beside a link may be a question about it."""
+    """Ask what to do with a link or a file. Words beside a link may be a question, so a button offers to answer it."""
     keep_it = button(talk.words.plain("button-keep"), KEEP)
     answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if message.text and has_own_words(message) else []
     only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
@@ -117,7 +117,7 @@ async def _ask_spoken(
     dialogues: Dialogues,
     turn: Turn | None,
 ) -> None:
-    """A voice message is understood, shown as understood, and answered."""
+    """Transcribe a voice message, show the transcript, and answer it."""
     place = place_at(talk.place, MessageId(message.message_id))
     if services.hear is None:
         await send(bot, place, talk.words("voice-not-heard"))
@@ -140,7 +140,7 @@ async def _ask_spoken(
 
 
 async def offer_modes(message: Message, bot: Bot, talk: Talk) -> None:
-    """No mode was chosen yet: the message is not lost, its buttons say what becomes of it."""
+    """No mode was chosen yet: offer the modes as buttons; the chosen one then handles this message."""
     await send(
         bot,
         place_at(talk.place, MessageId(message.message_id)),
@@ -159,7 +159,7 @@ async def choose_mode_for(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """The mode is on from now, and the message that was waiting goes its way."""
+    """Switch to the chosen mode and handle the waiting message in it."""
     await acknowledge(query, talk.words.plain(f"mode-set-{callback_data.mode.value}"))
     await switch_mode(bot, services, talk, callback_data.mode)
     original = await original_of(shown, bot)

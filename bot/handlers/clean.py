@@ -1,7 +1,7 @@
-"""/clean: forgetting the conversation or emptying the base, each after a question, each with a report.
+"""/clean: erases the conversation or empties the base, each after a confirmation and with a report.
 
 In: the command and buttons. Out: one message that turns from the question into the report; after the conversation was
-forgotten it is the menu «Выберите режим работы:» again (seed 1, section 4.1.1).
+erased it also shows the menu «Выберите режим работы:» (seed 1, section 4.1.1).
 """
 
 from aiogram import Bot, Router
@@ -31,7 +31,7 @@ def build_router() -> Router:
 
 
 async def offer(message: Message, bot: Bot, talk: Talk) -> None:
-    """What shall be cleared?"""
+    """Ask what to clear."""
     words = talk.words
     choices = [button(words.plain(f"button-clean-{what}"), Clean(what=what)) for what in (CHAT, BASE)]
     await send(bot, talk.place, words("clean-what"), rows(choices, [_no(words)]))
@@ -46,7 +46,7 @@ async def clean(
     talk: Talk,
     dialogues: Dialogues,
 ) -> None:
-    """Asks, does, reports, all in the same message."""
+    """Confirm, clear and report, all in the same message."""
     if callback_data.what == BASE and not await may_tidy(bot, talk):
         await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
         return
@@ -65,7 +65,7 @@ async def _ask_chat(_: Services, talk: Talk, __: Dialogues) -> _Shown:
 
 
 async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
-    """An answer that is being written would be remembered after all had been forgotten: it ends first."""
+    """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
     async with dialogues.at_rest(talk.state.user_id):
         removed = await services.people.clean_chat(talk.state.user_id)
     report = talk.words("clean-chat-done", messages=removed.messages)
@@ -81,7 +81,7 @@ async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
 
 async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     removed = await services.library.clean_base(talk.base_id)
-    services.wake()  # live messages of what was being read say so
+    services.wake()  # live messages of documents that were being read show their removal
     return talk.words("clean-base-done", documents=removed.documents, passages=removed.chunks), None
 
 

@@ -1,4 +1,4 @@
-"""What can be done with one document: the original, its text, another name, earlier versions.
+"""Actions on one document: show the original, read its text, rename it, list its versions.
 
 In: buttons of a document's card. Out: messages. Refreshing and asking are in `kept`, deleting is in `library`.
 """
@@ -38,7 +38,7 @@ def build_router() -> Router:
 async def send_original(
     query: CallbackQuery, callback_data: ShowOriginal, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """The message that brought the document, once more; its text as a file when Telegram no longer has it."""
+    """Copy the message that brought the document; if it is gone or of another chat, send the text as a file."""
     card = await _card(callback_data.document, query, services, talk)
     if card is None:
         return
@@ -50,7 +50,7 @@ async def send_original(
 async def read_text(
     query: CallbackQuery, callback_data: ReadDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """What was read of it, page by page."""
+    """Show the text that was read from the document, page by page."""
     card = await _card(callback_data.document, query, services, talk)
     if card is None:
         return
@@ -61,7 +61,7 @@ async def read_text(
 
 
 async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Как назвать?»"""
+    """Ask for the new name: «Как назвать?»."""
     card = await _card(callback_data.document, query, services, talk)
     if card is None:
         return
@@ -71,7 +71,7 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
 
 
 async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
-    """The reply to it. A name that nobody could read or find is asked for once more."""
+    """Take the reply to «Как назвать?». A name that nobody could read or find is asked for again."""
     name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
     if not _is_readable(name):
         await ask(bot, talk.place, talk.words("rename-unreadable"), talk.words, about=RENAME, subject=subject)
@@ -117,7 +117,7 @@ async def _copy(bot: Bot, card: DocumentCard, talk: Talk) -> bool:
 
 
 async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk: Talk) -> None:
-    """What was read of it is there as long as the document is."""
+    """The document's text as a file; it exists as long as the document does."""
     blocks = await services.text.blocks(talk.base_id, card.id)
     if not blocks:
         await send(bot, talk.place, talk.words("original-gone"))
@@ -130,7 +130,7 @@ async def _send_text_file(bot: Bot, card: DocumentCard, services: Services, talk
 
 
 def _is_readable(name: str) -> bool:
-    """Not of marks, blanks and invisible characters alone."""
+    """Whether the name has a letter, a number or a symbol: marks, blanks and invisible characters are not enough."""
     return any(unicodedata.category(character)[0] in "LNS" for character in name)
 
 

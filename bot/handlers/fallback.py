@@ -1,6 +1,6 @@
-"""What nothing else took: unknown commands, buttons that no longer work, and our own mistakes.
+"""Handles what no other handler took (unknown commands, dead buttons) and every unhandled exception.
 
-In: such events. Out: one useful sentence; for a mistake also an entry in the log under the number that is shown.
+In: such events. Out: one useful sentence; for an exception also a log entry under the number that is shown.
 """
 
 import secrets
@@ -22,14 +22,14 @@ log = structlog.get_logger()
 
 
 def build_command_router() -> Router:
-    """Stands before the modes: a mistyped command is no question and no note."""
+    """Comes before the modes in the order of routers: a mistyped command is neither a question nor a note."""
     router = Router(name="unknown commands")
     router.message.register(unknown_command, is_command)
     return router
 
 
 def build_button_router() -> Router:
-    """Stands last."""
+    """Comes last in the order of routers."""
     router = Router(name="unknown buttons")
     router.callback_query.register(unknown_button)
     return router
@@ -46,7 +46,7 @@ async def unknown_button(query: CallbackQuery, talk: Talk) -> None:
 
 
 async def apologise(failure: ErrorEvent, services: Services) -> bool:
-    """The one place where any exception ends: logged, and told to the person in a sentence."""
+    """The last handler of any exception: logs it and tells the person in a sentence."""
     event = failure.update.message or failure.update.callback_query
     if isinstance(failure.exception, TelegramForbiddenError):
         log.info("handler.nobody_there", update_id=failure.update.update_id)

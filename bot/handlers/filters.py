@@ -1,6 +1,6 @@
 """Which handler an event belongs to.
 
-In: events and the state that the middlewares read. Out: yes or no, and for buttons the message they hang under.
+In: events and the state that the middlewares read. Out: yes or no, and for a button the message that it belongs to.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,11 +36,11 @@ SENT_BY_PEOPLE = frozenset(
         ContentType.GIVEAWAY,
     }
 )
-"""Everything else («Анна закрепила сообщение») is Telegram's own and is not answered."""
+"""Content that people send. All else («Анна закрепила сообщение») is a service message and is not answered."""
 
 
 def in_mode(mode: Mode | None) -> Callable[[Message, Talk], bool]:
-    """Messages of people, while this mode is on."""
+    """Matches messages of people while this mode is on."""
 
     def matches(message: Message, talk: Talk) -> bool:
         return talk.state.mode == mode and message.content_type in SENT_BY_PEOPLE
@@ -49,7 +49,7 @@ def in_mode(mode: Mode | None) -> Callable[[Message, Talk], bool]:
 
 
 def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery], bool | dict[str, Mode]]:
-    """Presses of a mode button; `modes` says which text or data stands for which. Handed on as `mode`."""
+    """Matches presses of a mode button; `modes` maps texts or callback data to modes. The handler gets `mode`."""
 
     def matches(event: Message | CallbackQuery) -> bool | dict[str, Mode]:
         said = event.text if isinstance(event, Message) else event.data
@@ -60,16 +60,16 @@ def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery],
 
 
 def own_words(message: Message) -> bool:
-    """What the person says to the bot: neither the caption of a file nor a line of a conversation that is forwarded is
-    a command or a button, whatever it says."""
+    """Whether the text is the person's own words to the bot: a caption or a forwarded message is never a command or a
+    button label, whatever it says."""
     return message.text is not None and message.forward_origin is None
 
 
 def is_command(message: Message) -> bool:
-    """Anything that looks like a command of the person's own; known ones were handled before."""
+    """Matches whatever the person writes that looks like a command; known commands were handled before."""
     return own_words(message) and (message.text or "").startswith("/")
 
 
 def has_message(query: CallbackQuery) -> bool | dict[str, Message]:
-    """Buttons under a message that we can still see; it is handed on as `shown`."""
+    """Matches buttons whose message Telegram still delivers; the handler gets it as `shown`."""
     return {"shown": query.message} if isinstance(query.message, Message) else False

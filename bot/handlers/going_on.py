@@ -1,7 +1,7 @@
-"""Going on in Чат: an answer to a question asked back, the rest of a list, an earlier dialogue.
+"""Continuing in Чат: answers to clarifying questions, the rest of a list, stopping a turn, earlier dialogues.
 
 In: buttons under answers and on drafts, /dialogs. Out: the next turn of the dialogue, or the end of the running one; a
-table as a file; another dialogue.
+table as a file; a resumed dialogue.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ async def pick_choice(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """The choice that was pressed is the person's answer to the question asked back."""
+    """The pressed choice is the person's answer to a clarifying question."""
     label = _label(shown.reply_markup, callback_data)
     await acknowledge(query)
     if label is None:
@@ -78,7 +78,7 @@ async def show_more(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """«Показать ещё»: asked like any other question, in the person's own language."""
+    """«Показать ещё»: asked like any other question, in the language of the interface."""
     await acknowledge(query)
     if turn:
         turn.release()
@@ -86,14 +86,14 @@ async def show_more(
 
 
 async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:
-    """«Остановить» on a live list or a growing answer: the turn ends with what there is."""
+    """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far."""
     stopped = dialogues.stop(talk.state.user_id)
     await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
 
 
 async def stop_draft(event: MessageGenerationStopped, dialogues: Dialogues) -> None:
-    """Telegram's own button on a draft. Drafts are of private chats, whose number is the person's; it brings no sender
-    and reaches nothing but that person's own turn, so that nobody has to be asked for."""
+    """Telegram's own stop button on a draft. The event names no sender, but drafts exist only in private chats, whose
+    id is the person's. It can only stop that person's own turn, so no access check is needed."""
     dialogues.stop(UserId(event.chat.id))
 
 
@@ -111,7 +111,7 @@ async def send_table(
 
 
 async def list_dialogues(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """/dialogs: by their first questions, the latest first."""
+    """/dialogs: list earlier dialogues by their first questions, the latest first."""
     past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
     others = [each for each in past if each.id != talk.state.session_id]
     if not others:
@@ -124,7 +124,7 @@ async def list_dialogues(message: Message, bot: Bot, services: Services, talk: T
 async def resume_dialogue(
     query: CallbackQuery, callback_data: ResumeDialogue, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """From now on that dialogue is the one that answers remember."""
+    """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
     past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
     title = next((each.title for each in past if each.id == session), "")
@@ -137,12 +137,12 @@ async def resume_dialogue(
 
 
 def _label(markup: InlineKeyboardMarkup | None, pressed: PickChoice) -> str | None:
-    """What the pressed button says; its number alone travels with the press."""
+    """The label of the pressed button; the press itself brings only its number."""
     buttons: list[InlineKeyboardButton] = [each for line in (markup.inline_keyboard if markup else []) for each in line]
     return next((each.text for each in buttons if each.callback_data == pressed.pack()), None)
 
 
 async def _take_buttons_away(shown: Message) -> None:
-    """A choice is made once."""
+    """Remove the buttons: a choice is made only once."""
     with contextlib.suppress(TelegramBadRequest):  # pressed twice, or the message is gone
         await shown.edit_reply_markup(reply_markup=None)

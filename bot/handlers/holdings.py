@@ -1,6 +1,6 @@
 """Whether a base has anything to answer from yet.
 
-In: a base. Out: what it lacks. What is said of that is in the locales; `modes` and `answering` choose the sentence.
+In: a base. Out: what it lacks. The wording is in the locales; `modes` and `answering` choose the text.
 """
 
 from enum import StrEnum
@@ -8,18 +8,18 @@ from enum import StrEnum
 from bot.services import Services
 from domain.ids import BaseId
 
-NEWEST = 8  # documents that are looked at for one that is being read
+NEWEST = 8  # how many of the newest documents are checked for one that is still being read
 
 
 class Lack(StrEnum):
-    """Why nothing at all can be found."""
+    """Why nothing can be found in a base."""
 
     EMPTY = "empty"
     READING = "reading"  # the first documents have come, and none of them can be searched yet
 
 
 async def lack_of(services: Services, base: BaseId) -> Lack | None:
-    """None when the base has something to find. Raises DatabaseAway."""
+    """None when the base has searchable documents. Raises DatabaseAway."""
     if await services.passages.holds_documents(base):
         return None
     newest = await services.library.documents(base, limit=NEWEST)

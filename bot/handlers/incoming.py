@@ -1,7 +1,7 @@
-"""A Telegram message as intake takes it.
+"""Converts a Telegram message for intake.
 
-In: aiogram's `Message`. Out: `IncomingMessage`, and the `Batch` of what is in it. It decides nothing about kinds of
-sources: `ingestion.intake` does.
+In: aiogram's `Message`. Out: `IncomingMessage`, and the `Batch` of its sources. It does not decide which kinds of
+sources a message holds: `ingestion.intake` does.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ from ingestion.records import Batch, Source
 
 
 def incoming_message(message: Message, words: Words) -> IncomingMessage:
-    """What the bot knows of it; files without a name get one in the language of `words`."""
+    """The message in intake's terms; files without a name get one in the language of `words`."""
     origin = message.forward_origin
     return IncomingMessage(
         text=message.text or message.caption or spoken_text(message),
@@ -46,12 +46,12 @@ def sources_in(message: Message, words: Words) -> tuple[Source, ...]:
 
 
 def words_under(message: Message, words: Words) -> tuple[Source, ...]:
-    """The same of the words alone, where its file cannot be kept."""
+    """The sources in the caption alone, for a message whose file cannot be kept."""
     return words_of(incoming_message(message, words)) if message.caption else ()
 
 
 def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch:
-    """What came in this message, for the queue."""
+    """A batch of these sources for the queue, with the message's sender and place."""
     return Batch(
         base_id=talk.base_id,
         user_id=talk.person,
@@ -66,13 +66,13 @@ def batch_of(message: Message, sources: tuple[Source, ...], talk: Talk) -> Batch
 
 
 async def original_of(shown: Message, bot: Bot) -> Message | None:
-    """The message that a question of ours replies to, as it would read in a private chat."""
+    """The message that the bot's question `shown` replies to, without a mention of the bot."""
     original = shown.reply_to_message
     return without_mention(original, await bot.me()) if original else None
 
 
 def has_own_words(message: Message) -> bool:
-    """Whether anything is written beside the addresses: of «https://a.b что это?» that is the question."""
+    """Whether the message has words beside its addresses: in «https://a.b что это?» these are the question."""
     said = text = message.text or message.caption or ""
     for entity in message.entities or message.caption_entities or []:
         if entity.type == MessageEntityType.URL:
@@ -105,7 +105,7 @@ def _author(message: Message) -> str | None:
 
 
 def _sender(message: Message) -> str | None:
-    """Whose message it is, where several people write."""
+    """The sender's name in a group; None in a private chat."""
     if message.chat.type == ChatType.PRIVATE:
         return None
     speaker = message.sender_chat or message.from_user  # an anonymous administrator speaks as the group
@@ -118,7 +118,7 @@ def _signed(title: str | None, signature: str | None) -> str | None:
 
 
 def _address(origin: MessageOrigin | None) -> str | None:
-    """Of a post in a public channel; other originals have no address."""
+    """The address of a post in a public channel; other originals have none."""
     if not isinstance(origin, MessageOriginChannel) or not origin.chat.username:
         return None
     return f"https://t.me/{origin.chat.username}/{origin.message_id}"

@@ -1,7 +1,7 @@
-"""Buttons of what was kept: cancelling, the choice between versions, a whole section, refreshing, asking, staying.
+"""Buttons of stored documents: cancel, choose a version, add a whole section, refresh, ask about, keep.
 
-In: button presses under live messages and cards. Out: changes in the queue; the live messages change through the
-notice loop.
+In: button presses under live messages and cards. Out: changes in the queue; the notice loop then updates the live
+messages.
 """
 
 from dataclasses import replace
@@ -66,7 +66,7 @@ async def cancel_batch(query: CallbackQuery, callback_data: CancelBatch, service
 
 
 async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, services: Services, talk: Talk) -> None:
-    """«Заменить / Оставить оба / Пропустить», under the live message or on the document's card."""
+    """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
     chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
     await acknowledge(query, talk.words.plain("choice-made" if chosen else "choice-too-late"), alert=not chosen)
@@ -76,7 +76,8 @@ async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, ser
 async def add_section(
     query: CallbackQuery, callback_data: AddSection, shown: Message, services: Services, talk: Talk
 ) -> None:
-    """«Добавить весь раздел»: one more document, with a live message; below a page that leaves, it does too."""
+    """«Добавить весь раздел»: add the section as one more document with its own live message. The section of a
+    temporary page is temporary, too."""
     card = await _link_of(callback_data.document, query, services, talk)
     if card is None:
         return
@@ -88,7 +89,7 @@ async def add_section(
 
 
 async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, services: Services, talk: Talk) -> None:
-    """«Обновить»: read again; what has changed becomes a new version. What could not be read is tried anew."""
+    """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
     card = await _link_of(callback_data.document, query, services, talk)
     if card is None:
         return
@@ -98,7 +99,7 @@ async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, 
 
 
 async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Спросить о нём» on a receipt: goes over to Чат."""
+    """«Спросить о нём» on a receipt or card: switch to Чат."""
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
@@ -112,7 +113,7 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
 async def keep_document(
     query: CallbackQuery, callback_data: KeepDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """«Оставить в базе»: the live message changes through the notice loop, the card at once."""
+    """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
     document = DocumentId(callback_data.document)
     kept = await services.library.keep(talk.base_id, document)
     await acknowledge(query, talk.words.plain("stays-now" if kept else "document-gone"), alert=not kept)
@@ -124,7 +125,7 @@ async def keep_document(
 
 
 async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, services: Services, talk: Talk) -> None:
-    """«Оставить в базе» under a live message of several."""
+    """«Оставить в базе» under a live message of several documents."""
     kept = await services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
     await acknowledge(query, talk.words.plain("stays-now" if kept else "documents-gone"), alert=not kept)
     services.wake()
@@ -139,7 +140,7 @@ async def _link_of(document: str, query: CallbackQuery, services: Services, talk
 
 
 def _batch(sources: tuple[Source, ...], shown: Message, talk: Talk) -> Batch:
-    """What a button asked for: its live message replies to the message that the button is under, and a second press
+    """A batch for what a button asked for. Its live message replies to the message with the button, and a second press
     of the same button is the same batch."""
     return Batch(
         base_id=talk.base_id,

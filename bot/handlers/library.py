@@ -1,7 +1,7 @@
-"""What the base holds: the list, searching it by name, a document's card, deleting.
+"""The documents of a base: the list, searching it by name, a document's card, deleting.
 
-In: /docs, «🗂 Документы» and buttons. Out: one message that turns into what was pressed. What can be done with one
-document besides is in `document`.
+In: /docs, «🗂 Документы» and buttons. Out: one message that is edited into what was pressed. The other actions on one
+document are in `document`.
 """
 
 from aiogram import Bot, F, Router
@@ -12,7 +12,7 @@ from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
 from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
-from bot.replies.library import PAGE_SIZE, Shelf, card_html, card_keyboard, shelf_html, shelf_keyboard
+from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
@@ -21,11 +21,11 @@ from bot.texts import Texts
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
-WANTED_BYTES = 40  # of a part of a name: a button carries 64 bytes in all, and a Cyrillic letter takes two
+WANTED_BYTES = 40  # of a searched name: a button carries 64 bytes in all, and a Cyrillic letter takes two
 
 
 def build_router(texts: Texts) -> Router:
-    """`texts`: the keyboard's button is recognised by its wording in every language."""
+    """`texts` serves to recognise the keyboard's button by its label in every language."""
     router = Router(name="library")
     router.message.filter(own_words)
     router.message.register(show_list, Command("docs"))
@@ -42,19 +42,19 @@ def build_router(texts: Texts) -> Router:
 async def show_list(
     message: Message, bot: Bot, services: Services, talk: Talk, command: CommandObject | None = None
 ) -> None:
-    """The first page; `/docs договор` lists what is called so."""
+    """Show the first page; `/docs договор` lists the documents with that word in their names."""
     html, keyboard = await _page(services, talk, 0, name=_wanted(command.args if command else None))
     await send(bot, talk.place, html, keyboard)
 
 
 async def ask_for_name(query: CallbackQuery, bot: Bot, talk: Talk) -> None:
-    """🔍: which words are in the name?"""
+    """🔍: ask for a part of a name."""
     await acknowledge(query)
     await ask(bot, talk.place, talk.words("library-search"), talk.words, about=SEARCH)
 
 
 async def show_found(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """The reply to it."""
+    """List what the reply to 🔍 searches for."""
     html, keyboard = await _page(services, talk, 0, name=_wanted(message.text))
     await send(bot, talk.place, html, keyboard)
 
@@ -71,7 +71,7 @@ async def turn_page(
 async def open_document(
     query: CallbackQuery, callback_data: OpenDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """A document's card, in place of the list."""
+    """Show a document's card in place of the list."""
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
@@ -83,7 +83,7 @@ async def open_document(
 async def delete(
     query: CallbackQuery, callback_data: DeleteDocument, shown: Message, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """Asks first; with `sure` it is done."""
+    """Ask for confirmation; with `sure`, delete."""
     words = talk.words
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
@@ -98,14 +98,14 @@ async def delete(
         no = button(words.plain("button-no"), OpenDocument(document=card.id, page=page))
         await _show(bot, shown, words("delete-sure", title=name_of(card)), rows([sure, no]))
     elif await services.library.delete(talk.base_id, card.id):
-        services.wake()  # the live message of what was being read says so
+        services.wake()  # the live message of a document that was being read shows its removal
         back = button(words.plain("button-back"), ListPage(page=callback_data.page))
         await _show(bot, shown, words("deleted", title=name_of(card)), rows([back]))
     await acknowledge(query)
 
 
 def _wanted(text: str | None) -> str | None:
-    """A part of a name that a button can carry: `ListPage.name`."""
+    """The searched part of a name, short enough for a button to carry (`ListPage.name`)."""
     wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_BYTES]
     while len(wanted.encode()) > WANTED_BYTES:
         wanted = wanted[:-1]
@@ -116,12 +116,12 @@ async def _page(
     services: Services, talk: Talk, page: int, *, name: str | None
 ) -> tuple[str, InlineKeyboardMarkup | None]:
     total = (await services.library.count(talk.base_id, name_contains=name)).documents
-    page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last page may have lost its last document
+    page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
     documents = await services.library.documents(
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
     )
-    shelf = Shelf(documents=tuple(documents), total=total, page=page, name=name or "")
-    return shelf_html(shelf, talk.words), shelf_keyboard(shelf, talk.words)
+    shown = LibraryPage(documents=tuple(documents), total=total, number=page, name=name or "")
+    return page_html(shown, talk.words), page_keyboard(shown, talk.words)
 
 
 async def _show(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None) -> None:

@@ -1,6 +1,6 @@
-"""The first minute and the way around: /start, modes, help, privacy, language, a new dialogue.
+"""The menu: /start, modes, help, privacy, language, a new dialogue.
 
-In: commands, mode buttons (inline and of the keyboard). Out: the menu, hints, the mode in `user_state`.
+In: commands, mode buttons (inline and of the reply keyboard). Out: the menu, hints, the mode in `user_state`.
 """
 
 from aiogram import Bot, F, Router
@@ -21,7 +21,7 @@ _DEEP_LINKS = {**_COMMANDS, "documents": Mode.DOCUMENTS}  # t.me/<bot>?start=bas
 
 
 def build_router(texts: Texts) -> Router:
-    """`texts`: the keyboard's buttons are recognised by their wording in every language."""
+    """`texts` serves to recognise the keyboard's buttons by their labels in every language."""
     router = Router(name="menu")
     router.message.filter(own_words)
     router.message.register(start, CommandStart())
@@ -37,7 +37,7 @@ def build_router(texts: Texts) -> Router:
 
 
 async def start(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
-    """Greets and asks for a mode; a deep link may name it already."""
+    """Greet and ask for a mode; a deep link may name the mode already."""
     if mode := _DEEP_LINKS.get(command.args or ""):
         await switch_mode(bot, services, talk, mode)
         return
@@ -45,7 +45,7 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
 
 
 async def greet(message: Message, bot: Bot, talk: Talk) -> None:
-    """Also when the bot is called in a group without a word to it: whoever calls wants to know what it can do."""
+    """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
     text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
     await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
 
@@ -56,7 +56,7 @@ async def switch_by_command(message: Message, command: CommandObject, bot: Bot, 
 
 
 async def switch_by_label(message: Message, mode: Mode, bot: Bot, services: Services, talk: Talk) -> None:
-    """The keyboard that is always there."""
+    """The mode buttons of the reply keyboard."""
     await switch_mode(bot, services, talk, mode)
 
 
@@ -72,7 +72,7 @@ async def say(message: Message, command: CommandObject, bot: Bot, talk: Talk) ->
 
 
 async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """/new: the old dialogue is kept, and no longer looked at. Before the first question there is none."""
+    """/new: begin a new dialogue; the old one is stored but no longer used. Before the first question there is none."""
     await services.people.new_session(talk.state.user_id)
     past = await services.dialogues.sessions(talk.state.user_id, limit=1)
     await send(bot, talk.place, talk.words("new-dialogue" if past else "new-dialogue-first"))
@@ -86,7 +86,7 @@ async def offer_languages(message: Message, bot: Bot, services: Services, talk: 
 async def choose_language(
     query: CallbackQuery, callback_data: ChooseLanguage, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """Speaks the new language at once, on the keyboard too."""
+    """Switch the language; the reply and the keyboard use it at once."""
     if callback_data.language not in LANGUAGES:
         await acknowledge(query, talk.words.plain("unknown-button"), alert=True)
         return

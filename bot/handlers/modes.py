@@ -1,4 +1,4 @@
-"""Switching between Чат and База, however it was asked for.
+"""Switches between Чат and База, whether by command, label or button.
 
 In: a mode. Out: the mode stored in `user_state`, a short hint, and the keyboard that shows which mode is on.
 """

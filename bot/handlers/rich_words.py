@@ -1,7 +1,7 @@
-"""What a rich message says (Bot API 10): headings, lists and tables as lines of text.
+"""The text of a rich message (Bot API 10): headings, lists and tables as lines.
 
-In: aiogram's `RichMessage`, as other bots answer with and people forward. Out: plain text. Pictures, maps and buttons
-in it are left out; what is written under them is not.
+In: aiogram's `RichMessage`, which other bots send and people forward. Out: plain text. Pictures, maps and buttons are
+left out; their captions are not.
 """
 
 from typing import Any
@@ -14,12 +14,12 @@ _SPOKEN = ("text", "expression", "alternative_text")
 
 
 def rich_words(message: RichMessage) -> str:
-    """Its blocks, with an empty line between them."""
+    """The message's blocks, separated by empty lines."""
     return "\n\n".join(filter(None, map(_block, message.blocks)))
 
 
 def _block(block: Any) -> str:
-    """`block` is one of twenty types, which say what they say in few fields."""
+    """`block` is one of twenty types, which keep their text in a few common fields."""
     if block.type == "thinking":
         return ""
     own = [_inline(getattr(block, field, None)) for field in _OWN]
@@ -31,12 +31,12 @@ def _block(block: Any) -> str:
 
 
 def _item(item: Any) -> str:
-    """A label is «1.» or a bullet."""
+    """A list item; its label is «1.» or a bullet."""
     return " ".join(filter(None, (item.label, "\n".join(map(_block, item.blocks)))))
 
 
 def _inline(text: Any) -> str:
-    """A string, a row of pieces, or a piece with a mark on it; a caption is one, too."""
+    """The plain text of `text`: a string, a list of pieces, or a formatted piece (a caption is one, too)."""
     if text is None or isinstance(text, str):
         return text or ""
     if isinstance(text, list):

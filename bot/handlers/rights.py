@@ -1,6 +1,6 @@
-"""Who may clear away what a group has collected.
+"""Who may delete what a group has collected.
 
-In: the person of an update. Out: yes or no. In a private chat everything is one's own.
+In: the person of an update. Out: yes or no. In a private chat all documents are the person's own.
 """
 
 from aiogram import Bot
@@ -13,7 +13,8 @@ _TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
 
 
 async def may_tidy(bot: Bot, talk: Talk) -> bool:
-    """Administrators of a group; when Telegram does not say, nobody: what is deleted does not come back."""
+    """Whether the person is an administrator of the group; False when Telegram does not answer, as deleting cannot be
+    undone."""
     if talk.place.is_private:
         return True
     try:

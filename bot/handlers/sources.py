@@ -45,7 +45,7 @@ async def show_source(
 
 
 async def rate(query: CallbackQuery, callback_data: Rate, shown: Message, services: Services, talk: Talk) -> None:
-    """Saved for the person who pressed; the last press counts."""
+    """Save the rating for the person who pressed; their last press counts."""
     chat, message = ChatId(shown.chat.id), MessageId(shown.message_id)
     rating = 1 if callback_data.rating > 0 else -1
     await services.library.save_feedback(talk.person, talk.base_id, chat, message, rating=rating)
@@ -66,7 +66,7 @@ async def _tick(shown: Message, markup: InlineKeyboardMarkup, rating: int, talk:
     try:
         await shown.edit_reply_markup(reply_markup=InlineKeyboardMarkup(inline_keyboard=ticked))
     except TelegramBadRequest:
-        return  # pressed twice, or the message is gone: the rating is saved all the same
+        return  # pressed twice, or the message is gone; the rating is saved already
 
 
 def _thumb(button: InlineKeyboardButton, rating: int, talk: Talk) -> InlineKeyboardButton:

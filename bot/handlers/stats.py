@@ -1,7 +1,7 @@
-"""Figures of the base one talks with; for admins, in private, those of everybody too.
+"""/stats: figures of the base; for admins in a private chat also those of all bases together.
 
-In: /stats. Out: a photo of questions a day with the figures as its caption (words alone when nothing was asked yet),
-and for ADMIN_USERS figures of everybody and their picture. No text and no name of anybody.
+In: /stats. Out: a chart of questions per day with the figures as its caption (text alone when nothing was asked yet),
+and for ADMIN_USERS the overall figures and their chart. No message text and no name is shown.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ def build_router() -> Router:
 
 
 async def show_statistics(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """The base's own; days are those of this machine's clock, as in all other answers."""
+    """Show the figures of the base; days are those of this machine's clock, as everywhere else."""
     now = datetime.now().astimezone()
     offset = now.utcoffset()
     minutes = round(offset.total_seconds() / MINUTE_S) if offset else 0
@@ -51,14 +51,14 @@ async def show_statistics(message: Message, bot: Bot, services: Services, talk: 
 
 
 async def _bounds_html(services: Services, talk: Talk, held: BaseStatistics) -> str:
-    """In a group the base's alone: what one of them has spent is nobody else's business."""
+    """Use of the bounds. A group sees only the bound of its base: what a member has spent is private."""
     bounds = services.bounds
     spending = await bounds.spending(talk.person, services.library) if talk.place.is_private else None
     return bounds_html(held, spending, bounds, talk.words)
 
 
 async def _show_everybody(bot: Bot, services: Services, talk: Talk, *, today: date, offset_minutes: int) -> None:
-    """Words first: with what the picture's rows mean they would be too long for its caption."""
+    """Send the figures as text first: together with the chart's legend they would be too long for a caption."""
     held = await services.statistics.of_all(days=MONTH_DAYS, offset_minutes=offset_minutes)
     await send(bot, talk.place, overall_html(held, talk.words))
     if rows := rows_of(held.days):

@@ -1,7 +1,7 @@
-"""Telegram's own checks: lengths, keyboards, commands. What breaks one is refused with Telegram's sentence.
+"""Telegram's own checks: lengths, keyboards, commands. A violation is refused with Telegram's sentence.
 
 In: texts, decoded JSON. Out: checked and canonical values, or `Refused`. Limits are from core.telegram.org/bots/api;
-the sentences are what the live service answers, where no source is known the wording is our own.
+sentences are those of the live service, or our own where no source is known.
 """
 
 import json
@@ -32,7 +32,7 @@ _BUTTON_KINDS = (
 
 
 class Refused(Exception):
-    """The Bot API's answer to a call that it does not carry out."""
+    """The Bot API's error response to a call that it rejects."""
 
     def __init__(self, description: str, *, code: int = 400, retry_after: int | None = None) -> None:
         super().__init__(description)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 def bad(sentence: str) -> Refused:
-    """A refusal of the commonest kind."""
+    """A refusal of the most common kind, 400 Bad Request."""
     return Refused(f"Bad Request: {sentence}")
 
 
@@ -61,7 +61,7 @@ def check_caption(formatted: FormattedText) -> None:
 
 
 def canonical(value: object) -> str:
-    """JSON that is equal whenever its meaning is equal."""
+    """Canonical JSON: equal values give equal text."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 

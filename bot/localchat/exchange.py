@@ -1,4 +1,4 @@
-"""The middle of the local chat: whatever either side does to a chat goes through here.
+"""The core of the local chat: every change that the bot or a person makes to a chat goes through here.
 
 In: checked messages of the bot and of people. Out: rows in the store, events for the pages, updates for the bot.
 It knows nothing of HTTP.
@@ -20,19 +20,19 @@ from bot.localchat.store.settings import Values
 from bot.localchat.store.updates import Updates
 from bot.localchat.wire import account_json, message_json, room_json
 
-# Sent only to those who ask for them by name (core.telegram.org/bots/api#getupdates)
+# Kinds of updates that a bot gets only if it names them in allowed_updates (core.telegram.org/bots/api#getupdates)
 _UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
 
 
 @dataclass(kw_only=True)
 class Poll:
-    """The one getUpdates that waits; a newer one takes its place."""
+    """The one getUpdates call that may wait; a newer call replaces it."""
 
     replaced: asyncio.Event
 
 
 class Exchange:
-    """Everything that is shared by the Bot API and the page."""
+    """The state that the Bot API and the page share."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, clock: Callable[[], float]) -> None:
         self.messages = Messages(connection)
@@ -56,28 +56,28 @@ class Exchange:
         return str(self.values.get(f"language of {user_id}") or "ru")
 
     def post(self, message: Message) -> Json:
-        """Keep a new message (its id is given here), show it, and tell the bot when a person wrote it."""
-        # By the clock, not from 1: a database that outlives this folder remembers what the ids of the old one meant.
-        # In milliseconds, which no person outruns: the next folder's ids begin after the last of this one.
+        """Store a new message (its id is assigned here), show it, and send the bot an update if a person wrote it."""
+        # Ids start from the clock, not from 1: the bot's database may outlive this folder and remembers the old ids.
+        # They start from milliseconds, faster than anybody writes, so a new folder's ids follow those of the old one.
         first = int(self.clock() * 1000)
         message = replace(message, message_id=self.messages.next_id(message.chat_id, first=first))
         self.messages.save(message)
         return self._spread(message, event="message", update="message")
 
     def revise(self, message: Message) -> Json:
-        """Keep a changed message under its id."""
+        """Store a changed message under its id, show it, and send the bot an update if it is a person's."""
         self.messages.save(message)
         return self._spread(message, event="edit", update="edited_message")
 
     def remove(self, chat_id: int, message_id: int) -> bool:
-        """False when it was not there."""
+        """Delete a message; False when there is no such message."""
         removed = self.messages.delete(chat_id, message_id)
         if removed:
             self.hub.tell_pages({"type": "delete", "chat_id": chat_id, "message_id": message_id})
         return removed
 
     def press(self, message: Message, user_id: int, data: str) -> str:
-        """A person pressed an inline button. Returns the id under which the bot answers."""
+        """A person pressed an inline button. Returns the query id under which the bot answers."""
         query = Query(
             query_id=str(secrets.randbits(62)),
             chat_id=message.chat_id,
@@ -97,7 +97,7 @@ class Exchange:
         return query.query_id
 
     def draft(self, chat_id: int, draft_id: int, shown: Json, *, can_stop: bool) -> None:
-        """Show a draft; it is not kept."""
+        """Show a draft; it is not stored."""
         self._stoppable.pop(chat_id, None)
         if can_stop:
             self._stoppable[chat_id] = draft_id
@@ -105,7 +105,7 @@ class Exchange:
         self.hub.tell_pages({**ids, **shown})
 
     def stop_draft(self, chat_id: int, draft_id: int) -> bool:
-        """A person wants no more of a draft; the bot hears of it once. False when there is none to be stopped."""
+        """A person stops a draft; the bot gets one update about it. False when there is no draft to stop."""
         if self._stoppable.get(chat_id) != draft_id:
             return False
         del self._stoppable[chat_id]
@@ -113,7 +113,7 @@ class Exchange:
         return True
 
     def tell_bot(self, kind: str, payload: Json) -> None:
-        """Queue an update, unless the bot said that it does not want this kind."""
+        """Queue an update, unless the bot's `allowed_updates` exclude its kind."""
         allowed = self.values.get("allowed_updates")
         wanted = kind in allowed if isinstance(allowed, list) and allowed else kind not in _UNASKED
         if wanted:
@@ -121,7 +121,7 @@ class Exchange:
             self.hub.wake_pollers()
 
     def set_keyboard(self, chat_id: int, keyboard: Json | None) -> None:
-        """The reply keyboard under the composer of a chat."""
+        """Store and show the reply keyboard of a chat."""
         self.values.put(f"keyboard of {chat_id}", keyboard)
         self.hub.tell_pages({"type": "keyboard", "chat_id": chat_id, "keyboard": keyboard})
 

@@ -1,7 +1,8 @@
-"""Keeps other pages and other machines out of the local chat.
+"""Keeps other web pages and other machines out of the local chat.
 
-In: every request. Out: the same request, or 403 with a sentence. A name that resolves to this machine (DNS rebinding),
-a form of another site and a cross-site fetch are refused; answers carry headers that let the page load only itself.
+In: every request. Out: the same request, or 403 with a sentence. It refuses foreign host names that resolve to this
+machine (DNS rebinding), forms of other sites and cross-site fetches. Response headers let the page load only its own
+resources.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,7 +32,7 @@ def is_local(host: str, port: int) -> bool:
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The only door; it stands before every route."""
+    """The middleware that checks every request before its route."""
     refusal = _refusal(request)
     if refusal:
         return web.Response(status=403, text=refusal, headers=HEADERS)
@@ -39,10 +40,10 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """On each answer, also of files and of the event stream."""
+    """Add the headers to every response, including files and the event stream."""
     response.headers.update(HEADERS)
     if request.path.startswith("/page/"):
-        response.headers["Cache-Control"] = "no-cache"  # a new version of Baza must not meet half an old page
+        response.headers["Cache-Control"] = "no-cache"  # else a new version of Baza may run with old files of the page
 
 
 def _refusal(request: web.Request) -> str | None:

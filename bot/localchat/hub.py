@@ -1,6 +1,6 @@
-"""Tells open pages and waiting pollers that something happened. In: events. Out: the same, to each that listens.
+"""Notifies open pages and waiting pollers of events. In: events. Out: the same events, to each listener.
 
-It keeps nothing: a page that comes late reads the history instead.
+It stores nothing: a page that connects late reads the history instead.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from bot.localchat.records import Json
 
-QUEUE_EVENTS = 10_000  # a page that is so far behind is cut off, and reads the history when it comes back
+QUEUE_EVENTS = 10_000  # a page that is this far behind is disconnected; when it reconnects it reads the history
 
 
 class Hub:
@@ -22,7 +22,7 @@ class Hub:
 
     @contextmanager
     def page(self) -> Iterator["asyncio.Queue[Json | None]"]:
-        """Events for one page; None means that it should go."""
+        """The queue of events for one page; None means that the page must disconnect."""
         queue: asyncio.Queue[Json | None] = asyncio.Queue()
         self._pages.add(queue)
         try:
@@ -32,7 +32,7 @@ class Hub:
 
     @contextmanager
     def poller(self) -> Iterator[asyncio.Event]:
-        """Set at every new update, and when the server stops."""
+        """An event that is set at every new update, and when the server stops."""
         event = asyncio.Event()
         self._pollers.add(event)
         try:
@@ -49,7 +49,7 @@ class Hub:
             event.set()
 
     def close(self) -> None:
-        """Let everyone who waits go, so that the server stops at once."""
+        """Wake every waiter, so that the server can stop at once."""
         self.closed = True
         self.wake_pollers()
         for queue in self._pages:

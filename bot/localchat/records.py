@@ -1,4 +1,4 @@
-"""What the local chat keeps: entities, files and messages as frozen records.
+"""The records of the local chat: entities, files and messages.
 
 In: rows of the store and checked calls. Out: the same records everywhere inside the package; `wire` turns them into
 the Bot API's JSON. Offsets and lengths are in UTF-16 units, as in Telegram; sizes in bytes; times in Unix seconds.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Json = Mapping[str, object]  # an object of the Bot API, on its way out
+Json = Mapping[str, object]  # an outgoing object of the Bot API
 FileKind = Literal["document", "photo", "audio", "voice", "video"]
 
 
@@ -39,7 +39,7 @@ class FormattedText:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFile:
-    """A file on disk; `path` is the one that getFile tells, and no path of this machine."""
+    """A file on disk; `path` is the one that getFile returns, not a path of this machine."""
 
     file_id: str
     unique_id: str

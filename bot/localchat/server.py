@@ -1,7 +1,7 @@
-"""The composition of the local chat: store, exchange, Bot API, page, on one loopback port.
+"""Assembles the local chat (store, exchange, Bot API, page) on one loopback port.
 
-In: a folder and a port. Out: a running server as `LocalChat`, until the context ends. It binds to 127.0.0.1 and
-nothing else, so neither the network nor a container's neighbours reach it.
+In: a folder and a port. Out: a running server as `LocalChat`, until the context ends. It binds only to 127.0.0.1, so
+neither the network nor a container's neighbours reach it.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from bot.localchat.store.schema import open_store
 from bot.localchat.store.settings import read_token
 
 HOST = "127.0.0.1"
-BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, and its form around it
+BODY_BYTES = 51 * 1024 * 1024  # a file of 50 MB, as sendDocument allows, plus its form
 _PAGE = Path(__file__).parent / "page"
-_LINGER_S = 0.5  # open streams end by themselves when the hub closes; nobody is waited for longer
+_LINGER_S = 0.5  # open streams end when the hub closes; the shutdown waits no longer than this
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalChat:
-    """Where it is: `page_url` for people, `api_url` and `token` for the bot."""
+    """The addresses of a running local chat: `page_url` for people, `api_url` and `token` for the bot."""
 
     page_url: str
     api_url: str
@@ -41,7 +41,7 @@ class LocalChat:
 async def serve_local_chat(
     folder: Path, *, port: int = 0, rates: bool = False, clock: Callable[[], float] = time.time
 ) -> AsyncIterator[LocalChat]:
-    """Serve from `folder` (made when missing, for its owner alone). Port 0 takes any free one.
+    """Serve from `folder` (created if missing, readable only to its owner). Port 0 takes any free port.
 
     `rates` turns on Telegram's sending limits. Raises OSError when the port is taken.
     """

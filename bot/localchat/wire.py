@@ -1,6 +1,6 @@
 """Records as the Bot API's JSON.
 
-In: records. Out: JSON objects. The page is given the same ones as the bot, so there is one shape to know.
+In: records. Out: JSON objects. The page gets the same objects as the bot, so there is only one format.
 """
 
 import json
@@ -38,7 +38,7 @@ def entity_json(entity: Entity) -> Json:
 
 
 def message_json(message: Message, *, replied: Message | None = None, language: str | None = None) -> Json:
-    """A Message; `replied` is the one it answers, given without what that one answers itself."""
+    """A Message; `replied` is the message it answers, included without that message's own `reply_to_message`."""
     quote = {"text": message.quote, "position": 0, "is_manual": True} if message.quote else None
     return _given(
         message_id=message.message_id,

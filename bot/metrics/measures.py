@@ -1,6 +1,6 @@
-"""What can be told about the work of this process. In: plain calls. Out: nothing, until `prometheus` keeps it.
+"""The events of this process that can be measured. In: plain calls. Out: nothing; `prometheus` records them.
 
-`Measures` forgets everything: it stands where nobody scrapes, so that nobody else has to ask whether somebody does.
+`Measures` is a null object: it is used where nobody scrapes, so that no caller has to check whether somebody does.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,35 +11,35 @@ from ingestion.metering import Outcome
 from rag.metering import ModelCall, TurnMetrics
 
 Resting = Callable[[], Mapping[str, bool]]
-"""Model -> whether it is left alone for a while (`adapters.llm.fallback`)."""
+"""Model -> whether it is not called for a while after failures (`adapters.llm.fallback`)."""
 
 
 class Measures:
-    """Meets `ingestion.ports.WorkMeter` too; forgets what it hears."""
+    """Ignores every event. It also implements `ingestion.ports.WorkMeter`."""
 
     def turn_ended(self, turn: TurnMetrics) -> None:
         """A question was answered."""
 
     def answer_rated(self, rating: int) -> None:
-        """A thumb was pressed under an answer: up is above 0."""
+        """A thumb was pressed under an answer; `rating` is above 0 for thumbs up."""
 
     def search_ended(self, seconds: float) -> None:
-        """One search, with its embedding and reranking."""
+        """A search ended; `seconds` include its embedding and reranking."""
 
     def model_called(self, role: str, call: ModelCall) -> None:
-        """One call; `role` is what the model is for: answer, planner, reading, vision."""
+        """A model call ended; `role` is what the model is for: answer, planner, reading, vision."""
 
     def watch_models(self, role: str, resting: Resting) -> None:
-        """Ask `resting` whenever somebody wants to know."""
+        """Register `resting`, which is called at each scrape."""
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """A document was in this stage for so long."""
+        """A document has left a stage after `seconds`."""
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """An attempt at a document has ended; `code`: why it failed or is made again."""
+        """An attempt at a document has ended; `code`: why it failed or will be retried."""
 
     def bot_api_failed(self, method: str, error: str) -> None:
-        """One request to the Bot API; `error` is the name of aiogram's exception."""
+        """A request to the Bot API failed; `error` is the name of aiogram's exception."""
 
     def queue_seen(self, queue: QueueState) -> None:
         """The queue as it is now."""

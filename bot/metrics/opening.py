@@ -1,4 +1,4 @@
-"""Chooses who keeps the figures of this process, and serves them. A part of the composition root (`bot.app`).
+"""Chooses what records the metrics of this process, and serves them. Part of the composition root (`bot.app`).
 
 In: METRICS_PORT and METRICS_HOST. Out: `Measures`, and `/metrics` while a context is open.
 """
@@ -12,10 +12,10 @@ from domain.statistics import QueueState
 
 
 def build_measures(settings: MetricsSettings) -> Measures:
-    """Those that Prometheus can read, when a port is set."""
+    """Measures that Prometheus can read if a port is set, else measures that record nothing."""
     if not settings.port:
         return Measures()
-    # Half a second to import, and most installations are watched over by nobody.
+    # The import takes half a second, and most installations are not monitored.
     from bot.metrics.prometheus import PrometheusMeasures
 
     return PrometheusMeasures()
@@ -25,7 +25,7 @@ def build_measures(settings: MetricsSettings) -> Measures:
 async def serve_measures(
     settings: MetricsSettings, measures: Measures, queue: Callable[[], Awaitable[QueueState]]
 ) -> AsyncIterator[None]:
-    """`/metrics`, when a port is set. Raises OSError when it is taken."""
+    """Serve `/metrics` if a port is set. Raises OSError when the port is taken."""
     if not settings.port:
         yield
         return

@@ -1,8 +1,8 @@
-"""Keeps what it is told, in a registry of its own, as Prometheus reads it.
+"""Records measures in a Prometheus registry of its own.
 
 In: the calls of `Measures`. Out: `page()`. Labels have few values by construction: kinds, roles, stages, codes, names
-of methods, models and actions. Names and units are those of prometheus.io/docs/practices/naming: base units in the
-name, and a label only where its values can be added up.
+of methods, models and actions. Names and units follow prometheus.io/docs/practices/naming: base units in the name, and
+a label only where its values can be added up.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,18 +21,18 @@ SEARCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 STAGE_S = (0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600)
 
 _PARTS: Mapping[str, tuple[str, Callable[[TurnMetrics], float | None]]] = {
-    "": ("From a question until the last word of its answer.", lambda turn: turn.seconds),
-    "planning_": ("Until the plan was there.", lambda turn: turn.pace.planned_s),
-    "finding_": ("From the plan until the facts were there.", lambda turn: turn.pace.found_s),
-    "first_text_": ("Until the first words could be seen.", lambda turn: turn.pace.first_s),
-    "searching_": ("While at least one search was waited for.", lambda turn: turn.usage.searching.seconds),
-    "models_": ("While at least one model was waited for.", lambda turn: turn.usage.models.seconds),
+    "": ("From the question to the last word of its answer.", lambda turn: turn.seconds),
+    "planning_": ("From the question to the plan.", lambda turn: turn.pace.planned_s),
+    "finding_": ("From the plan to the facts.", lambda turn: turn.pace.found_s),
+    "first_text_": ("From the question to the first visible words.", lambda turn: turn.pace.first_s),
+    "searching_": ("Time with at least one search pending.", lambda turn: turn.usage.searching.seconds),
+    "models_": ("Time with at least one model call pending.", lambda turn: turn.usage.models.seconds),
 }
-"""Of a turn. They overlap, so none is a label's value."""
+"""Durations within a turn. They overlap, so they are separate metrics and not values of a label."""
 
 
 class PrometheusMeasures(Measures):
-    """One a process; counters begin at 0 with it."""
+    """One per process; its counters start at 0."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -44,25 +44,35 @@ class PrometheusMeasures(Measures):
         self._turn_s = {
             part: times(f"baza_turn_{part}seconds", about, buckets=TURN_S) for part, (about, _) in _PARTS.items()
         }
-        self._facts_found = counter("baza_facts_found", "Facts that were found for answers.")
-        self._facts_used = counter("baza_facts_used", "Facts found that answers used.")
-        self._ratings = counter("baza_answer_ratings", "Thumbs under answers, each press.", ["rating"])
-        self._planned = counter("baza_steps_planned", "Steps of plans of several.")
-        self._adapted = counter("baza_steps_adapted", "Steps added, changed or skipped on the way.")
-        self._steps = counter("baza_steps", "Steps run, by how they ended.", ["action", "state"])
-        self._step_s = times("baza_step_seconds", "One step.", ["action"], buckets=TURN_S)
-        self._step_tokens = counter("baza_step_tokens", "Of prompts and answers, as servers tell.", ["action"])
-        self._search_s = times("baza_search_seconds", "One search in a base.", buckets=SEARCH_S)
+        self._facts_found = counter("baza_facts_found", "Facts found for answers.")
+        self._facts_used = counter("baza_facts_used", "Facts that answers used.")
+        self._ratings = counter("baza_answer_ratings", "Presses of the thumbs under answers.", ["rating"])
+        self._planned = counter("baza_steps_planned", "Steps planned for questions that take several.")
+        self._adapted = counter("baza_steps_adapted", "Steps added, changed or skipped while a plan ran.")
+        self._steps = counter("baza_steps", "Steps run, by outcome.", ["action", "state"])
+        self._step_s = times("baza_step_seconds", "Duration of a step.", ["action"], buckets=TURN_S)
+        self._step_tokens = counter(
+            "baza_step_tokens", "Prompt and answer tokens of steps, as reported by the servers.", ["action"]
+        )
+        self._search_s = times("baza_search_seconds", "Duration of a search in one base.", buckets=SEARCH_S)
         self._calls = counter("baza_model_calls", "problem is empty for an answer.", ["role", "model", "problem"])
-        self._call_s = times("baza_model_call_seconds", "Calls that were answered.", ["role"], buckets=TURN_S)
-        self._tokens = counter("baza_model_tokens", "As servers tell.", ["role", "of"])
-        self._cost = counter("baza_model_cost_dollars", "As servers tell.", ["role"])
+        self._call_s = times("baza_model_call_seconds", "Duration of answered model calls.", ["role"], buckets=TURN_S)
+        self._tokens = counter(
+            "baza_model_tokens", "Tokens of model calls, as reported by the servers.", ["role", "of"]
+        )
+        self._cost = counter(
+            "baza_model_cost_dollars", "Cost of model calls in US dollars, as reported by the servers.", ["role"]
+        )
         self._resting = gauge("baza_model_resting", "1: it did not answer and is left alone.", ["role", "model"])
-        self._documents = counter("baza_documents", "How attempts at documents ended.", ["outcome", "code"])
-        self._stage_s = times("baza_document_stage_seconds", "Time in a stage.", ["stage"], buckets=STAGE_S)
-        self._queue = gauge("baza_queue_documents", "Of all bases.", ["state"])
-        self._oldest_s = gauge("baza_queue_oldest_seconds", "How long the first document has waited.")
-        self._api_errors = counter("baza_bot_api_errors", "Requests that failed, each try.", ["method", "error"])
+        self._documents = counter("baza_documents", "Attempts to read documents, by outcome.", ["outcome", "code"])
+        self._stage_s = times(
+            "baza_document_stage_seconds", "Time that documents spend in a stage.", ["stage"], buckets=STAGE_S
+        )
+        self._queue = gauge("baza_queue_documents", "Documents in the queues of all bases.", ["state"])
+        self._oldest_s = gauge("baza_queue_oldest_seconds", "How long the oldest queued document has waited.")
+        self._api_errors = counter(
+            "baza_bot_api_errors", "Failed Bot API requests, retries included.", ["method", "error"]
+        )
 
     def turn_ended(self, turn: TurnMetrics) -> None:
         """See `Measures`."""

@@ -1,7 +1,7 @@
 """Serves `/metrics`.
 
-In: the figures, and where to ask for the queue. Out: a page on an address of its own, never on the webhook's: that one
-faces the internet. While the database is away the queue's figures stay as they were.
+In: the measures, and a function that reads the queue. Out: a page on an address of its own, never on the webhook's,
+which faces the internet. While the database is away the queue's figures keep their last values.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable

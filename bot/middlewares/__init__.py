@@ -1,6 +1,6 @@
-"""What happens to every message and button before a handler sees it; the order is in `bot.dispatcher`.
+"""Middlewares that every message and button press passes before a handler; the order is in `bot.dispatcher`.
 
-In: updates. Out: the same ones with a `Talk`, or nothing when they are not for us.
+In: updates. Out: the same updates with a `Talk`, or nothing when they are not for the bot.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,4 +9,4 @@ from typing import Any
 from aiogram.types import TelegramObject
 
 Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
-"""Whatever comes next: another middleware or the handler. The dict is aiogram's own, of what handlers get by name."""
+"""The next middleware or the handler. The dict is aiogram's: the values that handlers get by parameter name."""

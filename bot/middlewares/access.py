@@ -1,7 +1,7 @@
 """Who may talk to the bot (ALLOWED_USERS).
 
-In: messages and button presses. Out: those of allowed people; others get one sentence with their number, then an
-hour's silence. Presses are answered each time: only the presser sees it, and an unanswered button keeps spinning.
+In: messages and button presses. Out: those of allowed people. Others get one sentence with their user id, then no
+answer for an hour. Presses are answered every time: only the presser sees it, and an unanswered button keeps spinning.
 """
 
 import time

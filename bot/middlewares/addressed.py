@@ -1,8 +1,8 @@
-"""In groups the bot is quiet: it hears only what is said to it.
+"""In groups, lets through only messages that address the bot.
 
-In: messages. Out: in groups only those that mention the bot, reply to it, are a command for it or of an album that
-does, with the mention taken out; everything in private chats. Messages of channels and other bots go no further.
-It keeps nothing: a file of an album waits here, in the inbox like any update, for as long as its album comes.
+In: messages. Out: all messages of private chats; of groups only those that mention the bot (the mention is taken out),
+reply to it, are a command for it, or belong to an album that addresses it. Messages of channels and other bots are
+dropped. No state is stored: a file of an album waits here (its update is in the inbox) until the album has arrived.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from bot.commands import COMMANDS
 from bot.inbox import TURN, Turn
 from bot.middlewares import Handler
 
-ALBUMS = 1000  # that were meant for the bot; their other files come within a second
-ALBUM_S = 2.0  # after a file that does not say so, in which the next one of its album may
+ALBUMS = 1000  # addressed albums that are remembered; their other files arrive within a second
+ALBUM_S = 2.0  # how long a file waits for another file of its album that addresses the bot
 _COMMAND = re.compile(r"/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s|$)")
 
 
 @dataclass(kw_only=True, eq=False)
 class _Held:
-    """Files of an album of which none has addressed the bot so far."""
+    """The waiting files of an album in which no file has addressed the bot so far."""
 
     until: float = 0.0  # by the event loop's clock
     files: int = 0
@@ -37,8 +37,8 @@ class _Held:
 
 
 class OnlyAddressed(BaseMiddleware):
-    """Drops what was not meant for the bot. The words under an album are those of one of its files, and mean all: the
-    others follow it, and those before it wait a moment for it."""
+    """Drops messages that do not address the bot. One file of an album carries the caption, which addresses the bot for
+    all of them: later files pass as well, and earlier ones wait for it."""
 
     def __init__(self) -> None:
         self._albums = deque[str](maxlen=ALBUMS)
@@ -61,20 +61,20 @@ class OnlyAddressed(BaseMiddleware):
         return await self._hold(album, handler, event, data) if album else None
 
     async def _follow(self, album: str) -> None:
-        """The album is meant for the bot. Files that came before this one are handled before it is: whoever dies
-        between them finds this one in the inbox again, and by it the others."""
+        """Let the album pass. The files that came before this one are handled first: if the process dies in between,
+        the inbox replays this one, too, and through it the others are addressed again."""
         self._albums.append(album)
         if held := self._held.get(album):
             held.addressed.set()
             await held.handled.wait()
 
     async def _hold(self, album: str, handler: Handler, event: Message, data: dict[str, Any]) -> Any:
-        """Handle it once another file of its album has addressed the bot; drop it when none does."""
+        """Handle the file once another file of its album has addressed the bot; drop it when none does in time."""
         held = self._held.setdefault(album, _Held())
         held.files += 1
         turn = data.get(TURN)
         if isinstance(turn, Turn):
-            turn.release()  # the next file could not come else, nor what others say meanwhile
+            turn.release()  # otherwise the next file, and what others write meanwhile, would wait for this one
         try:
             if await self._is_addressed_in_time(held):
                 async with held.one_by_one:  # in the order in which they came
@@ -89,7 +89,7 @@ class OnlyAddressed(BaseMiddleware):
     @staticmethod
     async def _is_addressed_in_time(held: _Held) -> bool:
         clock = asyncio.get_running_loop().time
-        held.until = clock() + ALBUM_S  # for those before it, too
+        held.until = clock() + ALBUM_S  # extends the wait of the earlier files, too
         while not held.addressed.is_set() and (left := held.until - clock()) > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(held.addressed.wait(), left)
@@ -109,7 +109,7 @@ def is_addressed(message: Message, me: User) -> bool:
 
 
 def without_mention(message: Message, me: User) -> Message:
-    """The message as it would read in a private chat; its other entities keep their places."""
+    """The message without its mentions of the bot; the offsets of its other entities are adjusted."""
     text, entities = message.text or message.caption, message.entities or message.caption_entities or []
     if not text or not (mentions := [entity for entity in entities if _mentions(text, entity, me)]):
         return message
@@ -120,7 +120,7 @@ def without_mention(message: Message, me: User) -> Message:
 
 
 def _taken_out(text: str, entities: list[MessageEntity], mention: MessageEntity) -> tuple[str, list[MessageEntity]]:
-    """Offsets and lengths count UTF-16 units; the space after a mention goes with it."""
+    """Text and entities without `mention` and the space after it. Offsets and lengths are in UTF-16 units."""
     units = text.encode("utf-16-le")
     start, end = mention.offset, mention.offset + mention.length
     end += units[end * 2 : end * 2 + 2] == " ".encode("utf-16-le")

@@ -1,7 +1,7 @@
-"""One sentence in answer to whatever came, before or instead of a handler.
+"""Answers an event with one sentence, before or instead of a handler.
 
-In: a message or a button press and the key of a text. Out: a message, or a pop-up for a button. The state of a
-chat is not read for it: that costs a call of the database, or is what failed.
+In: a message or a button press, and the key of a text. Out: a message, or a pop-up for a button. It does not read the
+state of the chat: that costs a database call, or is the very call that failed.
 """
 
 from aiogram.enums import ParseMode
@@ -14,7 +14,7 @@ from domain.ids import ChatId
 
 
 def words_for(event: Message | CallbackQuery, services: Services) -> Words:
-    """In the language that the chat has chosen, where it is known; else in that of the person's Telegram."""
+    """Texts in the language that the chat has chosen, if it is known; else in that of the person's Telegram."""
     message = event.message if isinstance(event, CallbackQuery) else event
     chosen = services.languages.of(ChatId(message.chat.id)) if message else None
     code = event.from_user.language_code if event.from_user else None
@@ -24,7 +24,7 @@ def words_for(event: Message | CallbackQuery, services: Services) -> Words:
 async def answer_event(
     event: Message | CallbackQuery, words: Words, key: str, *, in_reply: bool = False, **values: Value
 ) -> None:
-    """Say it where the person looks; `in_reply` shows which message is meant."""
+    """Answer a press with a pop-up, a message with a message; with `in_reply` the answer is a reply to it."""
     if isinstance(event, CallbackQuery):
         await acknowledge(event, words.plain(key, **values), alert=True)
         return

@@ -1,8 +1,8 @@
-"""How much one person may send in a minute.
+"""Limits how much one person may send in a minute.
 
 In: messages and button presses. Out: those within the limit; the first one beyond it is answered with a warning, the
-others are dropped. What comes many at a time has a larger limit of its own: a folder or an album dropped into База and
-a conversation forwarded to it arrive as one burst. In Чат files alone do: voice messages and forwards are questions.
+others are dropped. Messages that arrive in bursts (a folder, an album or a forwarded conversation dropped into База)
+have a larger limit of their own. In Чат only files have it: voice messages and forwards are questions there.
 """
 
 import time
@@ -19,10 +19,10 @@ from bot.middlewares.reply import answer_event, words_for
 from bot.services import Services
 
 WINDOW_S = 60.0
-BURST_FACTOR = 10  # files and forwards cost a row in the queue, questions cost a model
+BURST_FACTOR = 10  # a file or forward costs a row in the queue, a question costs a model call
 FILES = ("document", "photo", "audio", "video", "animation")
 BURSTS = (*FILES, "voice", "video_note", "forward_origin")
-"""Fields of a message that is picked with others and sent at once."""
+"""Fields of messages that people select and send many at a time."""
 
 
 @dataclass
@@ -32,12 +32,12 @@ class _Recent:
 
 
 class Throttle(BaseMiddleware):
-    """Counts in memory, for each person; a restart forgets it."""
+    """Counts per person, in memory; a restart resets the counts."""
 
     def __init__(
         self, services: Services, *, bursts: Sequence[str] = BURSTS, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Messages with one of the fields `bursts` have the larger limit."""
+        """Messages with one of the fields in `bursts` have the larger limit."""
         self._services = services
         self._bursts = bursts
         self._clock = clock
@@ -60,7 +60,7 @@ class Throttle(BaseMiddleware):
         return None
 
     def _of(self, user: int, in_burst: bool) -> _Recent:
-        """What this person sent lately; people who are quiet again are forgotten."""
+        """What this person sent in the last minute; entries of people who sent nothing are dropped."""
         horizon = self._clock() - WINDOW_S
         for key, recent in list(self._recent.items()):
             while recent.times and recent.times[0] <= horizon:

@@ -1,7 +1,7 @@
-"""Who is talking, in which mode, with which base, in which language, and where the answer goes.
+"""Finds out who is talking, in which mode and language, with which base, and where the answer goes.
 
-In: messages and button presses. Out: a `Talk` for the handlers. A group has one mode,
-one dialogue and one base for everybody (a topic has a base of its own): its `user_id` is the group's chat id.
+In: messages and button presses. Out: a `Talk` for the handlers. A group has one mode, one dialogue and one base for
+everybody (a topic has a base of its own); its `user_id` is the group's chat id.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ class ReadState(BaseMiddleware):
 
 
 def _place(chat: Chat, thread_id: int | None, event: TelegramObject) -> Place:
-    """In a group an answer says which message it answers."""
+    """Where the answer goes; in a group it is a reply to the message."""
     is_private = chat.type == ChatType.PRIVATE
     answered = event.message_id if isinstance(event, Message) and not is_private else None
     return Place(

@@ -19,9 +19,9 @@ RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
 
 
 def answer_keyboard(answer: Answer, words: Words, *, table: int | None = None) -> InlineKeyboardMarkup | None:
-    """The choices of a question asked back; else sources, the rest of a list, a table as a file, and thumbs.
+    """The choices of a clarifying question; else sources, the rest of a list, a table as a file, and thumbs.
 
-    `table` is the number that the table is kept under. There is nothing under a greeting.
+    `table` is the number under which the table is stored. A greeting has no buttons.
     """
     if answer.choices:
         return rows(*([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices)))
@@ -33,7 +33,7 @@ def answer_keyboard(answer: Answer, words: Words, *, table: int | None = None) -
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
-    """A button for each place that was used, those of a single document by page; equal ones share a button."""
+    """A button for each place that was used; equal labels share one. Places of a single document are in page order."""
     alone = len({citation.document_id for citation in citations}) == 1
     labels: dict[str, Citation] = {}
     for citation in sorted(citations, key=_pages) if alone else citations:

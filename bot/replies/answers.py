@@ -1,7 +1,7 @@
 """An answer as the person sees it: label, text, sources.
 
-In: events and the `Answer` of a turn. Out: rich text, of which the growing form is always a beginning of the finished
-one. It sends nothing, and imports no aiogram, which would cost the command line seconds.
+In: events and the `Answer` of a turn. Out: rich text; a growing answer is always a prefix of the finished one. It
+sends nothing. It does not import aiogram, which would slow the command line by seconds.
 """
 
 from datetime import datetime, timedelta
@@ -20,15 +20,15 @@ LABELS = {AnswerKind.GENERAL: "answer-general-label", AnswerKind.QUOTES: "answer
 
 
 def growing_answer(event: TextGrew, words: Words) -> RichText:
-    """What can be shown of an answer that is still being written."""
+    """The showable part of an answer that is still being written."""
     return _labelled(event.kind, render_markdown(close_unfinished(event.text)), words)
 
 
 def finished_answer(
     answer: Answer, words: Words, *, nothing: str | None = None, spent_until: datetime | None = None
 ) -> RichText:
-    """The whole answer, its sources last. Never blank: `nothing` is the text for one without words, where more is known
-    than whether the base was searched. With `spent_until` it begins with why no model was asked."""
+    """The whole answer, its sources last. It is never blank: an answer without text gets the text of key `nothing`, or
+    one that says whether the base was searched. With `spent_until` it begins with why no model was asked."""
     if spent_until is None:
         return _whole(answer, words, nothing)
     next_minute = spent_until + timedelta(minutes=1)  # the clock is shown without its seconds
@@ -50,12 +50,12 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
 
 
 def _quoted(passages: str, words: Words) -> RichText:
-    """What an answer that broke off was being written from."""
+    """The passages from which an interrupted answer was being written."""
     return _labelled(AnswerKind.QUOTES, render_markdown(passages), words)
 
 
 def _broken_off(answer: Answer, words: Words) -> RichText:
-    """Why an answer has no end; empty for one that has."""
+    """Why an answer is incomplete; empty for a complete one."""
     if answer.stopped:
         return rich(words.plain("answer-stopped"), ITALIC)
     return rich(words.plain("answer-cut"), ITALIC) if answer.cut else RichText()

@@ -14,7 +14,7 @@ HEADING_CHARACTERS = 40
 
 
 def changes_line(changes: Changes, words: Words) -> str:
-    """Sections that came and went, then how many paragraphs are others."""
+    """Added and removed sections, then the number of changed paragraphs."""
     parts = [
         _sections("changes-added", changes.added, words),
         _sections("changes-removed", changes.removed, words),

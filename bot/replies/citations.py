@@ -1,7 +1,7 @@
 """The sources of an answer: the block below it, and a passage that is shown on demand.
 
-In: citations in the order of use. Out: rich text. Passages of one document are one line there, with all its pages. It
-does not decide what was used: `rag.answering` does.
+In: citations in the order of use. Out: rich text. The block has one line per document, with all its pages. It does not
+decide what was used: `rag.answering` does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ def source_block(citations: Sequence[Citation], words: Words) -> RichText:
 
 
 def source_label(citation: Citation, words: Words, *, alone: bool, characters: int) -> str:
-    """A source on a button: `📄 стр. 7` of the only document, `📄 Договор.pdf, стр. 7` among others."""
+    """A source on a button: `📄 стр. 7` if all sources are of one document, else `📄 Договор.pdf, стр. 7`."""
     sign = _sign(citation.source_type, citation.locator)
     place = exact_place([citation.locator], words)
     page = place if len(place) <= characters // 2 else ""
@@ -41,7 +41,7 @@ def source_label(citation: Citation, words: Words, *, alone: bool, characters: i
 
 
 def source_title(source_type: SourceType, title: str, identifier: str, locator: Locator | None = None) -> str:
-    """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`; of a site's page its own address."""
+    """`📄 Договор аренды.pdf`, `🔗 Правила расчётов, bank.example.org`; a page of a site has its own address."""
     name = known_as(source_type, title, identifier)
     line = f"{_sign(source_type, locator or Locator())} {shortened(name, TITLE_CHARACTERS)}"
     address = (locator.url if locator else None) or (identifier if source_type in _ADDRESSED else "")
@@ -54,7 +54,7 @@ def source_title(source_type: SourceType, title: str, identifier: str, locator: 
 
 
 def _sign(source_type: SourceType, locator: Locator) -> str:
-    """A place in time is a recording's, whatever brought it."""
+    """The source's sign; a locator with a time belongs to a recording, whatever the source type."""
     return SIGNS[source_type] if locator.start_s is None else MEDIA_SIGNS[Medium.AUDIO]
 
 
@@ -73,7 +73,7 @@ def _line(group: Sequence[Citation], words: Words) -> str:
 
 
 def passage_quote(passage: Passage, words: Words) -> RichText:
-    """The passage word for word, folded, under its title and place."""
+    """The passage word for word, as a folded quote under its title and place."""
     title = source_title(passage.source_type, passage.title, passage.source_identifier, passage.locator)
     place = places([passage.locator], words, title=passage.title)
     heading = rich(f"{title}, {place}" if place else title, BOLD)

@@ -46,7 +46,8 @@ def versions_html(versions: Sequence[DocumentCard], words: Words) -> str:
 
 
 def _version_line(card: DocumentCard, words: Words) -> str:
-    """An earlier version has no passages, so that its size is only told in pages and the like."""
+    """A version's number, day and size. An earlier version has no passages, so its size is known only in pages, parts
+    or minutes."""
     line = words("version-line", number=card.version, day=card.created_at)
     has_size = card.pages or card.parts or card.duration_s or card.chunks
     return f"{line} · {size_of(card, words)}" if has_size else line

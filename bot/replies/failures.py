@@ -14,11 +14,11 @@ from domain.locator import JsonValue
 from ingestion.errors import FailureCode
 
 NAME_CHARACTERS = 80
-SEARCH_SERVICES = frozenset({"jina", "embedder"})  # what they are called does not help a person
+SEARCH_SERVICES = frozenset({"jina", "embedder"})  # their names mean nothing to people
 
 
 def failure_sentence(document: DocumentCard, words: Words, *, plain: bool = False) -> str:
-    """The sentence for the document's error; the one for INTERNAL when the code is not known here.
+    """The sentence for the document's error, or the one for INTERNAL when this version does not know the code.
 
     As HTML, or `plain` for a terminal.
     """
@@ -55,7 +55,8 @@ def _value(name: str, document: DocumentCard, words: Words) -> Value:
 
 
 def _title(document: DocumentCard) -> str:
-    """Of the document that was there first, as its own messages call it; in the rows of earlier versions its title."""
+    """The name of the document that was there first, as its own messages show it. Rows of earlier versions of Baza have
+    only its title."""
     first = document.error_params
     title, identifier = str(first.get("title") or ""), first.get("source_identifier")
     if isinstance(identifier, str):

@@ -31,23 +31,23 @@ from bot.texts import Words
 from domain.addresses import readable_address
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 
-ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be read anew, and are shown with their address
-LEAVES = "⏱"  # in the list; when it leaves is on the card
+ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
+LEAVES = "⏱"  # marks temporary documents in the list; the card says when they are removed
 PAGE_SIZE = 8
 TITLE_CHARACTERS = 60
-LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines of a phone
+LINE_CHARACTERS = 42  # of a title in the list: with its date it seldom takes more than two lines on a phone
 ADDRESS_CHARACTERS = 300
 NUMBERS_IN_A_ROW = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shelf:
-    """A page of the library; `page` counts from 0."""
+class LibraryPage:
+    """A page of the library; `number` counts from 0."""
 
     documents: tuple[DocumentCard, ...]
     total: int
-    page: int
-    name: str = ""  # a part of the names that are listed; empty for all
+    number: int
+    name: str = ""  # only documents with this in their names are listed; empty: all
 
     @property
     def pages(self) -> int:
@@ -55,29 +55,29 @@ class Shelf:
         return max(1, -(-self.total // PAGE_SIZE))
 
 
-def shelf_html(shelf: Shelf, words: Words) -> str:
-    """A line for each document, numbered on through the pages."""
-    if not shelf.documents and shelf.page == 0:
-        return words("library-none", name=shelf.name) if shelf.name else words("library-empty")
-    title = words("library-title", count=shelf.total)
-    if shelf.name:
-        title += " · " + words("library-named", name=shelf.name)
-    if shelf.pages > 1:
-        title += " · " + words("library-page", page=shelf.page + 1, pages=shelf.pages)
-    lines = [f"{_number(shelf, index)}. {_line(card, words)}" for index, card in enumerate(shelf.documents)]
+def page_html(page: LibraryPage, words: Words) -> str:
+    """A line for each document; the numbering continues across pages."""
+    if not page.documents and page.number == 0:
+        return words("library-none", name=page.name) if page.name else words("library-empty")
+    title = words("library-title", count=page.total)
+    if page.name:
+        title += " · " + words("library-named", name=page.name)
+    if page.pages > 1:
+        title += " · " + words("library-page", page=page.number + 1, pages=page.pages)
+    lines = [f"{_number(page, index)}. {_line(card, words)}" for index, card in enumerate(page.documents)]
     return f"{title}\n\n" + "\n".join(lines)
 
 
-def shelf_keyboard(shelf: Shelf, words: Words) -> InlineKeyboardMarkup | None:
-    """A number for each document, ‹ and › where there is more, and from what was searched for back to the whole."""
+def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | None:
+    """A numbered button for each document, ‹ and › to other pages, and from search results a way back to all."""
     numbers = [
-        button(str(_number(shelf, index)), OpenDocument(document=card.id, page=shelf.page))
-        for index, card in enumerate(shelf.documents)
+        button(str(_number(page, index)), OpenDocument(document=card.id, page=page.number))
+        for index, card in enumerate(page.documents)
     ]
-    before = [button("‹", ListPage(page=shelf.page - 1, name=shelf.name))] if shelf.page > 0 else []
-    after = [button("›", ListPage(page=shelf.page + 1, name=shelf.name))] if shelf.page + 1 < shelf.pages else []
-    search = [button("🔍", SearchDocuments())] if shelf.documents or shelf.name else []
-    whole = [button(words.plain("button-back"), ListPage(page=0))] if shelf.name else []
+    before = [button("‹", ListPage(page=page.number - 1, name=page.name))] if page.number > 0 else []
+    after = [button("›", ListPage(page=page.number + 1, name=page.name))] if page.number + 1 < page.pages else []
+    search = [button("🔍", SearchDocuments())] if page.documents or page.name else []
+    whole = [button(words.plain("button-back"), ListPage(page=0))] if page.name else []
     return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *search, *after], whole)
 
 
@@ -116,7 +116,7 @@ def card_html(card: DocumentCard, words: Words) -> str:
 
 
 def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeyboardMarkup | None:
-    """What can be done with it, and the way back to the list."""
+    """The actions on a document, and the way back to the list."""
     is_ready = card.status is DocumentStatus.READY
     read = [
         button(words.plain("button-ask"), AskAbout(document=card.id)),
@@ -139,8 +139,8 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
     )
 
 
-def _number(shelf: Shelf, index: int) -> int:
-    return shelf.page * PAGE_SIZE + index + 1
+def _number(page: LibraryPage, index: int) -> int:
+    return page.number * PAGE_SIZE + index + 1
 
 
 def _line(card: DocumentCard, words: Words) -> str:
@@ -160,7 +160,7 @@ def _status(card: DocumentCard, words: Words) -> str:
 
 
 def _stage(card: DocumentCard, words: Words) -> str:
-    """What is going on with it; empty when nothing is."""
+    """That the document waits for a choice or is being read; empty for a final one."""
     if card.status is DocumentStatus.CHOOSING:
         return words("library-choosing")
     return "" if card.status.is_final else words("library-working")

@@ -1,7 +1,7 @@
-"""The live list of a question that takes several steps, with the button that ends it.
+"""The live list of the steps of a turn, with a stop button.
 
-In: the steps, as often as they change. Out: one message that is edited no faster than Telegram likes, and that goes
-when the answer comes. A trouble with the list is never one of the answer.
+In: the steps, as often as they change. Out: one message, edited at Telegram's rate limit and deleted when the answer
+comes. An error with the list never affects the answer.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ class LiveSteps:
         self._said = ""
 
     def show(self, steps: Sequence[StepShown]) -> None:
-        """This is how far it is; it is shown as soon as Telegram allows."""
+        """Set the current steps; they are shown as soon as Telegram allows."""
         self._newest = tuple(steps)
         self._changed.set()
 
     async def paint(self) -> None:
-        """Show the newest again and again, until cancelled."""
+        """Show each newest list until cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -57,7 +57,7 @@ class LiveSteps:
             await asyncio.sleep(self._pause_s)
 
     async def remove(self) -> None:
-        """The answer is there."""
+        """Delete the list."""
         if self._message:
             with contextlib.suppress(TelegramAPIError):
                 await self._bot.delete_message(self._place.chat, self._message)
@@ -76,7 +76,7 @@ class LiveSteps:
 
 @asynccontextmanager
 async def live_steps(bot: Bot, place: Place, words: Words, *, pause_s: float = PAUSE_S) -> AsyncIterator[LiveSteps]:
-    """The list while the context is open; it is gone afterwards, also when the turn fails."""
+    """Shows the list while the context is open and deletes it afterwards, also when the turn fails."""
     steps = LiveSteps(bot, place, words, pause_s=pause_s)
     painting = asyncio.create_task(steps.paint())
     try:

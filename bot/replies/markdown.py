@@ -1,7 +1,7 @@
-"""A model's Markdown as rich text, whatever it contains.
+"""Renders a model's Markdown as rich text, whatever it contains.
 
-In: Markdown, whole or still growing. Out: `RichText`. Raw HTML is shown as text, images become links, headings bold
-lines; tables go through `bot.replies.tables`. No text is lost but for addresses that Telegram does not link.
+In: Markdown, complete or still growing. Out: `RichText`. Raw HTML is shown as text, images become links, headings bold
+lines; `bot.replies.tables` renders tables. Only addresses that Telegram does not link are lost.
 """
 
 import re
@@ -20,7 +20,7 @@ BULLETS = ("•", "◦", "▪")  # by depth of nesting
 _INDENT = "   "
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
-# Left out of CommonMark: `lheading` turns a paragraph bold while a list below it is still being written, `code`
+# CommonMark rules that are off: `lheading` turns a paragraph bold while a list below it is still being written, `code`
 # takes a carelessly indented paragraph for code, `reference` swallows lines.
 _LEFT_OUT = ["lheading", "code", "reference"]
 
@@ -28,7 +28,7 @@ _Node = SyntaxTreeNode
 
 
 def render_markdown(text: str) -> RichText:
-    """Never raises and never yields what Telegram would refuse."""
+    """Never raises, and never yields text that Telegram would reject."""
     clean = _UNSHOWABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return _blocks(SyntaxTreeNode(_parser().parse(clean)).children, "\n\n")
 
@@ -39,7 +39,7 @@ def _parser() -> MarkdownIt:
 
 
 def _blocks(nodes: Iterable[_Node], separator: str, *, depth: int = 0) -> RichText:
-    """Telegram draws a quote as a block with margins: a blank line above it is one too many."""
+    """Blocks joined by `separator`. A quote gets no blank line above it: Telegram draws quotes with margins."""
     text = RichText()
     for node in nodes:
         text = join([text, _block(node, depth)], "\n" if node.type == "blockquote" else separator)
@@ -71,7 +71,7 @@ def _item(node: _Node, marker: str, depth: int) -> RichText:
 
 
 def _indented(run: Run, follower: Run) -> Run:
-    """Lines after the first one stand under the item's text; a code block is a block of its own."""
+    """Indents all lines after the first to align with the item's text; code blocks are not indented."""
     if run.is_literal:
         return run
     line_start = r"\n(?!\Z)" if Kind.PRE in follower.kinds else r"\n"
@@ -96,7 +96,7 @@ def _align(cell: _Node) -> str:
 
 
 def _inlines(node: _Node) -> RichText:
-    """What stands inside a node, in order; a leaf shows its own content."""
+    """The content of a node's children, in order; for a leaf its own content."""
     if not node.children:
         return rich(node.content) if node.type != "inline" else RichText()
     text = RichText()

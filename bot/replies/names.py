@@ -1,14 +1,14 @@
-"""What a document is called when the bot speaks of it.
+"""The name by which the bot refers to a document.
 
-In: a document, or text of any length. Out: the name that the person knows it by, and names that fit a line. What the
-name is, is a rule of the domain.
+In: a document, or text of any length. Out: the name that the person knows it by, and names that fit a line. The rule
+for the name itself is in `domain`.
 """
 
 from collections.abc import Mapping
 
 from domain.documents import DocumentCard, Medium, SourceType, known_as
 
-WORD_CHARACTERS = 10  # so much of a line may be given up to end with a whole word
+WORD_CHARACTERS = 10  # a line may be shortened by so many characters to end with a whole word
 
 SIGNS: Mapping[SourceType, str] = {
     SourceType.NOTE: "📝",
@@ -21,7 +21,7 @@ MEDIA_SIGNS: Mapping[Medium, str] = {Medium.IMAGE: "🖼", Medium.AUDIO: "🎙",
 
 
 def sign_of(document: DocumentCard) -> str:
-    """By what it is made of; texts by where they came from."""
+    """The document's sign: by its medium; for text by its source type."""
     return MEDIA_SIGNS.get(document.medium, SIGNS[document.source_type])
 
 
@@ -31,7 +31,7 @@ def name_of(document: DocumentCard) -> str:
 
 
 def shortened(text: str, characters: int) -> str:
-    """At most `characters` characters of one line, up to a word's end where one is near, and an ellipsis."""
+    """`text` on one line; if over `characters`, cut (at a word's end if one is near) and closed with an ellipsis."""
     line = " ".join(text.split())
     if len(line) <= characters:
         return line

@@ -1,7 +1,7 @@
-"""Where in a document something stands, in the person's words.
+"""Places in a document, in the person's language.
 
-In: locators. Out: `стр. 7, 12–13`, `слайд 3`, `строки 12–15 листа «Смета»`, `3:20–3:45`, `раздел «Сроки»`, with the
-file of an archive before it; an empty text where nothing is known.
+In: locators. Out: `стр. 7, 12–13`, `слайд 3`, `строки 12–15 листа «Смета»`, `3:20–3:45`, `раздел «Сроки»`, preceded by
+the file's name inside an archive; an empty text when nothing is known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,9 +16,9 @@ Range = tuple[int, int]
 
 
 def places(locators: Iterable[Locator], words: Words, *, title: str) -> str:
-    """The most exact thing that is known of all of them.
+    """The most exact place known for these locators.
 
-    A section that is called like the document (`title`) says nothing new and is left out.
+    A section with the document's own name (`title`) says nothing new and is left out.
     """
     known = list(locators)
     place = exact_place(known, words) or _sections(known, words, title)
@@ -41,7 +41,7 @@ def _slides(known: Sequence[Locator], words: Words) -> str:
 
 
 def _rows(known: Sequence[Locator], words: Words) -> str:
-    """Rows of different sheets are not counted together: then the first sheet's are named."""
+    """Row numbers of the first sheet; rows of different sheets cannot be listed together."""
     sheets = dict.fromkeys(each.headings[-1] if each.headings else "" for each in known if each.row is not None)
     if not sheets:
         return ""
@@ -54,7 +54,7 @@ def _rows(known: Sequence[Locator], words: Words) -> str:
 
 
 def _moments(known: Sequence[Locator], words: Words) -> str:
-    """One stretch with its end; of several the beginning of the first."""
+    """Start and end of a single stretch; for several only the start of the first."""
     timed = [each for each in known if each.start_s is not None]
     if not timed:
         return ""
@@ -84,7 +84,7 @@ def section(locator: Locator, title: str) -> str:
 
 
 def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:
-    """`3–4`, `7`: in order, and numbers that follow each other as one stretch."""
+    """`3–4`, `7`: sorted, with consecutive numbers merged into ranges."""
     ranges = sorted({(first, last or first) for first, last in numbers if first is not None})
     joined: list[Range] = []
     for first, last in ranges:

@@ -1,6 +1,6 @@
-"""What has become of one document: how far its reading is, or the receipt.
+"""The state of one document in words: its progress, or the receipt.
 
-In: a `DocumentCard`. Out: HTML, in full or short enough for a line of a list. The texts are in `locales/*/base.ftl`.
+In: a `DocumentCard`. Out: HTML, in full or as one line of a list. The texts are in `locales/*/base.ftl`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,20 +14,20 @@ from domain.documents import DocumentCard, DocumentStatus, SourceType, UnreadPar
 from ingestion.errors import FailureCode
 
 TITLE_CHARACTERS = 80
-PAGES_NAMED = 8  # of those without text; the rest is counted
-PARTS_NAMED = 4  # of those that could not be read
+PAGES_NAMED = 8  # pages without text that are listed; the others are counted
+PARTS_NAMED = 4  # unread parts that are listed; the others are counted
 PART_CHARACTERS = 50
-_SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, where signs lead the eye
-_OWN_SIGNS = "🔒"  # sentences that have a sign already
+_SIGNS_OF_ENDS = {DocumentStatus.FAILED: "⚠️", DocumentStatus.DUPLICATE: "✅"}  # in a list, as visual guides
+_OWN_SIGNS = "🔒"  # signs with which a sentence may begin already
 
 
 def describe(document: DocumentCard, words: Words) -> str:
-    """In full."""
+    """The state of a document in full."""
     return _TEXTS[document.status](document, words)
 
 
 def describe_in_line(document: DocumentCard, words: Words) -> str:
-    """The same, short enough to stand among others."""
+    """The same as one line of a list."""
     if document.status is DocumentStatus.READY:
         line = words("receipt-line", title=_title(document), size=size_of(document, words))
         until = words.until(document.leaves_at) if document.leaves_at else ""
@@ -38,7 +38,7 @@ def describe_in_line(document: DocumentCard, words: Words) -> str:
 
 
 def size_of(document: DocumentCard, words: Words) -> str:
-    """Minutes, pages or parts where there are any, else passages."""
+    """Duration, pages or parts if the document has any, else passages."""
     if document.duration_s:
         return words.plain("receipt-duration", length=timedelta(seconds=document.duration_s))
     if document.pages:
@@ -80,7 +80,7 @@ def _progress(
 
 
 def _fetching(document: DocumentCard, words: Words) -> str:
-    """Pages of a site are counted; of anything else bytes, which say nothing to people."""
+    """Progress of a download: counted pages for a site; otherwise a percentage, as bytes mean little to people."""
     if document.source_type is SourceType.SITE or document.progress_total <= 1:
         return _progress("progress-fetching", "progress-fetching-pages")(document, words)
     percent = min(100, 100 * document.progress_done // document.progress_total)
@@ -88,7 +88,7 @@ def _fetching(document: DocumentCard, words: Words) -> str:
 
 
 def _searchable(document: DocumentCard, words: Words) -> str:
-    """What is read can be asked about before the rest is."""
+    """How much of a document can be searched before its reading ends; empty when nothing can."""
     if not document.searchable or document.progress_total <= document.searchable:
         return ""
     return words("progress-searchable", percent=100 * document.searchable // document.progress_total)
@@ -122,7 +122,7 @@ def _ready_key(document: DocumentCard) -> str:
 
 
 def _seconds(seconds: float) -> float:
-    """Whole seconds, but tenths of a short time."""
+    """Rounded to whole seconds; to tenths (at least 0.1) under a second."""
     return round(seconds) if seconds >= 1 else max(round(seconds, 1), 0.1)
 
 
@@ -138,7 +138,7 @@ def _without_text(pages: Sequence[int], words: Words) -> str:
 
 
 def _unread_in_line(document: DocumentCard, words: Words) -> str:
-    """Which parts, and why, is on its card."""
+    """That parts could not be read; the document's card says which and why."""
     if not document.unread:
         return ""
     is_whole = [part.name for part in document.unread] == [document.source_identifier]
@@ -146,7 +146,7 @@ def _unread_in_line(document: DocumentCard, words: Words) -> str:
 
 
 def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
-    """For `receipt-unread`: how many parts of it could not be read, which and why."""
+    """Values for `receipt-unread`: how many parts could not be read, which ones and why."""
     parts = document.unread
     named = ", ".join(
         words.plain("unread-part", name=_part_name(part, document), code=part.code or "")
@@ -158,14 +158,15 @@ def unread_values(document: DocumentCard, words: Words) -> dict[str, Value]:
 
 
 def _part_name(part: UnreadPart, document: DocumentCard) -> str:
-    """A file or an address. Of a photo with a caption it is the photo itself, whose file is called by a number."""
+    """The part's file name or address. When the part is the document's own file (a captioned photo, whose file name is
+    a number), the document's name."""
     name = name_of(document) if part.name == document.source_identifier else readable_address(part.name)
     return shortened(name, PART_CHARACTERS)
 
 
 def _duplicate(document: DocumentCard, words: Words) -> str:
-    """A link that was read anew and says what it said before is no news to anybody; nor is a file twice, while the
-    person is asked about it."""
+    """A duplicate. A refreshed link without changes, and a file sent again while its question is still open, have texts
+    of their own."""
     if "stays_until" in document.error_params:
         return _read_before(document, words)
     if document.error_params.get("unchanged"):
@@ -176,7 +177,7 @@ def _duplicate(document: DocumentCard, words: Words) -> str:
 
 
 def _read_before(document: DocumentCard, words: Words) -> str:
-    """The base had it for a day: now it stays, or its day has begun anew."""
+    """The same document was in the base temporarily: now it stays for good, or its day has begun again."""
     until = document.error_params["stays_until"]
     if not isinstance(until, str):
         return words("receipt-stays", title=_title(document))
@@ -185,7 +186,7 @@ def _read_before(document: DocumentCard, words: Words) -> str:
 
 
 def _cancelled(document: DocumentCard, words: Words) -> str:
-    """Stopped by the person, or left out because the base keeps what it had under this name."""
+    """Cancelled by the person, or skipped because the base keeps the earlier document of this name."""
     if document.error_code == FailureCode.SKIPPED:
         return failure_sentence(document, words)
     return words("receipt-cancelled", title=_title(document))

@@ -1,7 +1,7 @@
 """The live message of a batch: progress while it is read, then the receipt.
 
-In: a `Notice` (or its documents), and what a new version changed. Out: HTML of at most 4096 characters and buttons. It
-sends nothing; what is said of a single document is in `readings`, the texts are in `locales/*/base.ftl`.
+In: the documents of a `Notice`, and what a new version changed. Out: HTML of at most 4096 characters and buttons. It
+sends nothing. The text for a single document comes from `readings`; the wording is in `locales/*/base.ftl`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from domain.ids import DocumentId
 
 __all__ = ["TITLE_CHARACTERS", "LiveMessage", "choice_buttons", "live_message"]
 
-QUESTIONS = 4  # of a batch with several documents that have buttons at once; the next come when these are answered
+QUESTIONS = 4  # documents of a batch that ask their question at once; the next ask when these are answered
 CANCEL_BUTTONS = 4
 Changes = Mapping[DocumentId, str]
 """What a new version changed, as a sentence in HTML."""
@@ -40,7 +40,7 @@ Changes = Mapping[DocumentId, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LiveMessage:
-    """What is shown of a batch; when `is_final` it will not change any more."""
+    """What is shown of a batch; `is_final`: all its documents are final."""
 
     html: str
     keyboard: InlineKeyboardMarkup | None
@@ -50,7 +50,7 @@ class LiveMessage:
 def live_message(
     documents: Sequence[DocumentCard], words: Words, changes: Changes | None = None, *, removed: int = 0
 ) -> LiveMessage:
-    """One document in full, several as a line each and a total; then how many were `removed` from the base."""
+    """One document in full, or several as a line each and a total; then how many were `removed` from the base."""
     is_final = all(document.status.is_final for document in documents)
     if not documents:
         return LiveMessage(html=words("receipt-removed", count=removed), keyboard=None, is_final=is_final)
@@ -63,7 +63,7 @@ def live_message(
 
 
 def _list(documents: Sequence[DocumentCard], too: str, words: Words) -> str:
-    """As many lines as fit, and what the total is."""
+    """As many lines as fit into a message, and the total."""
     lines = [describe_in_line(document, words) for document in documents]
     total = "\n".join(filter(None, [_total(documents, words), too]))
     shown = len(lines)
@@ -86,7 +86,7 @@ def _total(documents: Sequence[DocumentCard], words: Words) -> str:
 
 
 def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardButton]]:
-    """Of a document alone in its message."""
+    """The buttons of a document that is alone in its message."""
     if document.status is DocumentStatus.CHOOSING:
         return [choice_buttons(document, words)]
     if not document.status.is_final:
@@ -109,13 +109,13 @@ def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
 
 
 def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
-    """A page may have pages below it; a recording or a file has none."""
+    """«Добавить весь раздел», for web pages only: a recording or a file behind a link has no pages below it."""
     is_page = document.source_type is SourceType.LINK and document.pages is None and document.duration_s is None
     return [button(words.plain("button-section"), AddSection(document=document.id))] if is_page else []
 
 
 def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False) -> list[InlineKeyboardButton]:
-    """What can become of a CHOOSING document; in a list the first button says which is meant."""
+    """The choices for a CHOOSING document; when `named` (in a list) the first button names the document."""
     labels = {choice: words.plain(f"button-{choice.value.replace('_', '-')}") for choice in Choice}
     if named:
         name = shortened(name_of(document), BUTTON_CHARACTERS // 2)
@@ -124,7 +124,7 @@ def choice_buttons(document: DocumentCard, words: Words, *, named: bool = False)
 
 
 def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
-    """Questions first; then what is still worked, to be stopped one by one or as a whole."""
+    """Questions first; then buttons to cancel unfinished documents, one by one or all at once."""
     asking = [document for document in documents if document.status is DocumentStatus.CHOOSING]
     if asking:
         return rows(*(choice_buttons(document, words, named=True) for document in asking[:QUESTIONS]))
@@ -136,7 +136,7 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
 
 
 def _stay_all(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
-    """Of a batch that is only read now, once it is."""
+    """«Оставить в базе» for the temporary documents of a batch, once all are read."""
     leaving = [document for document in documents if document.leaves_at and document.status is DocumentStatus.READY]
     batch = leaving[0].batch_id if leaving else None
     return rows([button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else [])

@@ -1,7 +1,7 @@
-"""Formatted text before it is HTML: runs of characters, each with its styles.
+"""Formatted text before it becomes HTML: runs of characters, each with its styles.
 
-In: pieces of text. Out: `RichText`, a frozen value that can be joined, wrapped, cut and measured without ever
-breaking a tag. It knows Telegram's rules of what may stand inside what, and no Markdown.
+In: pieces of text. Out: `RichText`, a frozen value that can be joined, wrapped, cut and measured without breaking a
+tag. It knows Telegram's nesting rules, but no Markdown.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The formatting that Baza uses, out of https://core.telegram.org/bots/api#formatting-options."""
+    """The kinds of formatting that Baza uses, from https://core.telegram.org/bots/api#formatting-options."""
 
     BOLD = "bold"
     ITALIC = "italic"
@@ -37,7 +37,7 @@ CODE = Style(Kind.CODE)
 QUOTE = Style(Kind.QUOTE)
 FOLDED_QUOTE = Style(Kind.FOLDED_QUOTE)
 
-_LITERAL = frozenset({Kind.CODE, Kind.PRE})  # nothing else may begin or end inside or around them, but for quotes
+_LITERAL = frozenset({Kind.CODE, Kind.PRE})  # cannot be combined with other formatting, except quotes
 _QUOTES = frozenset({Kind.QUOTE, Kind.FOLDED_QUOTE})
 
 
@@ -55,13 +55,13 @@ class Run:
 
     @property
     def is_literal(self) -> bool:
-        """Whether it is code, whose spaces and line breaks are its own."""
+        """Whether the run is code, whose spaces and line breaks must stay as they are."""
         return bool(self.kinds & _LITERAL)
 
 
 @dataclass(frozen=True)
 class RichText:
-    """A text with formatting; equal styles of neighbouring runs are one stretch of formatting."""
+    """A text with formatting; styles that neighbouring runs share are one stretch of formatting."""
 
     runs: tuple[Run, ...] = ()
 

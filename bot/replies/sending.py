@@ -1,6 +1,6 @@
-"""Sending and editing, with the answers of Telegram that are no mistakes of ours.
+"""Sends and edits messages, and handles the Telegram errors that are to be expected.
 
-In: rich text or HTML and a place. Out: message ids. Waiting and trying again is `bot.telegram_session`'s.
+In: HTML and a place. Out: message ids. `bot.telegram_session` does the retries.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class Place:
 async def send(
     bot: Bot, place: Place, html: str, keyboard: InlineKeyboardMarkup | ReplyKeyboardMarkup | None = None
 ) -> MessageId:
-    """Send `html`; a message that it should reply to and that is gone does not hinder it."""
+    """Send `html`; when the message to reply to is gone, it is sent without the reply."""
     reply = ReplyParameters(message_id=place.reply_to, allow_sending_without_reply=True) if place.reply_to else None
     sent = await bot.send_message(
         place.chat,
@@ -56,7 +56,7 @@ async def send(
 async def edit(
     bot: Bot, chat: ChatId, message: MessageId, html: str, keyboard: InlineKeyboardMarkup | None = None
 ) -> bool:
-    """Make the message say `html`; False when it can no longer be edited (deleted, too old)."""
+    """Make the message show `html`; False when it can no longer be edited (deleted, too old)."""
     try:
         await bot.edit_message_text(
             html,
@@ -72,21 +72,21 @@ async def edit(
 
 
 def place_at(place: Place, message: MessageId) -> Place:
-    """The same place, in reply to `message` also in a private chat."""
+    """The same place, in reply to `message`."""
     return replace(place, reply_to=message)
 
 
 async def take_away(shown: Message) -> bool:
-    """Delete a message; False when it was gone already, as when its button was pressed twice."""
+    """Delete a message; False when it was deleted already, for instance by a first press of its button."""
     try:
         await shown.delete()
-    except TelegramBadRequest as refused:  # or it is too old to be deleted, and stays
+    except TelegramBadRequest as refused:  # gone, or too old to be deleted: then it stays
         return _GONE not in refused.message
     return True
 
 
 async def acknowledge(query: CallbackQuery, text: str | None = None, *, alert: bool = False) -> None:
-    """Answer a button press, so that it stops spinning. A press that is too old (handled again after a restart) has
-    nobody waiting for the answer."""
+    """Answer a button press, so that the button stops spinning. Telegram rejects the answer to an old press (replayed
+    after a restart); nobody waits for it, so the error is ignored."""
     with contextlib.suppress(TelegramBadRequest):
         await query.answer(text[:POPUP_CHARACTERS] if text else None, show_alert=alert)

@@ -1,7 +1,7 @@
-"""What is said to a message that asks nothing, where no model has a word for it.
+"""Replies to messages that ask nothing (small talk), when no model has answered.
 
-In: the `Answer` of a turn, and what the base lacks. Out: the same answer with words: short, and with what can be done
-next. Which small talk it is was decided by `rag.small_talk`.
+In: the `Answer` of a turn, and what the base lacks. Out: the same answer with a short text and the possible next step.
+`rag.small_talk` has decided which kind of small talk it is.
 """
 
 from dataclasses import replace
@@ -9,11 +9,12 @@ from dataclasses import replace
 from bot.texts import Words
 from rag.records import Answer, SmallTalk
 
-_GO_ON = frozenset({SmallTalk.GREETING, SmallTalk.ASSENT})  # the next step is said behind them
+_GO_ON = frozenset({SmallTalk.GREETING, SmallTalk.ASSENT})  # their replies end with the possible next step
 
 
 def in_words(answer: Answer, words: Words, *, lack: str | None = None) -> Answer:
-    """Any other answer as it is. `lack`: "empty" or "reading", where there is nothing to answer from yet."""
+    """Gives a small-talk answer its text; any other answer is returned as it is. `lack`: "empty" or "reading" when the
+    base has nothing to answer from yet."""
     kind = answer.small_talk
     if kind is None or answer.text:
         return answer

@@ -1,6 +1,6 @@
-"""A table of an answer in the person's words: a last column says where each row stands.
+"""A table of an answer with an additional last column that names the source of each row.
 
-In: rows with their passages. Out: a `SourcedTable`, ready to be kept and to become a file.
+In: rows with their passages. Out: a `SourcedTable`, ready to be stored and to become a file.
 """
 
 from bot.replies.places import places
@@ -11,7 +11,7 @@ from rag.records import FactTable, Passage, TableRow
 
 
 def sourced_table(table: FactTable, words: Words) -> SourcedTable:
-    """With a column more."""
+    """The table with the column of sources, in the language of `words`."""
     return SourcedTable(
         title=table.title,
         columns=(*table.columns, words.plain("table-source")),
@@ -20,7 +20,7 @@ def sourced_table(table: FactTable, words: Words) -> SourcedTable:
 
 
 def _sources(row: TableRow, words: Words) -> str:
-    """A line for each place that says the same."""
+    """A line for each place that has this row."""
     return "\n".join(dict.fromkeys(_source(each.passage, words) for each in (row.passage, *row.also)))
 
 

@@ -1,7 +1,7 @@
-"""Long rich text as messages that Telegram takes.
+"""Splits long rich text into messages that Telegram accepts.
 
 In: `RichText` of any length. Out: pieces of at most 4096 UTF-16 units, cut where a reader would pause; formatting
-that was open at a cut is open again in the next piece. Nothing but white space at the cuts is lost.
+that is open at a cut is opened again in the next piece. Only white space at the cuts is lost.
 """
 
 import re

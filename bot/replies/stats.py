@@ -1,6 +1,6 @@
-"""Figures in words: of a base, and of everybody.
+"""Texts of /stats: the figures of a base, and of all bases together.
 
-In: records of `domain.statistics`. Out: HTML; that of a base is short enough for a photo's caption. It reads no store.
+In: records of `domain.statistics`. Out: HTML; that of a base fits into a photo's caption. It reads no store.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ def base_html(held: BaseStatistics, words: Words, *, today: date, is_private: bo
 
 
 def overall_html(held: OverallStatistics, words: Words) -> str:
-    """For whoever hosts the bot: everybody, without a name."""
+    """The overall figures for the host, without names."""
     lines = [
         words("stats-all-title", days=MONTH_DAYS),
         words("stats-all-people", people=held.people, active=held.active, bases=held.bases),
@@ -69,7 +69,7 @@ def overall_html(held: OverallStatistics, words: Words) -> str:
 
 
 def bounds_html(held: BaseStatistics, spending: Spending | None, bounds: Bounds, words: Words) -> str:
-    """How much of what is allowed is used, a line for each bound that is set; of a person's own with `spending`."""
+    """How much of each bound is used, a line per bound that is set; those of a person only with `spending`."""
     lines = []
     if bounds.passages:
         lines.append(words("stats-bound-passages", held=held.passages, most=bounds.passages))
@@ -81,13 +81,13 @@ def bounds_html(held: BaseStatistics, spending: Spending | None, bounds: Bounds,
 
 
 def rows_html(rows: Sequence[Row], words: Words) -> str:
-    """What each row of the picture of everybody shows, by its number."""
+    """The numbered legend of the overall chart's rows."""
     shown = [f"{number}. {words(f'stats-chart-{row}')}" for number, row in enumerate(rows, start=1)]
     return "\n".join([words("stats-chart-title"), *shown])
 
 
 def _kinds(held: BaseStatistics, words: Words) -> str:
-    """`🟦 из базы 30 · 🟧 из общих знаний 5`: also what the picture's colours mean."""
+    """`🟦 из базы 30 · 🟧 из общих знаний 5`; this is also the legend of the chart's colours."""
     counts: Counter[str] = Counter()
     for each in held.days:
         counts[each.kind] += each.turns
@@ -114,12 +114,12 @@ def _figures(figures: TurnFigures, words: Words) -> list[str]:
 
 
 def _steps(steps: StepFigures) -> dict[str, float]:
-    """How many turns, and of one of them the steps and the seconds."""
+    """How many turns took several steps, and per turn the mean number of steps and the median seconds."""
     return {"turns": steps.turns, "steps": round(steps.run / steps.turns, 1), "seconds": steps.median_s or 0}
 
 
 def _work(held: OverallStatistics, words: Words) -> list[str]:
-    """Where the time of turns went, what came of the facts found, how plans went."""
+    """Where the time of turns went, how many of the facts found were used, and how plans went."""
     lines, steps = [], held.figures.steps
     if held.total_s:
         searching, models = (round(PERCENT * part / held.total_s) for part in (held.searching_s, held.models_s))
@@ -168,6 +168,6 @@ def _counted(key: str, counts: Mapping[str, int], words: Words, *, prefix: str =
 
 
 def _joined(lines: list[str]) -> str:
-    """Empty lines part what is there; two never follow each other."""
+    """The lines joined, without two empty ones in a row."""
     shown = [line for number, line in enumerate(lines) if line or (number and lines[number - 1])]
     return "\n".join(shown).strip()

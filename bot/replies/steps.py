@@ -1,6 +1,6 @@
-"""A question that takes several steps, as the person sees it: what is done, what is going on, and what came of it.
+"""The steps of a turn in words: the live list while they run, and a summary below the answer.
 
-In: steps as the engine shows them, an answer. Out: rich text: the live list, and the lines below the answer that say
+In: steps as the engine reports them, an answer. Out: rich text: the live list, and the lines below the answer that say
 how much was read and what could not be done. It sends nothing.
 """
 
@@ -28,7 +28,7 @@ SIGNS = {
 }
 EMPTY_SIGN = SIGNS[StepState.SHORT]
 ABOUT_CHARACTERS = 60
-LISTED = 8  # steps that a list shows: a screen of a phone
+LISTED = 8  # steps shown in the list: one phone screen
 ACTIONS = {
     "rag_db_query": "step-search",
     "graph_query_tool": "step-known",
@@ -41,16 +41,16 @@ ACTIONS = {
 
 
 def steps_text(steps: Sequence[StepShown], words: Words) -> RichText:
-    """The live list; those that were skipped are no longer shown."""
+    """The live list, without skipped steps."""
     kept = [step for step in steps if step.state is not StepState.SKIPPED]
     lines = [rich(_line(step, words)) for step in kept[-LISTED:]]
     return join([rich(words.plain("steps-title")), *lines], "\n")
 
 
 def work_done(answer: Answer, words: Words) -> list[str]:
-    """How much was read, why the work ended early, what failed: a line each."""
+    """How much was read, why the work ended early, what failed or was not done: a line each."""
     lines = _reading_done(answer.documents, words) if answer.documents else []
-    if answer.spent and not (answer.stopped and answer.spent == Spent.STOPPED):  # which is told already
+    if answer.spent and not (answer.stopped and answer.spent == Spent.STOPPED):  # the answer itself says that already
         lines.append(words.plain(f"answer-spent-{answer.spent.replace('_', '-')}"))
     if answer.spent and (left := _left(answer.documents)):
         lines.append(words.plain("answer-documents-left", count=left))
@@ -75,7 +75,7 @@ def _line(step: StepShown, words: Words) -> str:
 
 
 def _left(read: DocumentsRead | None) -> int:
-    """Documents that nobody has begun with, or not read to their end."""
+    """How many documents were not read, or not to their end."""
     return read.total - read.read - read.problems if read else 0
 
 

@@ -1,8 +1,8 @@
-"""An answer that grows before the person's eyes.
+"""Shows an answer while it is being written.
 
-In: the answer so far, as often as it changes. Out: a draft that grows (private chats) or a message that is edited,
-with a button that stops it, and in the end the messages that stay. The writer of the answer never waits for Telegram:
-what is shown is always the newest, never faster than Telegram likes.
+In: the answer so far, as often as it changes. Out: a growing draft (private chats) or an edited message, with a button
+that stops the answer, and in the end the messages that stay. The answer's writer never waits for Telegram: each update
+shows the newest text, at Telegram's rate limits.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 DRAFT_PAUSE_S = 0.7
 EDIT_PAUSE_S = 1.0  # Telegram allows a bot about one message a second in a chat
-TYPING_PAUSE_S = 4.0  # the sign fades after five seconds
+TYPING_PAUSE_S = 4.0  # Telegram hides «печатает…» after five seconds
 
 
 class _Sent(NamedTuple):
@@ -62,7 +62,7 @@ class StreamedAnswer:
         self._finishing = asyncio.Event()
         self._painting = asyncio.Lock()  # one request at a time: a late one must not overwrite a newer text
         self._sent: list[_Sent] = []  # the messages that stay
-        self._draft = ""  # what the draft says
+        self._draft = ""  # the draft's current HTML
         self._draft_id = secrets.randbelow(2**31 - 1) + 1
 
     @property
@@ -71,13 +71,13 @@ class StreamedAnswer:
         return bool(self._sent or self._draft)
 
     def grow(self, text: Callable[[], RichText]) -> None:
-        """This is the answer so far; it is shown as soon as Telegram allows. It is worded only then: most of what a
-        model adds, a piece at a time, is never shown by itself."""
+        """Set the answer so far; it is shown as soon as Telegram allows. `text` is called only then: most of the small
+        pieces that a model adds are never shown by themselves."""
         self._newest = text
         self._changed.set()
 
     async def finish(self, text: RichText, keyboard: InlineKeyboardMarkup | None) -> list[MessageId]:
-        """Make the answer stay, with `keyboard` below its last message. Raises TelegramAPIError when it cannot."""
+        """Make the answer permanent, with `keyboard` below its last message. Raises TelegramAPIError on failure."""
         self._finishing.set()
         self._changed.set()
         async with self._painting:
@@ -88,7 +88,7 @@ class StreamedAnswer:
         return [sent.id for sent in self._sent]
 
     async def leave(self) -> None:
-        """Where no `finish` came: what was shown stays, and has nothing to stop any more."""
+        """Clean up when `finish` was never called: what was shown stays, without the stop button."""
         if self._finishing.is_set() or not self._sent:
             return
         last = self._sent[-1]
@@ -97,7 +97,7 @@ class StreamedAnswer:
                 await edit(self._bot, self._place.chat, last.id, last.html)
 
     async def paint(self) -> None:
-        """Show the newest text again and again until the answer is finished."""
+        """Show each newest text until the answer is finished."""
         while not self._finishing.is_set():
             await self._changed.wait()
             self._changed.clear()
@@ -107,7 +107,7 @@ class StreamedAnswer:
             await _pause(self._finishing, self._pauses[self._drafts])
 
     async def _show(self, text: RichText) -> None:
-        """All pieces but the last are full and can stay; the last one grows on."""
+        """Show the text. All pieces but the last are full and become messages that stay; the last one keeps growing."""
         pieces = [to_html(piece) for piece in split_rich(text)]
         try:
             for number, piece in enumerate(pieces[:-1]):
@@ -136,7 +136,7 @@ class StreamedAnswer:
                 message_thread_id=self._place.thread,
                 parse_mode=ParseMode.HTML,
                 can_stop=self._stop is not None,  # Telegram's own button: a draft has no keyboard
-                keep_on_stop=self._stop is not None,  # until the message comes that stays
+                keep_on_stop=self._stop is not None,  # the draft stays visible until the final message comes
             )
         except (TelegramRetryAfter, TelegramNetworkError):
             raise
@@ -147,7 +147,7 @@ class StreamedAnswer:
         self._draft = html
 
     async def _settle(self, number: int, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
-        """Make message `number` of the answer say `html`; one that cannot be edited any more is sent anew."""
+        """Make message `number` of the answer show `html`; a message that can no longer be edited is sent again."""
         if number < len(self._sent):
             sent = self._sent[number]
             if (sent.html, sent.keyboard) == (html, keyboard):
@@ -159,7 +159,7 @@ class StreamedAnswer:
         self._sent.append(_Sent(await send(self._bot, self._place, html, keyboard), html, keyboard))
 
     async def _drop_from(self, number: int) -> None:
-        """Take back messages that the answer turned out not to need."""
+        """Delete the messages from `number` on: the answer has become shorter, or they are sent again."""
         for sent in self._sent[number:]:
             with contextlib.suppress(TelegramBadRequest):
                 await self._bot.delete_message(self._place.chat, sent.id)
@@ -176,8 +176,8 @@ async def streamed_answer(
     edit_pause_s: float = EDIT_PAUSE_S,
     typing_pause_s: float = TYPING_PAUSE_S,
 ) -> AsyncIterator[StreamedAnswer]:
-    """Keeps «печатает…» up until something is seen, and shows what grows. Both end with the context. `stop` is the
-    keyboard of what still grows; a draft has Telegram's own button instead."""
+    """Shows «печатает…» until some text is visible, and then the growing answer. Both tasks end with the context.
+    `stop` is the keyboard of a growing message; a draft has Telegram's own button instead."""
     answer = StreamedAnswer(bot, place, stop=stop, draft_pause_s=draft_pause_s, edit_pause_s=edit_pause_s)
     tasks = [
         asyncio.create_task(answer.paint()),
@@ -198,6 +198,6 @@ async def _keep_typing(bot: Bot, place: Place, answer: StreamedAnswer, pause_s: 
 
 
 async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait, but not longer than until the answer is finished."""
+    """Wait `seconds`, or less when the answer is finished first."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(until.wait(), seconds)

@@ -1,6 +1,6 @@
-"""A table of a model's answer in a chat, where there are no tables.
+"""Renders a table of a model's answer for a chat, as Telegram has no tables.
 
-In: rows of cells. Out: aligned monospace when that fits a phone's width, else a group of lines for each row.
+In: rows of cells. Out: aligned monospace text if that fits a phone's width, else a group of lines for each row.
 """
 
 import unicodedata
@@ -22,7 +22,7 @@ class Table:
 
 
 def render_table(table: Table) -> RichText:
-    """The table as text; an empty table is an empty text."""
+    """The table as rich text; empty for an empty table."""
     if not table.rows or not table.rows[0]:
         return RichText()
     widths = _widths(table)
@@ -55,7 +55,7 @@ def _grouped(table: Table) -> RichText:
 
 
 def _group(heading: Sequence[RichText], row: Sequence[RichText]) -> RichText:
-    """«column: value» for the cells that are filled, the first one as a title."""
+    """«column: value» for each filled cell; the first one is the title."""
     first, *others = (_labelled(name, value) for name, value in zip(heading, row, strict=True))
     return join([first.wrapped(BOLD), *(rich("• ") + other for other in others if other)], "\n")
 

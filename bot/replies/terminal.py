@@ -1,7 +1,7 @@
 """Rich text for a terminal.
 
-In: `RichText`. Out: plain characters in which quotes can still be told from the rest and links keep their addresses.
-It wraps no lines and uses no colours, so that it reads the same in a pipe.
+In: `RichText`. Out: plain text in which quotes are marked and links keep their addresses. It wraps no lines and uses
+no colours, so that the output is the same in a pipe.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
-"""Markdown that is still being written, closed so that it can be shown already.
+"""Closes Markdown that is still being written, so that it can be shown.
 
-In: the beginning of an answer. Out: Markdown whose open marks are closed and whose half-written ends are held back,
-so that the text grows without a mark flashing up as characters. It does not render.
+In: the beginning of an answer. Out: Markdown with its open marks closed and a half-written end held back, so that no
+mark is ever shown as characters while the text grows. It does not render.
 """
 
 import re
@@ -16,15 +16,15 @@ _TABLE_RULE = re.compile(r"^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$", re.MULTILIN
 
 
 def close_unfinished(markdown: str) -> str:
-    """What can be shown of it now. Text that is finished comes back unchanged."""
+    """The part that can be shown now. Finished text is returned unchanged."""
     if len(_FENCE.findall(markdown)) % 2:
-        return markdown  # inside a code block everything is itself; the parser closes the block
+        return markdown  # inside a code block marks are plain text; the parser closes the block
     head, separator, tail = markdown.rpartition("\n\n")
     return head + separator + _close_paragraph(_without_half_table(tail))
 
 
 def _without_half_table(paragraph: str) -> str:
-    """A table is shown once its rule is there, and row by row from then on."""
+    """Holds a table back until its rule (`|---|`) is there; from then on it is shown row by row."""
     rows = _TABLE_ROW.search(paragraph)
     if not rows:
         return paragraph
@@ -43,7 +43,7 @@ def _close_paragraph(paragraph: str) -> str:
 
 
 def _closed(text: str, mark: str) -> str:
-    """An opening mark that is last of all is dropped; half of a closing one is made whole."""
+    """Drops an opening mark at the very end; completes a half-written closing mark."""
     trimmed = text.rstrip()
     if trimmed.endswith(mark):
         return trimmed.removesuffix(mark)

@@ -1,4 +1,4 @@
-"""The Bot API as an unchanged client sees it: one module per family of methods, and the route that joins them.
+"""The Bot API as an unmodified client sees it: one module per family of methods, and the route that joins them.
 
-In: HTTP calls of a client. Out: what Telegram would answer. What people see of it is `bot.localchat.people`'s.
+In: HTTP calls of a client. Out: what Telegram would answer. `bot.localchat.people` shows the results to people.
 """

@@ -1,7 +1,7 @@
-"""What every Bot API method is given, and the few readings that many of them share.
+"""The argument of every Bot API method, and the parameter readers that several methods share.
 
-In: the parameters of a call. Out: the chat, the text with its entities, the keyboard that it names; what breaks a rule
-of Telegram's is `Refused`. Nothing is sent or kept here.
+In: the parameters of a call. Out: its chat, text with entities, keyboard; a value against Telegram's rules is
+`Refused`. It sends and stores nothing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,24 +47,24 @@ def read_room(call: Call) -> Room:
 def _chat_id(call: Call) -> int:
     try:
         return call.params.whole("chat_id")
-    except Refused:  # "@channelname" is allowed by the contract, and no such chat is here
+    except Refused:  # the Bot API also allows "@channelname", but there is no such chat here
         return 0
 
 
 def read_formatted(call: Call, *, text: str = "text", entities: str = "entities") -> FormattedText:
-    """The text of a call in its final form, by parse mode or with the entities given."""
+    """The text of a call in its final form, formatted by its parse mode or by the given entities."""
     source = call.params.text(text) or ""
     mode = (call.params.text("parse_mode") or "").lower()
     if mode == "html":
         return tidy(parse_html(source))
     if mode:
-        raise bad("unsupported parse_mode")  # Markdown is no part of what Baza uses
+        raise bad("unsupported parse_mode")  # Baza never uses the Markdown modes
     given = call.params.json(entities)
     return tidy(FormattedText(text=source, entities=read_entities(given, source) if given else ()))
 
 
 def read_reply(call: Call, room: Room) -> tuple[int | None, str | None]:
-    """The message that is answered and the quote from it."""
+    """The id of the message to reply to and the quote from it; (None, None) without a reply."""
     reply = call.params.record("reply_parameters")
     wanted = reply.get("message_id") if reply else call.params.whole("reply_to_message_id") or None
     if wanted is None:
@@ -96,7 +96,7 @@ def read_inline_markup(call: Call) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Markup:
-    """What came as reply_markup of a new message: an inline keyboard, or a change of the reply keyboard."""
+    """The reply_markup of a new message: an inline keyboard, or a change of the reply keyboard."""
 
     inline: str | None = None
     changes_keyboard: bool = False
@@ -104,7 +104,7 @@ class Markup:
 
 
 def read_markup(call: Call) -> Markup:
-    """Checked by the kind of keyboard."""
+    """The reply_markup of a call, checked by the rules for its kind of keyboard."""
     markup = call.params.record("reply_markup")
     if not markup:
         return Markup()
@@ -120,6 +120,6 @@ def read_markup(call: Call) -> Markup:
 
 
 def read_preview(call: Call) -> str | None:
-    """How the page shows a link."""
+    """The link_preview_options as canonical JSON."""
     options = call.params.record("link_preview_options")
     return canonical(options) if options else None

@@ -1,7 +1,7 @@
-"""Troubles on demand, for tests: refusals, delays and dropped connections for the next calls of a method.
+"""Fault injection for tests: refusals, delays and dropped connections for the next calls of a method.
 
 In: POST /control/faults with `{"method", "error_code"?, "retry_after"?, "description"?, "drop"?, "delay"?, "times"?}`.
-Out: the method misbehaves so many times, then works again. `DELETE /control/faults` ends all of it.
+Out: the method fails `times` times, then works again. `DELETE /control/faults` removes all faults.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from bot.localchat.checks import Refused
 _SENTENCES = {429: "Too Many Requests: retry after {retry_after}", 500: "Internal Server Error", 502: "Bad Gateway"}
 # core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
 _RATES = ((30, 1.0), (1, 1.0), (20, 60.0))  # calls and seconds: all chats, one chat, one group
-BURST = 5  # one chat may have a few at once; Telegram only says that it allows "short bursts"
+BURST = 5  # messages that one chat may get at once; Telegram only says that it allows "short bursts"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """What goes wrong, and how many times more."""
+    """What goes wrong, and for how many more calls."""
 
     method: str  # lower case; "*" is every method but getUpdates
     code: int | None = None
@@ -37,7 +37,7 @@ class DroppedConnection(Exception):
 
 
 class Faults:
-    """The troubles that are still due."""
+    """The pending faults."""
 
     def __init__(self) -> None:
         self._due: list[Fault] = []
@@ -49,7 +49,7 @@ class Faults:
         self._due.clear()
 
     async def meet(self, method: str) -> None:
-        """Do to this call what is due. Raises Refused or DroppedConnection."""
+        """Apply the pending fault of this method, if any. Raises Refused or DroppedConnection."""
         fault = self._take(method)
         if fault is None:
             return
@@ -92,7 +92,7 @@ class Rates:
         self._sent: dict[str, deque[float]] = {}
 
     def check(self, chat_id: str, now: float) -> None:
-        """Count one sending. Raises Refused 429 with the seconds to wait."""
+        """Count one sent message. Raises Refused 429 with the seconds to wait when a limit is reached."""
         names = ["all", f"chat {chat_id}", *([f"group {chat_id}"] if chat_id.startswith("-") else [])]
         waits = [self._wait(name, now, *rate) for name, rate in zip(names, _RATES, strict=False)]
         if (wait := math.ceil(max(waits))) > 0:

@@ -1,4 +1,4 @@
-"""Files: send by upload or by id, tell where one is, give its bytes.
+"""Files: send by upload or by id, get the path, download; also copyMessage.
 
 In: calls. Out: messages with a file, its path, its bytes. The limits are those of Telegram's own servers.
 """
@@ -63,7 +63,7 @@ def _check_photo(file: StoredFile) -> None:
 
 
 async def get_file(call: Call) -> Json:
-    """The path under which the bytes can be had."""
+    """The file's path for the download route."""
     file = call.exchange.files.find(call.params.text("file_id") or "")
     if file is None:
         raise bad("invalid file_id")

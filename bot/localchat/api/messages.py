@@ -1,4 +1,4 @@
-"""Texts: send, change, remove, draft. In: calls. Out: messages in the Bot API's JSON, or True."""
+"""Messages: send, edit, delete, draft, react. In: calls. Out: messages in the Bot API's JSON, or True."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ from bot.localchat.rooms import BOT_ID, Room
 from bot.localchat.text.units import utf16_length
 from bot.localchat.wire import entity_json
 
-DRAFT_S = 30  # a draft is a preview for so long (core.telegram.org/bots/api#sendmessagedraft)
+DRAFT_S = 30  # how long a draft stays visible (core.telegram.org/bots/api#sendmessagedraft)
 DELETED_AT_ONCE = 100
 _ACTIONS = {
     "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
@@ -32,7 +32,7 @@ _SAME = (
 
 
 async def send_message(call: Call) -> Json:
-    """A new text of the bot."""
+    """Send a text of the bot."""
     room = read_room(call)
     if not call.params.text("text"):
         raise bad("message text is empty")
@@ -42,7 +42,7 @@ async def send_message(call: Call) -> Json:
 
 
 def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: Attachment | None) -> Json:
-    """Put a checked message into the chat, with the reply, quote and keyboard of the call."""
+    """Post a checked message to the chat, with the reply, quote and keyboard of the call."""
     exchange, markup = call.exchange, read_markup(call)
     reply_to, quote = read_reply(call, room)
     view = exchange.post(
@@ -66,7 +66,7 @@ def post_from_bot(call: Call, room: Room, formatted: FormattedText, attachment: 
 
 
 async def send_message_draft(call: Call) -> bool:
-    """A growing preview in a private chat; it is not kept."""
+    """Show a growing preview in a private chat; it is not stored."""
     room = read_room(call)
     if room.kind != "private":
         raise bad("TEXTDRAFT_PEER_INVALID")
@@ -87,7 +87,7 @@ async def send_message_draft(call: Call) -> bool:
 
 
 async def edit_message_text(call: Call) -> Json:
-    """Another text and keyboard for a text of the bot."""
+    """Replace the text and keyboard of the bot's own message."""
     message = _own_message(call)
     if message.attachment:
         raise bad("there is no text in the message to edit")
@@ -99,7 +99,7 @@ async def edit_message_text(call: Call) -> Json:
 
 
 async def edit_message_caption(call: Call) -> Json:
-    """Another caption and keyboard for a file of the bot."""
+    """Replace the caption and keyboard of the bot's own file message."""
     message = _own_message(call)
     if not message.attachment:
         raise bad("there is no caption in the message to edit")
@@ -109,7 +109,7 @@ async def edit_message_caption(call: Call) -> Json:
 
 
 async def edit_message_reply_markup(call: Call) -> Json:
-    """Another inline keyboard, or none. The message does not count as edited."""
+    """Replace or remove the inline keyboard. The message does not count as edited."""
     message = _own_message(call)
     changed = replace(message, markup=read_inline_markup(call))
     if changed == message:
@@ -141,7 +141,7 @@ def _revise(call: Call, message: Message, formatted: FormattedText) -> Json:
 
 
 async def delete_message(call: Call) -> bool:
-    """Remove one message of either side."""
+    """Delete one message, of the bot or a person."""
     room = read_room(call)
     if not call.exchange.remove(room.chat_id, call.params.whole("message_id")):
         raise bad("message to delete not found")
@@ -149,7 +149,7 @@ async def delete_message(call: Call) -> bool:
 
 
 async def delete_messages(call: Call) -> bool:
-    """Remove up to 100; those that are not there are passed over."""
+    """Delete up to 100 messages; missing ones are ignored."""
     room, ids = read_room(call), call.params.json("message_ids")
     if not isinstance(ids, list) or not ids:
         raise bad("message identifiers are not specified")
@@ -161,7 +161,7 @@ async def delete_messages(call: Call) -> bool:
 
 
 async def send_chat_action(call: Call) -> bool:
-    """«печатает…» for five seconds, or until the next message."""
+    """Show «печатает…» for five seconds, or until the next message."""
     room, action = read_room(call), call.params.text("action") or ""
     if action not in _ACTIONS:
         raise bad("wrong parameter action in request")
@@ -170,7 +170,7 @@ async def send_chat_action(call: Call) -> bool:
 
 
 async def set_message_reaction(call: Call) -> bool:
-    """One emoji of the bot on a message, or none."""
+    """Set one emoji of the bot on a message, or none."""
     room = read_room(call)
     message = call.exchange.messages.find(room.chat_id, call.params.whole("message_id"))
     if message is None:

@@ -1,6 +1,6 @@
-"""Parameters of one Bot API call, from a query string, JSON, a form or multipart, as the live service takes them.
+"""Parameters of one Bot API call, from a query string, JSON, a form or multipart, as the live service accepts them.
 
-In: the request. Out: `Params` with typed getters; a value of a wrong shape is `Refused`.
+In: the request. Out: `Params` with typed getters; a value of the wrong type is `Refused`.
 """
 
 import json
@@ -20,7 +20,7 @@ class Params:
     uploads: Mapping[str, web.FileField] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
-        """None when it was not given."""
+        """The value as text; None when it was not given."""
         value = self.values.get(name)
         return None if value is None else str(value)
 
@@ -28,7 +28,7 @@ class Params:
         return str(self.values.get(name, "")).lower() in ("true", "1", "yes")
 
     def whole(self, name: str, default: int = 0) -> int:
-        """A whole number."""
+        """An integer; `default` when it was not given or is empty."""
         value = self.values.get(name)
         try:
             return default if value in (None, "") else int(str(value))
@@ -48,21 +48,21 @@ class Params:
             raise bad(f"can't parse {name.replace('_', ' ')} JSON object") from None
 
     def record(self, name: str) -> Mapping[str, object] | None:
-        """A decoded JSON object."""
+        """A decoded JSON object; None when it was not given."""
         value = self.json(name)
         if value is None or isinstance(value, dict):
             return value
         raise bad(f"object expected as {name.replace('_', ' ')}")
 
     def upload(self, name: str) -> web.FileField | None:
-        """The file of a parameter: sent in its own field, or named with attach://."""
+        """The file of a parameter: uploaded in its own field, or referenced with attach://."""
         if name in self.uploads:
             return self.uploads[name]
         return self.uploads.get((self.text(name) or "").removeprefix("attach://"))
 
 
 async def read_params(request: web.Request) -> Params:
-    """Everything that was sent, the body before the address."""
+    """All parameters of the request; the body overrides the query string."""
     values: dict[str, object] = dict(request.query)
     uploads: dict[str, web.FileField] = {}
     if request.content_type == "application/json":

@@ -1,6 +1,6 @@
-"""The bot's own card and the chats it is in: getMe, commands, descriptions, getChat, members.
+"""The bot's profile and its chats: getMe, commands, descriptions, getChat, members.
 
-In: calls. Out: cards as JSON; what the bot says of itself is kept for the page.
+In: calls. Out: profiles as JSON; the bot's commands and descriptions are stored for the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,12 @@ _SCOPES = frozenset(
         "chat_member",
     ]
 )
-_OWNER = 1001  # whoever opened the page first made the group
+_OWNER = 1001  # the person who is the creator of the group
 
 
 async def get_me(call: Call) -> Json:
-    """The bot reads every message of a group: a stricter test than privacy mode, as it must filter itself."""
+    """The bot's account. Privacy mode is off: the bot gets every message of a group and must filter them itself, which
+    is a stricter test."""
     return {
         **account_json(BOT),
         "can_join_groups": True,
@@ -42,7 +43,7 @@ async def get_me(call: Call) -> Json:
 
 
 async def set_my_commands(call: Call) -> bool:
-    """The menu of a scope and language."""
+    """Store the menu of a scope and language."""
     commands = check_commands(call.params.json("commands"))
     call.exchange.values.put(_key(call), commands or None)
     return _menus_changed(call)
@@ -103,7 +104,7 @@ async def _get_text(name: str, call: Call) -> Json:
 
 
 def profile_text(exchange: Exchange, name: str, language: str) -> str:
-    """In the person's language, else the one for everybody."""
+    """The bot's text `name` in this language, else the one without a language."""
     return str(exchange.values.get(f"{name} {language}") or exchange.values.get(f"{name} ") or "")
 
 
@@ -113,7 +114,7 @@ async def get_chat(call: Call) -> Json:
 
 
 async def get_chat_member(call: Call) -> Json:
-    """Whoever made the group is its creator; the bot and the others are members."""
+    """The status of a member: `_OWNER` is the creator; the bot and other people are members."""
     room, user_id = read_room(call), call.params.whole("user_id")
     if user_id not in (*room.people, BOT_ID):
         raise bad("PARTICIPANT_ID_INVALID")

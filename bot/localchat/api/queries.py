@@ -5,13 +5,13 @@ from bot.localchat.checks import bad
 from bot.localchat.text.units import utf16_length
 
 ANSWER_UNITS = 200
-# Telegram names no number; bots in the field see the refusal after some ten seconds to minutes.
+# Telegram documents no number; in practice bots see the refusal after some ten seconds to minutes.
 QUERY_LIVES_S = 60
 _TOO_OLD = "query is too old and response timeout expired or query ID is invalid"
 
 
 async def answer_callback_query(call: Call) -> bool:
-    """Each press is answered once, and in time."""
+    """Answer a button press, once and within `QUERY_LIVES_S`."""
     text = call.params.text("text") or ""
     if utf16_length(text) > ANSWER_UNITS:
         raise bad("MESSAGE_TOO_LONG")

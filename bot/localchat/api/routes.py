@@ -1,6 +1,6 @@
 """The route of the Bot API: /bot<token>/<method>. In: any HTTP call of a client. Out: the envelope with `ok`.
 
-Names of methods are matched without case, as the live service does. Refusals become JSON here and nowhere else.
+Method names are case-insensitive, as on the live service. Only this module turns refusals into JSON for the bot.
 """
 
 import hmac

@@ -16,8 +16,8 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
 
 async def get_updates(call: Call) -> Sequence[Json]:
-    """Acknowledge all before `offset`, then give what is left or wait for more. Raises Refused while a webhook is set,
-    or another poll takes its place."""
+    """Acknowledge all updates before `offset`, then return the rest or wait for more. Raises Refused while a webhook is
+    set, and when a newer poll replaces this one."""
     exchange, params = call.exchange, call.params
     if exchange.values.get("webhook"):
         sentence = "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
@@ -29,7 +29,7 @@ async def get_updates(call: Call) -> Sequence[Json]:
 
 
 def _remember_allowed(call: Call) -> None:
-    """The list holds until another one is given; an empty one means the usual kinds."""
+    """Store `allowed_updates`. The list stays in force until another is given; an empty one means the default kinds."""
     allowed = call.params.json("allowed_updates")
     if isinstance(allowed, list):
         call.exchange.values.put("allowed_updates", allowed)
@@ -63,7 +63,7 @@ async def _poll(exchange: Exchange, poll: Poll, *, limit: int, seconds: int) -> 
 
 
 async def _first(*events: asyncio.Event, seconds: float) -> None:
-    """Until one of the events is set, or the time is over."""
+    """Wait until one of the events is set, or the time is over."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -75,7 +75,7 @@ async def _first(*events: asyncio.Event, seconds: float) -> None:
 
 
 async def set_webhook(call: Call) -> bool:
-    """Updates are posted to this address from now on; an empty one means polling again."""
+    """Post updates to this address from now on; an empty address means polling again."""
     url, secret = call.params.text("url") or "", call.params.text("secret_token")
     if url and not re.match(r"https?://[^/\s]+", url):
         raise bad("bad webhook: Invalid URL")
@@ -98,7 +98,7 @@ async def delete_webhook(call: Call) -> bool:
 
 
 async def get_webhook_info(call: Call) -> Json:
-    """Where updates are posted, and how many wait."""
+    """The webhook's address, and the number of pending updates."""
     webhook = call.exchange.values.get("webhook")
     url = webhook["url"] if isinstance(webhook, dict) else ""
     pending = call.exchange.updates.count()

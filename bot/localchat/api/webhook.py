@@ -1,4 +1,4 @@
-"""Posts updates to the bot's webhook, one after another, as Telegram does: until it answers 2xx, then the next one.
+"""Posts updates to the bot's webhook one at a time, as Telegram does, and repeats each until the bot answers 2xx.
 
 In: the queue of updates. Out: HTTP posts with the secret in `X-Telegram-Bot-Api-Secret-Token`.
 """
@@ -16,7 +16,7 @@ TIMEOUT = aiohttp.ClientTimeout(total=30)
 
 
 async def run_courier(exchange: Exchange) -> None:
-    """Work until it is cancelled or the server stops."""
+    """Deliver updates until cancelled or the server stops."""
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         with exchange.hub.poller() as woken:
             while not exchange.hub.closed:
@@ -24,7 +24,7 @@ async def run_courier(exchange: Exchange) -> None:
 
 
 async def _carry_next(exchange: Exchange, session: aiohttp.ClientSession, woken: asyncio.Event) -> None:
-    """One update, or the wait for it."""
+    """Deliver one update, or wait for one."""
     webhook, pending = exchange.values.get("webhook"), exchange.updates.pending(limit=1)
     if not isinstance(webhook, dict) or not pending:
         await woken.wait()

@@ -29,7 +29,7 @@ from bot.localchat.rooms import ACCOUNTS, Room
 PAGE_MESSAGES = 60
 _LANGUAGES = ("ru", "en")
 _CHAT = "/people/{user:\\d+}/chats/{chat:-?\\d+}/messages"
-# Shown inside the page; anything else is bytes to the browser, whatever its sender called it.
+# Types shown inside the page; anything else is served as plain bytes, whatever type its sender claimed.
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/mp4")
 
 
@@ -123,7 +123,7 @@ class PeopleApi:
 
 @web.middleware
 async def tell_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A refused deed of a person as JSON."""
+    """Turns the refusal of a person's action into JSON."""
     try:
         return await handler(request)
     except Refused as refusal:

@@ -1,6 +1,6 @@
-"""A person's deeds in a chat: say, send files, edit, press a button. In: decoded requests. Out: messages, query ids.
+"""A person's actions in a chat: write, send files, edit, press a button. In: decoded requests. Out: messages and ids.
 
-Texts are cut and checked as Telegram's own clients do; entities are those that Telegram finds by itself.
+Texts are trimmed and checked as by Telegram's own clients; entities are those that Telegram detects by itself.
 """
 
 import json
@@ -21,7 +21,7 @@ _VOICE_TYPES = frozenset({"audio/ogg", "audio/opus"})
 
 
 def read_room_of(chat_id: int, user_id: int) -> Room:
-    """The chat, when the person is in it."""
+    """The chat with this id. Raises Refused when the person is not in it."""
     room = ROOM_BY_ID.get(chat_id)
     if room is None or user_id not in room.people:
         raise bad("this person is not in this chat")
@@ -29,8 +29,8 @@ def read_room_of(chat_id: int, user_id: int) -> Room:
 
 
 def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Sequence[Json]:
-    """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages; several files are an
-    album, whose words are with its file number `captioned` (from 0)."""
+    """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages. Several files form an
+    album; its file number `captioned` (from 0) carries the text."""
     formatted = tidy(FormattedText(text=str(said.get("text") or "")))
     files = _files(exchange, said.get("files"))
     limit = CAPTION_UNITS if files else TEXT_UNITS
@@ -56,7 +56,8 @@ def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> 
 
 
 def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, captioned: object) -> list[Message]:
-    """One message a file, the caption with the first unless another is named: it may be under the last document."""
+    """One message per file. The first one carries the caption unless `captioned` names another: clients may put the
+    caption of an album of documents under the last one."""
     if not files:
         return [written]
     album = str(secrets.randbits(50)) if len(files) > 1 else None
@@ -70,7 +71,7 @@ def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, c
 
 
 def _kind(file: StoredFile) -> FileKind:
-    """How Telegram's clients send a file of this type."""
+    """The kind as which Telegram's clients send a file of this type."""
     if file.mime in _PHOTO_TYPES and file.width:
         return "photo"
     if file.mime in _VOICE_TYPES:
@@ -91,7 +92,7 @@ def _files(exchange: Exchange, ids: object) -> list[StoredFile]:
 
 
 def edit(exchange: Exchange, message: Message, text: str) -> Json:
-    """Another text (or caption) for a person's own message."""
+    """Replace the text (or caption) of a person's own message."""
     formatted = tidy(FormattedText(text=text))
     if not formatted.text and not message.attachment:
         raise bad("message text is empty")
@@ -102,7 +103,8 @@ def edit(exchange: Exchange, message: Message, text: str) -> Json:
 
 
 def press(exchange: Exchange, message: Message, user_id: int, *, row: int, column: int) -> str:
-    """The id of the query that the bot will answer; only buttons with data make one."""
+    """Press a button; returns the id of the query that the bot will answer. Only buttons with callback data can be
+    pressed."""
     keyboard = json.loads(message.markup)["inline_keyboard"] if message.markup else []
     button = keyboard[row][column] if 0 <= row < len(keyboard) and 0 <= column < len(keyboard[row]) else {}
     if "callback_data" not in button:

@@ -1,6 +1,6 @@
-"""The page's ear: one long answer of server-sent events. In: the hub's events. Out: `data: {json}` lines.
+"""Streams events to the page as server-sent events. In: the hub's events. Out: `data: {json}` lines.
 
-The first event, `hello`, tells the page that it is heard from now on; what came before it reads from the history.
+The first event, `hello`, tells the page that it gets all events from now on; it reads earlier ones from the history.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ HEARTBEAT_S = 15.0  # a comment line, so that both sides notice a dead connectio
 
 
 async def stream_events(request: web.Request, hub: Hub) -> web.StreamResponse:
-    """Until the page leaves or the server stops."""
+    """Send events until the page disconnects or the server stops."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
     await response.prepare(request)
-    with hub.page() as events, suppress(ConnectionResetError):  # the page was closed: there is nobody to tell
+    with hub.page() as events, suppress(ConnectionResetError):  # raised when the page was closed
         await response.write(b'data: {"type": "hello"}\n\n')
         while not hub.closed and (line := await _next_line(events)):
             await response.write(line)
@@ -27,7 +27,7 @@ async def stream_events(request: web.Request, hub: Hub) -> web.StreamResponse:
 
 
 async def _next_line(events: "asyncio.Queue[Json | None]") -> bytes | None:
-    """The next event, or a heartbeat; None when the page is to go."""
+    """The next event, or a heartbeat; None when the page must disconnect."""
     try:
         event = await asyncio.wait_for(events.get(), HEARTBEAT_S)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""What the page needs to draw itself at once.
+"""The page's initial state.
 
 In: the exchange and a person. Out: JSON of the bot, the people, the chats with their last message and menus.
 """

@@ -1,5 +1,5 @@
-"""What the local chat remembers, in one SQLite file of its folder.
+"""The local chat's storage: one SQLite file in its folder.
 
-In and out: records of `bot.localchat.records`. Calls are made on the event loop: one person writes a few rows at a
-time, and each takes well under a millisecond.
+In and out: records of `bot.localchat.records`. Calls block the event loop: people write a few rows at a time, and each
+takes well under a millisecond.
 """

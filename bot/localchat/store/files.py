@@ -1,6 +1,7 @@
-"""Files of both sides, on disk under random names. In: bytes of an upload. Out: `StoredFile`; nothing is executed.
+"""Files of the bot and people, on disk under random names. In: bytes of an upload. Out: `StoredFile`.
 
-A file is found by its id or by the path that getFile told, both through the table, so no request names a real path.
+A file is found by its id or by the path that getFile returned. Both are looked up in the table, so no request can name
+a real path. Nothing is executed.
 """
 
 import mimetypes
@@ -19,7 +20,7 @@ _BYTES = "application/octet-stream"
 _FOLDERS: dict[FileKind, str] = {
     "document": "documents", "photo": "photos", "audio": "music", "voice": "voice", "video": "videos",
 }  # fmt: skip
-# Types that a bare Linux image does not know by the name of a file
+# Types that a bare Linux image cannot guess from a file name
 _TYPES = {
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".md": "text/markdown",
@@ -31,7 +32,7 @@ _TYPES = {
 
 
 class Files:
-    """Keeps uploads for as long as the folder lives."""
+    """Stores uploads for as long as the folder exists."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._connection = connection
@@ -39,7 +40,7 @@ class Files:
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def save(self, source: IO[bytes], *, name: str, mime: str | None, kind: FileKind = "document") -> StoredFile:
-        """Copy an upload to disk. The mime type is the sender's word, or follows from the name."""
+        """Copy an upload to disk. The MIME type is the sender's, or is guessed from the name."""
         unique_id = secrets.token_hex(12)
         target = self._folder / unique_id
         with target.open("xb") as out:
@@ -66,11 +67,11 @@ class Files:
         return self._one("file_id", file_id)
 
     def find_by_path(self, path: str) -> StoredFile | None:
-        """`path` is one that getFile told."""
+        """`path` is one that getFile returned."""
         return self._one("path", path)
 
     def location(self, file: StoredFile) -> Path:
-        """Where the bytes are."""
+        """The file's real path on disk."""
         return self._folder / file.unique_id
 
     def _one(self, column: str, value: str) -> StoredFile | None:
@@ -84,5 +85,5 @@ def _guess_type(name: str) -> str:
 
 
 def _base_name(name: str) -> str:
-    """The last part of a sender's path, whichever system it came from."""
+    """The last part of the sender's path, whether it is a Windows or a POSIX path."""
     return PurePosixPath(PureWindowsPath(name).name).name[:255] or "file"

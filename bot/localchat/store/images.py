@@ -1,6 +1,6 @@
-"""Width and height of pictures.
+"""Width and height of images.
 
-In: the first bytes of a PNG, GIF, JPEG or WebP file. Out: the two numbers. Nothing else of it is read.
+In: a PNG, GIF, JPEG or WebP file. Out: the two numbers. Only the file's headers are read.
 """
 
 import struct
@@ -12,7 +12,7 @@ _HEAD_BYTES = 30
 
 
 def image_size(path: Path) -> tuple[int, int] | None:
-    """(width, height) in pixels; None for whatever is no such image."""
+    """(width, height) in pixels; None for any other file."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) >= 24:

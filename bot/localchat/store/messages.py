@@ -25,7 +25,7 @@ class Messages:
         self._connection = connection
 
     def next_id(self, chat_id: int, *, first: int) -> int:
-        """Ids grow from `first` and are never used twice, also after a deletion."""
+        """The next id of the chat. Ids grow from `first` and are never reused, not even after a deletion."""
         row = self._connection.execute(
             "insert into counters values (?, ?) on conflict (name) do update set value = value + 1 returning value",
             (f"messages of {chat_id}", first),
@@ -33,7 +33,7 @@ class Messages:
         return int(row[0])
 
     def save(self, message: Message) -> None:
-        """Insert it, or replace the one with its id."""
+        """Insert the message, or replace the one with the same id."""
         marks = ", ".join("?" * len(_COLUMNS))
         self._connection.execute(
             f"insert or replace into messages ({', '.join(_COLUMNS)}) values ({marks})",  # noqa: S608 - constants
@@ -45,7 +45,7 @@ class Messages:
         return _message(row) if row else None
 
     def delete(self, chat_id: int, message_id: int) -> bool:
-        """False when it was not there."""
+        """False when there is no such message."""
         found = self._connection.execute(
             "delete from messages where chat_id = ? and message_id = ?", (chat_id, message_id)
         )
@@ -64,7 +64,7 @@ class Messages:
         )
 
     def take_query(self, query_id: str) -> Query | None:
-        """A press is answered once."""
+        """Remove and return a press, so that it can be answered only once."""
         row = self._connection.execute("delete from queries where query_id = ? returning *", (query_id,)).fetchone()
         return Query(**dict(row)) if row else None
 

@@ -26,7 +26,7 @@ create table if not exists queries (
 
 
 def open_store(folder: Path) -> sqlite3.Connection:
-    """Make the file if it is new. Every statement commits by itself; `with connection:` groups several."""
+    """Open the database, creating it if needed. Every statement commits by itself."""
     connection = sqlite3.connect(folder / "chat.sqlite3", isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.execute("pragma journal_mode = wal")

@@ -1,6 +1,6 @@
 """Single values by name: the token, the bot's commands and texts, the webhook, each chat's reply keyboard.
 
-In and out: JSON values. What they mean is for who puts them.
+In and out: JSON values. Their meaning is up to the callers.
 """
 
 import json
@@ -19,12 +19,12 @@ class Values:
         self._connection = connection
 
     def get(self, key: str) -> object:
-        """None when nothing was put."""
+        """The value of `key`; None when there is none."""
         row = self._connection.execute("select value from settings where key = ?", (key,)).fetchone()
         return json.loads(row[0]) if row else None
 
     def put(self, key: str, value: object) -> None:
-        """None takes it away."""
+        """Store a value; None removes it."""
         if value is None:
             self._connection.execute("delete from settings where key = ?", (key,))
         else:
@@ -33,7 +33,7 @@ class Values:
 
 
 def read_token(folder: Path) -> str:
-    """The folder's own bot token; made at random once, and readable to its owner alone."""
+    """The bot token of this folder: generated at the first call, in a file that only its owner can read."""
     path = folder / "token"
     if not path.exists():
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

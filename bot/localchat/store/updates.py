@@ -1,7 +1,7 @@
 """Updates that the bot has not acknowledged yet.
 
-In: what happened, as the Bot API tells it. Out: the same, oldest first. They survive restarts and are given again until
-they are acknowledged.
+In: events in the Bot API's JSON. Out: the same, oldest first. Updates survive restarts and are delivered again until
+they are acknowledged, for a day at most.
 """
 
 import json
@@ -20,7 +20,8 @@ class Updates:
         self._connection = connection
 
     def add(self, kind: str, payload: Json, *, now: float) -> None:
-        """Ids grow from the clock's milliseconds, as those of messages do (see `Exchange.post`)."""
+        """Append an update and drop those over a day old. Ids start from the clock's milliseconds, as those of messages
+        do (see `Exchange.post`)."""
         self._connection.execute("delete from updates where made_at < ?", (now - KEPT_S,))
         self._connection.execute(
             "insert into updates (update_id, kind, payload, made_at) values ("
@@ -29,7 +30,7 @@ class Updates:
         )
 
     def acknowledge(self, offset: int) -> None:
-        """Forget all before `offset`; a negative one keeps only the last `-offset`."""
+        """Delete all updates before `offset`; a negative offset keeps only the last `-offset`."""
         if offset < 0:
             self._connection.execute(
                 "delete from updates where update_id not in (select update_id from updates order by 1 desc limit ?)",
@@ -38,7 +39,7 @@ class Updates:
         self._connection.execute("delete from updates where update_id < ?", (offset,))
 
     def pending(self, *, limit: int) -> Sequence[Json]:
-        """The oldest, in order."""
+        """The oldest `limit` updates, in order."""
         rows = self._connection.execute("select * from updates order by update_id limit ?", (limit,)).fetchall()
         return [{"update_id": row["update_id"], row["kind"]: json.loads(row["payload"])} for row in rows]
 
@@ -46,5 +47,5 @@ class Updates:
         return int(self._connection.execute("select count(*) from updates").fetchone()[0])
 
     def clear(self) -> None:
-        """Drop all pending ones (`drop_pending_updates`)."""
+        """Delete all pending updates (`drop_pending_updates`)."""
         self._connection.execute("delete from updates")

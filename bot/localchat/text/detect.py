@@ -1,4 +1,4 @@
-"""What Telegram finds in a text by itself: addresses, mentions, commands, hashtags, cashtags, e-mails.
+"""Detects the entities that Telegram finds by itself: addresses, mentions, commands, hashtags, cashtags, e-mails.
 
 In: a text. Out: entities in UTF-16 units, ordered, none inside another. The rules follow TDLib's
 `MessageEntity.cpp` in short form: a bare host needs a well-known top-level domain, one with a scheme does not.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from bot.localchat.records import Entity
 from bot.localchat.text.units import utf16_length
 
-# The domains that people really write; TDLib has the whole list of IANA.
+# The top-level domains in common use; TDLib has IANA's whole list.
 _TLDS = (
     "com|org|net|edu|gov|mil|int|info|biz|name|pro|app|dev|io|ai|me|tv|cc|co|gg|ly|to|ru|su|by|kz|ua|uz|am|ge|az|kg|de"
     "|fr|it|es|pt|nl|be|ch|at|pl|cz|sk|hu|ro|bg|gr|tr|se|no|fi|dk|ee|lv|lt|uk|ie|us|ca|mx|br|ar|cl|au|nz|jp|cn|kr|in|id"
@@ -32,7 +32,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def find_entities(text: str) -> tuple[Entity, ...]:
-    """Every such span of `text`; the earlier rule wins where two meet."""
+    """All entities of `text`; where two overlap, the earlier rule wins."""
     taken: list[tuple[int, int, str]] = []
     for kind, start, end in _spans(text):
         if all(end <= other_start or start >= other_end for other_start, other_end, _ in taken):
@@ -52,7 +52,7 @@ def _spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _without_tail(url: str) -> str:
-    """A sentence's own punctuation after an address is not part of it; a bracket is when its pair is inside."""
+    """The address without the punctuation of the sentence after it; a closing bracket stays if its pair is inside."""
     while url:
         last = url[-1]
         unpaired = last in _PAIRS and url.count(last) > url.count(_PAIRS[last])

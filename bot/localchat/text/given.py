@@ -1,4 +1,4 @@
-"""Entities that a client gives itself (`entities=`).
+"""Entities that a client passes explicitly (`entities=`).
 
 In: decoded JSON, and the text. Out: records, checked against the text. Raises Refused with the sentence of the Bot API
 for a wrong shape or an offset inside a character.
@@ -11,12 +11,12 @@ from bot.localchat.records import Entity
 from bot.localchat.text.links import clean_address
 from bot.localchat.text.units import boundaries, utf16_length
 
-# What a client may claim itself
+# Kinds that a client may pass
 _CLAIMED = {
     "bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "expandable_blockquote", "code", "pre",
     "text_link", "text_mention", "custom_emoji",
 }  # fmt: skip
-# What the server finds in the text by itself; ignored when it is given
+# Kinds that the server detects by itself; ignored when a client passes them
 _FOUND = {"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "date_time"}
 
 

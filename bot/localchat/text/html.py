@@ -1,8 +1,8 @@
 """The HTML parse mode: marked-up source -> plain text with entities.
 
-In: what a bot sends with `parse_mode=HTML`. Out: `FormattedText`, or `Refused` with the sentence and the byte offset
-that Telegram names. Trimming and the order of entities belong to `text.tidy`. Tags and sentences:
-core.telegram.org/bots/api#html-style and what the live service answers.
+In: what a bot sends with `parse_mode=HTML`. Out: `FormattedText`, or `Refused` with Telegram's sentence and byte
+offset. `text.tidy` trims the text and sorts the entities. Sources of tags and sentences:
+core.telegram.org/bots/api#html-style and the live service.
 """
 
 import html
@@ -28,7 +28,7 @@ _LANGUAGE_CLASS = "language-"
 
 @dataclass(kw_only=True)
 class _Open:
-    """A tag that waits for its end."""
+    """A start tag whose end tag has not come yet."""
 
     name: str
     offset: int
@@ -76,7 +76,7 @@ def _read_text(reader: _Reader) -> None:
 
 
 def _decode(raw: str) -> str:
-    """Only four named characters and numbers are known; `&nbsp;` stays as it is."""
+    """Decodes only numeric and four named character references; `&nbsp;` stays as it is."""
     return _CHARACTER.sub(lambda match: html.unescape(match[0].rstrip(";") + ";"), raw)
 
 
@@ -129,7 +129,7 @@ def _read_end(reader: _Reader) -> None:
 
 
 def _close(reader: _Reader, opened: _Open) -> None:
-    """Turn a closed tag into its entity; a <code> that opens a <pre> only gives it the language."""
+    """Turn a closed tag into its entity; a <code> at the start of a <pre> only sets that one's language."""
     parent = reader.opened[-1] if reader.opened else None
     if opened.name == "code" and parent and parent.name == "pre" and parent.offset == opened.offset:
         parent.language = _language(opened)
@@ -155,7 +155,7 @@ def _entity(reader: _Reader, opened: _Open) -> Entity | None:
 
 
 def _link(reader: _Reader, opened: _Open, length: int) -> Entity | None:
-    """A link to a user is a mention; an address that is none is dropped silently, as Telegram does."""
+    """A link to a user becomes a mention; an invalid address is dropped silently, as Telegram does."""
     url = opened.attributes.get("href") or cut("".join(reader.text), opened.offset, reader.offset)
     user_id = mentioned_user(url)
     if user_id is not None:

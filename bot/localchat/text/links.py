@@ -1,11 +1,11 @@
-"""Which addresses a link may carry. In: what a sender wrote. Out: the address with its scheme, None for what is none.
+"""Validates the address of a link. In: what a sender wrote. Out: the address with its scheme, None for an invalid one.
 
-Only schemes that Telegram opens pass, so `javascript:` and `data:` never reach the page.
+Only schemes that Telegram opens are allowed, so `javascript:` and `data:` never reach the page.
 """
 
 import re
 
-# With a scheme any host will do, without one it needs a dot.
+# With a scheme any host is valid; without one the host needs a dot.
 _ADDRESS = re.compile(r"(?:https?|ftp|tg|ton)://[^\s/?#]\S*|(?:mailto|tel):\S+|[^\s/?#:]+\.[^\s.:]\S*", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp|tg|ton)://|mailto:|tel:)", re.IGNORECASE)
 _USER = re.compile(r"tg://user\?id=(\d{1,15})")

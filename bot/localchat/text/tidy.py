@@ -1,4 +1,4 @@
-"""The last step for every text: trim it, put its entities in order, add those that Telegram finds by itself.
+"""The last step for every text: trims it, sorts its entities, adds those that Telegram detects by itself.
 
 In: a text with entities as written. Out: `FormattedText` as Telegram stores it. Raises nothing.
 """
@@ -9,13 +9,13 @@ from bot.localchat.records import Entity, FormattedText
 from bot.localchat.text.detect import find_entities
 from bot.localchat.text.units import utf16_length
 
-ENTITIES = 100  # a message keeps at most so many; the rest is dropped (core.telegram.org/bots/api#formatting-options)
-_OPAQUE = frozenset({"code", "pre"})  # nothing lives inside them
-_LINKS = frozenset({"text_link", "text_mention", "code", "pre"})  # nothing is found inside them
+ENTITIES = 100  # per message at most; the rest is dropped (core.telegram.org/bots/api#formatting-options)
+_OPAQUE = frozenset({"code", "pre"})  # no other entity may overlap with them
+_LINKS = frozenset({"text_link", "text_mention", "code", "pre"})  # nothing is detected inside them
 
 
 def tidy(written: FormattedText) -> FormattedText:
-    """What a reader gets for what a sender wrote."""
+    """The text as Telegram stores it for what a sender wrote."""
     trimmed = _trim(written)
     opaque = [entity for entity in trimmed.entities if entity.kind in _OPAQUE]
     kept = [one for one in trimmed.entities if not any(one is not other and _meets(one, other) for other in opaque)]
@@ -30,7 +30,7 @@ def _meets(one: Entity, other: Entity) -> bool:
 
 
 def _trim(written: FormattedText) -> FormattedText:
-    """Spaces go from the end, and from the beginning up to the first entity."""
+    """Removes white space at the end, and at the beginning up to the first entity."""
     text = written.text.replace("\r", "").rstrip()
     first = min((entity.offset for entity in written.entities), default=len(text))
     lead = min(len(text) - len(text.lstrip()), first)

@@ -1,6 +1,6 @@
-"""UTF-16 units, in which Telegram counts: a character outside the basic plane is two.
+"""UTF-16 units, in which Telegram counts: a character outside the basic multilingual plane has two.
 
-In: text. Out: lengths and places. Pure.
+In: text. Out: lengths and offsets. Pure.
 """
 
 

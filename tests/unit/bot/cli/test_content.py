@@ -3,7 +3,7 @@
 import pytest
 
 from bot.cli.content import ask_base
-from bot.cli.troubles import CommandError
+from bot.cli.errors import CommandError
 from bot.settings import Settings
 
 
