@@ -1,5 +1,5 @@
-"""What turns a source into searchable passages: fetch, parse, chunk, embed, store.
+"""Turns a source into searchable passages: fetch, parse, chunk, embed, store.
 
-In: sources (`Source`) that a person sent. Out: a document whose chunks can be found. It knows neither Telegram nor
-the database's driver: doors to the outside are the ports in `ingestion.ports`.
+In: sources (`Source`) that a person sent. Out: a document whose chunks can be found. It imports neither Telegram nor
+the database driver: it reaches the outside through the ports in `ingestion.ports`.
 """

@@ -1,7 +1,7 @@
-"""What a new version of a document changed, by its blocks.
+"""Compares two versions of a document by their blocks.
 
-In: the blocks of both versions. Out: headings that came and went, and how many paragraphs are others now. Pure; it
-compares words and not meanings.
+In: the blocks of both versions. Out: headings that were added and removed, and how many other blocks changed. Pure; it
+compares words, not meanings.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from ingestion.records import Block, BlockKind
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What is different; nothing when only layout is."""
+    """What is different; empty when only the layout is."""
 
     added: tuple[str, ...] = ()  # headings, in order
     removed: tuple[str, ...] = ()
-    paragraphs: int = 0  # blocks under headings that both have, with other words
+    paragraphs: int = 0  # blocks other than headings with new words: the larger of those that came and those that went
 
     def __bool__(self) -> bool:
         """False when nothing can be named."""
@@ -24,7 +24,7 @@ class Changes:
 
 
 def compare(before: Sequence[Block], after: Sequence[Block]) -> Changes:
-    """Blocks are the same when their words are, wherever they stand."""
+    """Two blocks are equal when their words are, wherever they stand."""
     old_headings, new_headings = _headings(before), _headings(after)
     old_words, new_words = _words(before), _words(after)
     added = tuple(heading for key, heading in new_headings.items() if key not in old_headings)

@@ -1,14 +1,14 @@
-"""Where and when a computation runs: in a thread when others would notice it, and before its result is asked for.
+"""Decides where and when a computation runs: long ones in a thread, and one ahead of its consumer.
 
-In: computations. Out: their results. A hop to a thread and back costs about as much as splitting a note does, and
-thousands of notes are added at once (`baza eval retrieval`); so short ones run in the event loop.
+In: computations. Out: their results. A hop to a thread and back costs about as much as splitting a note does, and `baza
+eval retrieval` adds thousands of notes at once; so short computations run in the event loop.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from typing import TypeVar
 
-SHORT_CHARS = 5_000  # a few milliseconds of chunking or analysing; a message of Telegram holds 4096
+SHORT_CHARS = 5_000  # a few milliseconds of chunking or analysing; a Telegram message holds 4096
 
 T = TypeVar("T")
 
@@ -19,9 +19,9 @@ async def compute(work: Callable[[], T], *, characters: int) -> T:
 
 
 async def one_ahead(works: Iterable[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:
-    """The results in order; while one is used the next is being made, and none after it. Raises what the works raise.
+    """The results in order. While the consumer uses one, the next is being computed, and no more than that.
 
-    Close it (`aclosing`): what it has begun is then cancelled.
+    Raises what the works raise. Close the generator (`aclosing`) to cancel the work it has started.
     """
     waiting = iter(works)
     begun = _begin(waiting)

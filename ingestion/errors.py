@@ -1,7 +1,7 @@
-"""Why a source cannot be read: errors that carry a locale key, and whether trying again helps.
+"""Why a source cannot be read: errors that carry a locale key, and whether a retry helps.
 
-In: nothing. Out: exceptions. `code` is a key of `bot/locales` (`error-<code>`), `params` are its values.
-The texts themselves are in the locales.
+In: nothing. Out: exceptions. `code` is a key of `bot/locales` (`error-<code>`), `params` are its parameters. The texts
+themselves are in the locales.
 """
 
 from enum import StrEnum
@@ -11,7 +11,7 @@ from ingestion.records import Failure
 
 
 class FailureCode(StrEnum):
-    """Every reason a person can be shown; each has a sentence `error-<value>` in both locales (tested)."""
+    """Every failure a person can be shown; each has a sentence `error-<value>` in both locales (tested)."""
 
     FILE_TOO_LARGE = "file-too-large"  # name, limit_mb
     FILE_EMPTY = "file-empty"  # name
@@ -19,21 +19,21 @@ class FailureCode(StrEnum):
     FILE_DAMAGED = "file-damaged"  # name
     FILE_UNSUPPORTED = "file-unsupported"  # name
     FILE_WITHOUT_TEXT = "file-without-text"  # name (scans only)
-    FILE_NEEDS_SCRIPT = "file-needs-script"  # name (a page that is put together in the browser)
-    FILE_NEEDS_LOGIN = "file-needs-login"  # name (a page that is closed to strangers, or to robots)
+    FILE_NEEDS_SCRIPT = "file-needs-script"  # name (a page that scripts build in the browser)
+    FILE_NEEDS_LOGIN = "file-needs-login"  # name (a page that needs a login, or keeps robots out)
     FILE_GONE = "file-gone"  # name (Telegram or the disk no longer has it)
     FILE_TOO_SLOW = "file-too-slow"  # name, seconds
     FILE_TOO_HEAVY = "file-too-heavy"  # name (memory or output limit)
-    FILE_ARCHIVE_EMPTY = "file-archive-empty"  # name (nothing in it that Baza reads)
-    FILE_NEEDS_RECOGNITION = "file-needs-recognition"  # name (pictures of words, and no OCR is set up)
-    FILE_NEEDS_HEARING = "file-needs-hearing"  # name (a recording, and no speech model is set up)
+    FILE_ARCHIVE_EMPTY = "file-archive-empty"  # name (nothing in it that Baza can read)
+    FILE_NEEDS_RECOGNITION = "file-needs-recognition"  # name (a picture, but no OCR is set up)
+    FILE_NEEDS_HEARING = "file-needs-hearing"  # name (a recording, but no speech model is set up)
     FILE_WITHOUT_WORDS = "file-without-words"  # name (a picture in which no words were found)
     FILE_WITHOUT_SPEECH = "file-without-speech"  # name (a recording in which nothing is said)
-    FILE_TOO_LONG = "file-too-long"  # name, minutes (of a recording)
+    FILE_TOO_LONG = "file-too-long"  # name, minutes (a recording)
     VIDEO_UNAVAILABLE = "video-unavailable"  # host (removed, private, or for members only)
-    VIDEO_REFUSED = "video-refused"  # host (the host does not hand it to servers)
-    VIDEO_LIVE = "video-live"  # host (it is still on the air)
-    SITE_FORBIDS = "site-forbids"  # host (its robots.txt)
+    VIDEO_REFUSED = "video-refused"  # host (it does not serve servers)
+    VIDEO_LIVE = "video-live"  # host (still live)
+    SITE_FORBIDS = "site-forbids"  # host (by its robots.txt)
     SITE_WITHOUT_TEXT = "site-without-text"  # host
     PAGE_ADDRESS_FORBIDDEN = "page-address-forbidden"  # host
     PAGE_ADDRESS_INVALID = "page-address-invalid"  # url
@@ -45,14 +45,14 @@ class FailureCode(StrEnum):
     PAGE_TOO_MANY_REDIRECTS = "page-too-many-redirects"  # host
     PAGE_TYPE = "page-type"  # host, media_type
     PAGE_WITHOUT_TEXT = "page-without-text"  # host
-    BASE_FULL = "base-full"  # name, most (passages that a base may hold)
-    BASE_WITHOUT_ROOM = "base-without-room"  # name, passages (of the document), most
+    BASE_FULL = "base-full"  # name, most (the base's limit of passages)
+    BASE_WITHOUT_ROOM = "base-without-room"  # name, passages (of the document), most (the base's limit)
     DUPLICATE = "duplicate"  # document_id, title, created_at
     CANCELLED = "cancelled"
-    SKIPPED = "skipped"  # the person keeps what the base had under this name
-    SERVICE_REFUSED = "service-refused"  # service: a key that is wrong or a balance that is spent
+    SKIPPED = "skipped"  # the person keeps the document that the base had under this name
+    SERVICE_REFUSED = "service-refused"  # service: a wrong key or an empty balance
     SERVICE_AWAY = "service-away"  # service: given up after all attempts
-    INTERNAL = "internal"  # our own mistake; the log has the trace
+    INTERNAL = "internal"  # a bug; the log has the traceback
 
 
 class IngestionError(Exception):
@@ -71,11 +71,11 @@ class IngestionError(Exception):
 
 
 class SourceError(IngestionError):
-    """The source itself is at fault: trying again without the person's doing brings nothing."""
+    """The source itself is at fault: a retry does not help until the person does something."""
 
 
 class ServiceError(IngestionError):
-    """A service on the way is away or refuses: the document is kept and tried again."""
+    """A service is away or refuses: the document is kept and retried."""
 
     def __init__(
         self, code: FailureCode, *, retry_after_s: float | None = None, detail: str = "", **params: JsonValue
@@ -85,15 +85,15 @@ class ServiceError(IngestionError):
 
 
 class WindowTooLarge(Exception):
-    """The embedder refused a window for its length; the pipeline splits it and asks again."""
+    """The embedder refused a window for its length; `indexing.embed` splits it and asks again."""
 
 
 class Unchanged(Exception):
-    """The server says that what the base holds of this address is what it would send."""
+    """The server says that the base's copy of this address is current."""
 
 
 class HoldsLink(Exception):
-    """The file is nothing but a web address, saved."""
+    """The file is a saved web address and nothing else."""
 
     def __init__(self, address: str) -> None:
         super().__init__("a saved link")
@@ -101,4 +101,4 @@ class HoldsLink(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker holds this document now, or it was cancelled or deleted; stop without a trace."""
+    """Another worker holds this document now, or it was cancelled or deleted: stop, and store nothing more."""

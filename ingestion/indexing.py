@@ -1,8 +1,8 @@
-"""Windows of a document -> chunks with vectors and terms, stored batch by batch.
+"""Embeds the windows of a document and stores chunks with vectors and terms, batch by batch.
 
-In: the passages of one document. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small
-enough to be stored together with its publication. What an earlier attempt stored of a large one, with the same words
-and the same model, is left alone. It publishes nothing.
+In: the passages of one document. Out: `WorkQueue.add_chunks` calls, or the chunks of a document that is small enough to
+be stored together with its publication. Of a large document, chunks that an earlier attempt stored with the same text
+and model are not embedded again. It publishes nothing.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from ingestion.ports import Embedder, TermAnalyzer, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, NameLine, Source, Vector, Window
 
-WINDOWS_AT_ONCE = 4  # handed to the embedder together; how many requests that makes is the embedder's affair
-CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers, as text over PostgREST 0.6 MB
+WINDOWS_AT_ONCE = 4  # per call of the embedder, which may split the call into several requests
+CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers; 0.6 MB as text over PostgREST
 
 T = TypeVar("T")
 
 
 class Indexer:
-    """Embeds, analyses and stores."""
+    """Embeds, analyses and stores the chunks of a document."""
 
     def __init__(self, *, embedder: Embedder, analyzer: TermAnalyzer, queue: WorkQueue) -> None:
         self._embedder = embedder
@@ -38,7 +38,7 @@ class Indexer:
         self._queue = queue
 
     def with_names(self, parsed: Document, source: Source) -> Document:
-        """The document with the names that its passages are found by: a person asks for a file by its own."""
+        """The document with the names that its passages are found by: a person may ask for a file by its file name."""
         is_file = source.type in (SourceType.FILE, SourceType.PATH)
         shown = known_as(source.type, parsed.title, source.identifier)
         names = dict.fromkeys((parsed.title, PurePath(shown).stem if is_file else parsed.title))
@@ -46,7 +46,7 @@ class Indexer:
         return replace(parsed, names=tuple(lines))
 
     async def index_whole(self, passages: Passages, *, names: Sequence[NameLine]) -> Sequence[IndexedChunk]:
-        """Every passage, to be stored by the caller. Raises ServiceError."""
+        """All indexed chunks, for the caller to store. Raises ServiceError."""
         windows = [place.window(passages.chunks) for place in passages.windows]
         return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
 
@@ -59,7 +59,7 @@ class Indexer:
         names: Sequence[NameLine],
         stored: int,
     ) -> None:
-        """Store every passage; each can be found by the document's `names` too.
+        """Index and store every passage; `names` are document names by which each can be found too.
 
         `stored` is how many chunks earlier attempts have left. Raises ServiceError, LeaseLost, DatabaseAway.
         """
@@ -74,7 +74,7 @@ class Indexer:
                 await progress.report(DocumentStatus.EMBEDDING, done=done, total=len(chunks))
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
-        """Ordinals of chunks that need not be embedded again."""
+        """Ordinals of stored chunks that need not be embedded again."""
         digests = [_md5(chunk.text) for chunk in chunks]
         return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
 
@@ -92,7 +92,7 @@ class Indexer:
         return len(indexed)
 
     def _combine(self, chunks: Sequence[Chunk], vectors: Sequence[Vector], names: Sequence[str]) -> list[IndexedChunk]:
-        counted = cache(lambda above: count_terms(self._analyzer, above))  # neighbours stand under the same headings
+        counted = cache(lambda above: count_terms(self._analyzer, above))  # neighbouring chunks share headings
         return [self._indexed(chunk, vector, names, counted) for chunk, vector in zip(chunks, vectors, strict=True)]
 
     def _indexed(
@@ -112,14 +112,14 @@ class Indexer:
 
 
 def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:
-    """Lexical term -> how often in the text."""
+    """Lexical term -> how often it occurs in the text."""
     return Counter(analyzer.terms(text))
 
 
 async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vector]]:
-    """For each window the vectors of its own chunks, splitting those that the embedder finds too large.
+    """For each window the vectors of its own chunks; windows that the embedder finds too large are split.
 
-    Raises ServiceError; WindowTooLarge when a chunk is refused even alone.
+    Raises ServiceError; WindowTooLarge when even a single chunk is refused.
     """
     try:
         return await embedder.embed_windows(windows)
@@ -131,10 +131,10 @@ async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vect
 
 
 def in_groups(windows: Sequence[T]) -> list[Sequence[T]]:
-    """As many together as an embedder is handed at once."""
+    """Groups of windows of the size that the embedder gets per call."""
     return [windows[first : first + WINDOWS_AT_ONCE] for first in range(0, len(windows), WINDOWS_AT_ONCE)]
 
 
 def _md5(text: str) -> str:
-    """As PostgreSQL's `md5(text)` gives it; it tells texts apart and guards nothing."""
+    """The same as PostgreSQL's `md5(text)`; it compares texts and is no security measure."""
     return hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()

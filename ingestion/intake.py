@@ -1,16 +1,16 @@
-"""The seeds' Classifier: which sources a message holds.
+"""The Classifier of the seeds: finds the sources in a message.
 
-In: an `IncomingMessage`, as neutral a picture of a Telegram message as this needs. Out: `Source` records, in the order
-in which a person would name them. It is pure: it fetches nothing, and kinds it cannot read yet yield nothing.
+In: an `IncomingMessage`, a neutral view of a Telegram message. Out: `Source` records, in the order in which a person
+would name them. It is pure: it fetches nothing, and message kinds that cannot be read yet yield nothing.
 
 What a person expects of "send anything, it all goes into your base":
-- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph); where the
-  file cannot be taken, its words are (`words_of`);
-- addresses with at most a few words around them are LINKs: the pages are wanted, not "look at this";
-- prose is a NOTE, word for word; addresses that the person wrote into it in full are read too, as LINKs (Telegram
-  also marks "README.md" as an address, .md being a country);
-- a forwarded post is a NOTE alone: the addresses under it are the channel's own signs, not the person's wish;
-- addresses hidden behind words ("details <here>") are kept in the note's text, and are not read.
+- a file is a FILE, and its caption goes with it (`Source.text`; the pipeline makes it the first paragraph); when the
+  file cannot be taken, its caption still is (`words_of`);
+- addresses with at most a few words around them are LINKs: the person wants the pages, not "look at this";
+- prose is a NOTE, word for word; addresses that the person spelled out in it are read too, as LINKs (Telegram also
+  marks "README.md" as an address, because .md is a country's domain);
+- a forwarded post is a NOTE alone: the addresses under it are the channel's own signature, not the person's wish;
+- addresses hidden behind words ("details <here>") stay in the note's text, and are not read.
 """
 
 import re
@@ -24,12 +24,12 @@ from ingestion.records import Source
 
 TITLE_CHARACTERS = 60
 FEW_WORDS = 4
-"""So many words beside an address are a remark ("вот, почитай на досуге"), more are a text of their own."""
+"""Up to this many words beside an address are a remark ("вот, почитай на досуге"); more are a text of their own."""
 
 _WRITTEN_IN_FULL = ("http://", "https://", "www.")
 _WORD = re.compile(r"\w+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# Signs that turn what follows around, or that nobody sees. Joiners stay: emoji are made of them.
+# Invisible characters and those that reverse the text direction. Joiners stay: emoji are made of them.
 _UNSEEN = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -44,11 +44,11 @@ class MessageLink:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedFile:
-    """A file of the message, of whatever kind."""
+    """A file of the message, of any kind."""
 
     file_id: str
     name: str | None = None
-    title: str | None = None  # what people call it where it has no name: «Голосовое от 3 июня»
+    title: str | None = None  # a title for people when there is no name: «Голосовое от 3 июня»
     is_recording: bool = False
     size_bytes: int | None = None
     media_type: str | None = None
@@ -69,7 +69,7 @@ class IncomingMessage:
 
 
 def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
-    """The sources in a message, none when it holds nothing to keep."""
+    """The sources in a message; empty when it holds nothing to keep."""
     if message.file is not None:
         return (_file_source(message.file, message),)
     if message.unsupported is not None:
@@ -85,8 +85,10 @@ def sources_of(message: IncomingMessage) -> tuple[Source, ...]:
 
 
 def words_of(message: IncomingMessage) -> tuple[Source, ...]:
-    """What is written under a file that cannot be taken, as if it had come alone: people sent these words, too.
-    A few words beside an address go with its page: the other files of an album take theirs from there."""
+    """The sources in the caption of a file that cannot be taken, as if the caption were a message of its own.
+
+    A few words beside an address become that link's text: other files of an album take their caption from there.
+    """
     found = sources_of(replace(message, file=None, unsupported=None))
     if not found or found[0].text is not None or not _WORD.search(_prose(_cut(message))):
         return found
@@ -94,7 +96,7 @@ def words_of(message: IncomingMessage) -> tuple[Source, ...]:
 
 
 def link_of(address: str, *, author: str | None = None, published_at: datetime | None = None) -> Source:
-    """One page, or a video."""
+    """The source of one page or video; videos go to Lane.LONG."""
     lane = Lane.LONG if is_video_host(address) else Lane.QUICK
     return Source(type=SourceType.LINK, identifier=address, author=author, published_at=published_at, lane=lane)
 
@@ -105,12 +107,12 @@ def section_of(address: str) -> Source:
 
 
 def one_line(name: str | None) -> str:
-    """A name as it may stand in a list or an answer; empty when nothing of it is to be seen."""
+    """A name that is safe in a list or an answer; empty when nothing in it is visible."""
     return " ".join(_UNSEEN.sub("", _CONTROL.sub(" ", name or "")).split())
 
 
 def note_title(text: str) -> str:
-    """The first line with words in it, cut at a word's end."""
+    """The first line that has words, cut at a word boundary."""
     line = one_line(next((line for line in text.splitlines() if _WORD.search(line)), text))
     if len(line) <= TITLE_CHARACTERS:
         return line
@@ -124,19 +126,19 @@ def note_title(text: str) -> str:
 class _Piece:
     shown: str
     address: str | None = None
-    hidden: bool = False  # behind other words
-    in_full: bool = False  # with its scheme, to be seen
+    hidden: bool = False  # the text shows other words than the address
+    in_full: bool = False  # shown with its scheme or "www."
 
 
 def _cut(message: IncomingMessage) -> list[_Piece]:
-    """The text as a row of plain pieces and links."""
+    """The text as a sequence of plain pieces and links."""
     units = message.text.encode("utf-16-le")
     pieces: list[_Piece] = []
     position = 0
     for link in sorted(message.links, key=lambda link: link.offset):
         start, end = link.offset * 2, (link.offset + link.length) * 2
         if start < position or end > len(units):
-            continue  # overlapping or beyond the text: the first one stands
+            continue  # an entity overlaps or exceeds the text: the earlier one wins
         pieces.append(_Piece(shown=_decode(units[position:start])))
         shown = _decode(units[start:end])
         address = normalise_url(link.target or shown)
@@ -148,7 +150,7 @@ def _cut(message: IncomingMessage) -> list[_Piece]:
 
 
 def _prose(pieces: list[_Piece]) -> str:
-    """What is said beside the addresses."""
+    """The text outside the visible addresses."""
     return "".join(piece.shown for piece in pieces if piece.address is None or piece.hidden)
 
 

@@ -1,7 +1,7 @@
 """Guesses the language of a text from its script and its most frequent small words.
 
-In: text, or the blocks of a document. Out: an ISO 639-1 code or None. It knows the languages that Baza's people are
-likely to send, is meant for whole documents rather than single words, and loads no model.
+In: text, or the blocks of a document. Out: an ISO 639-1 code or None. It knows the languages that our users are likely
+to send. It is meant for whole documents rather than single words, and loads no model.
 """
 
 import re
@@ -12,7 +12,7 @@ from ingestion.records import Block, BlockKind
 
 SAMPLE_CHARS = 6_000  # from each of the beginning, the middle and the end
 FEWEST_LETTERS = 3
-FEWEST_FREQUENT_SHARE = 0.08  # of the words; in running text it is 0.2 and more, in Latin or a list of names hardly any
+FEWEST_FREQUENT_SHARE = 0.08  # of the words; 0.2 and more in running text, near 0 in Latin or a list of names
 
 WORD = re.compile(r"[^\W\d_]+")
 
@@ -30,7 +30,7 @@ SCRIPT_RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "ja": ((0x3040, 0x30FF),),
     "zh": ((0x4E00, 0x9FFF),),
 }
-"""Scripts; one that belongs to a single language here bears its code."""
+"""Unicode ranges of each script; a script of only one language here has that language's code."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -59,10 +59,10 @@ FREQUENT_WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
 }
 
 OWN_LETTERS: Mapping[str, str] = {"ru": "ыэъё", "uk": "їєґі", "be": "ўі", "kk": "қңғүұһө", "sr": "јљњћђџ"}
-"""Letters that hardly occur outside the language among its neighbours: enough where a text is short."""
+"""Letters that hardly occur in the neighbouring languages: they decide where a text is short."""
 
 SCRIPT_DEFAULT: Mapping[str, str] = {"cyrillic": "ru"}
-"""A text without any frequent word (a list of names): the language that it most probably is in for our people."""
+"""For a text without any frequent word (a list of names): the most probable language of our users."""
 
 
 def detect_language(text: str) -> str | None:
@@ -70,7 +70,7 @@ def detect_language(text: str) -> str | None:
     words = list(map(str.lower, WORD.findall(_sample(text))))
     letters = Counter("".join(words))
     scripts: Counter[str] = Counter()
-    for letter, times in letters.items():  # each letter once: a text has 33 or 26 of them
+    for letter, times in letters.items():  # counted once per distinct letter: there are only 33 or 26
         if script := _script_of(letter):
             scripts[script] += times
     if scripts.total() < FEWEST_LETTERS:
@@ -84,8 +84,8 @@ def detect_language(text: str) -> str | None:
 
 
 def language_of(blocks: Sequence[Block]) -> str | None:
-    """The same of a document, whose code speaks no language. Of a long one, which lies in a file or compressed, only
-    the beginning, the middle and the end are looked at."""
+    """The same for a document, without its code blocks. Of a long document (a spool) it reads only the beginning, the
+    middle and the end."""
     if isinstance(blocks, tuple):
         return detect_language(_joined(blocks))
     middle = len(blocks) // 2

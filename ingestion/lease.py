@@ -1,7 +1,7 @@
-"""Work that is done only while the lease on its document is held.
+"""Runs work only while the lease on its document is held.
 
-In: a claimed document and the work on it. Out: the work's own end; LeaseLost when the lease went first, and then the
-work has been cancelled. A database that does not answer is borne until the lease would have run out by itself.
+In: a claimed document and the work on it. Out: the work's own result; LeaseLost, with the work cancelled, when the
+lease was lost first. A database that does not answer is tolerated until the lease would have expired anyway.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from ingestion.errors import LeaseLost
 from ingestion.ports import WorkQueue
 from ingestion.records import ClaimedDocument
 
-RENEWALS_A_LEASE = 3  # two may fail before the lease is in danger
+RENEWALS_A_LEASE = 3  # two in a row may fail before the lease expires
 
 
 async def work_under_lease(
     work: Coroutine[None, None, None], queue: WorkQueue, document: ClaimedDocument, *, lease_s: int
 ) -> None:
-    """Await `work` and renew meanwhile. Raises LeaseLost, and what the work raises."""
+    """Await `work`, renewing the lease meanwhile. Raises LeaseLost, and whatever the work raises."""
     working = asyncio.create_task(work)
     keeping = asyncio.create_task(_keep(queue, document, lease_s=lease_s))
     try:
         await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            keeping.result()  # it ends by raising
+            keeping.result()  # `_keep` only ends by raising
         await working
     finally:
         working.cancel()
@@ -36,7 +36,7 @@ async def work_under_lease(
 
 
 async def _keep(queue: WorkQueue, document: ClaimedDocument, *, lease_s: int) -> None:
-    """Renew until cancelled. Raises LeaseLost."""
+    """Renew the lease until cancelled. Raises LeaseLost."""
     held_until = monotonic() + lease_s
     while True:
         await asyncio.sleep(lease_s / RENEWALS_A_LEASE)

@@ -1,4 +1,4 @@
-"""Who watches over the work, when nobody does.
+"""Outcomes that are counted, and the meter for when nobody counts.
 
 In: how stages and documents ended. Out: nothing; `bot.metrics` counts them where `/metrics` is on. It changes no work.
 """
@@ -12,16 +12,16 @@ class Outcome(StrEnum):
     """How one attempt at a document ended."""
 
     READY = "ready"
-    KNOWN = "known"  # the base has its content, or another of its name: nothing was read
+    KNOWN = "known"  # the base has its content or its name, or it was a saved link: nothing was read
     FAILED = "failed"
     POSTPONED = "postponed"
 
 
 class Unmetered:
-    """Meets `ingestion.ports.WorkMeter`; forgets what it hears."""
+    """Meets `ingestion.ports.WorkMeter`; ignores every call."""
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """Nothing."""
+        """Does nothing."""

@@ -1,8 +1,8 @@
-"""A note's words -> a document. They came with the message: nothing is fetched, and there is no file to be parsed.
+"""Turns a note's text into a document. The text came with the message: nothing is fetched, and no file is parsed.
 
-In: a NOTE source. Out: its `Document`, and the hash by which the same words are known again. It is plain text and not
-Markdown: people who type "#1" or "*" mean just that. That text is only split at empty lines, which needs no process of
-its own, whoever wrote it.
+In: a NOTE source. Out: its `Document`, and a hash that recognises the same words again. A note is plain text and not
+Markdown: people who type "#1" or "*" mean just that. The text is only split at empty lines, which is safe without a
+separate process whoever wrote it.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ def read_note(source: Source) -> Document:
 
 
 def hash_note(source: Source) -> str:
-    """By its name and words. A typed note is named after its first line; rows of a corpus have names of their own."""
+    """Hash of name and words. A typed note is named after its first line; rows of a corpus have names of their own."""
     return hash_words(f"{source.identifier}\n{source.text or ''}")
 
 
 def hash_words(text: str) -> str:
-    """SHA-256 (hex) of the text in NFC with every run of white space as one blank."""
+    """SHA-256 (hex) of the text in NFC, with every run of white space as one blank."""
     words = " ".join(unicodedata.normalize("NFC", text).split())
     return hashlib.sha256(words.encode("utf-8", errors="replace")).hexdigest()

@@ -1,7 +1,7 @@
-"""By what a page is known to be unchanged: its words without those that change at every visit.
+"""Hashes a page without the words that change at every visit, to see whether it is unchanged.
 
-In: the parsed text of a page or a site. Out: a hash. "5 minutes ago", the counters of views and comments and the time
-of day next to "today" say nothing new; everything else does. Cheap rules on short lines, no comparison of versions.
+In: the parsed text of a page or a site. Out: a hash. "5 minutes ago", counts of views and comments, and the time of day
+next to "today" are left out; everything else counts. Cheap rules on short lines; it does not compare versions.
 """
 
 import re
@@ -9,9 +9,9 @@ import re
 from ingestion.note import hash_words
 from ingestion.records import BLOCK_SEPARATOR, Document
 
-VOLATILE_LINE_CHARACTERS = 120  # longer lines are prose, in which "two comments" is matter
+VOLATILE_LINE_CHARACTERS = 120  # longer lines are prose, where "two comments" is content
 
-_NUMBER = r"\d[\d\s.,]*+(?:k|m|тыс\.?|млн\.?|к)?"  # gives no blank back: a line of them would take a fifth of a second
+_NUMBER = r"\d[\d\s.,]*+(?:k|m|тыс\.?|млн\.?|к)?"  # possessive: backtracking over a line of blanks would take 0.2 s
 _UNIT = r"(?:sec|min|hour|day|week|month|year|сек|мин|час|дн|день|дня|недел|месяц|год|лет)\w*\.?"
 _COUNTED = (
     r"(?:views?|comments?|likes?|shares?|replies|reads?|followers?|subscribers?|votes?|stars?|downloads?"
@@ -25,7 +25,7 @@ _VOLATILE = re.compile(
 
 
 def hash_page(parsed: Document) -> str:
-    """SHA-256 (hex)."""
+    """SHA-256 (hex) of the page's lines without their volatile words."""
     text = BLOCK_SEPARATOR.join(block.text for block in parsed.blocks)
     return hash_words("\n".join(map(_settled, text.split("\n"))))
 

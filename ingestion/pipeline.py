@@ -1,8 +1,9 @@
-"""From a claimed document to published passages, stage by stage.
+"""Takes a claimed document through all stages to published passages.
 
-In: a `ClaimedDocument`. Out: nothing but what the queue stores; the document ends ready, as a duplicate, or waiting for
-the person's choice. Errors go to the worker, which decides their fate: SourceError, ServiceError, LeaseLost,
-DatabaseAway, HoldsLink. An attempt after a crash begins anew, and pays again for no vector that an earlier one stored.
+In: a `ClaimedDocument`. Out: nothing but what the queue stores: the document ends ready, as a duplicate, or waiting for
+the person's choice. Errors go to the worker, which decides what happens next: SourceError, ServiceError, LeaseLost,
+DatabaseAway, HoldsLink. A retry after a crash starts from the beginning, but does not embed again what an earlier
+attempt stored.
 """
 
 from dataclasses import dataclass, replace
@@ -46,38 +47,38 @@ _SILENT = {
     FailureCode.FILE_WITHOUT_SPEECH: Medium.AUDIO,
     FailureCode.FILE_NEEDS_HEARING: Medium.AUDIO,
 }
-"""Why a file may have nothing to say, and what it then is."""
+"""Failure codes of files that are kept for their caption alone -> the medium of such a file."""
 
 _WALLS = frozenset({FailureCode.FILE_NEEDS_SCRIPT, FailureCode.FILE_NEEDS_LOGIN})
 _PAGE_TYPES = frozenset({HTML_TYPE, SITE_TYPE})
 
 
 class Fetch(Protocol):
-    """`ingestion.fetch.fetchers.Fetchers`."""
+    """See `ingestion.fetch.fetchers.Fetchers`."""
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises Unchanged when the source's `edition` is still the one, HoldsLink."""
+        """Write the bytes to `folder`. Raises Unchanged when the server still has `source.edition`; HoldsLink."""
         ...
 
 
 class Read(Protocol):
-    """`ingestion.reading.reader.FileReader`."""
+    """See `ingestion.reading.reader.FileReader`."""
 
     async def read(self, file: FetchedFile, progress: Progress) -> Document:
-        """What the file says. Raises SourceError, ServiceError."""
+        """The text of the file. Raises SourceError, ServiceError."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkLimits:
-    """Sizes of passages."""
+    """Sizes of passages, in tokens."""
 
     chunk_tokens: int
     overlap_tokens: int
 
 
 class IngestionPipeline:
-    """The stages, one line each in `run`."""
+    """Runs the stages in order; `run` has one line for each."""
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ class IngestionPipeline:
         self._meter = meter or Unmetered()
 
     async def run(self, document: ClaimedDocument) -> None:
-        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
+        """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         if document.full_at is not None:
             raise SourceError(FailureCode.BASE_FULL, most=document.full_at)
         progress = Progress(self._queue, document, meter=self._meter)
@@ -114,7 +115,7 @@ class IngestionPipeline:
             await progress.close()
 
     async def _store(self, document: ClaimedDocument, parsed: Document, progress: Progress) -> None:
-        """Cut, index and publish. What is one batch is stored in one call, with its publication."""
+        """Chunk, index and publish. A document of one batch is stored and published in a single call."""
         passages = await self._cut(document, parsed)
         chunks = len(passages.chunks)
         parsed = self._indexer.with_names(parsed, document.source)
@@ -129,7 +130,7 @@ class IngestionPipeline:
         await self._queue.publish(document, chunks=chunks)
 
     async def _read(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """What the source says; None when the work stops here, the base holding the content or the name already."""
+        """The parsed source; None when work stops because the base already has this content or this file name."""
         source = document.source
         is_note = source.type is SourceType.NOTE
         if is_note and await self._is_known(document, hash_note(source)):
@@ -138,7 +139,7 @@ class IngestionPipeline:
         return None if parsed is None else _with_source(parsed, source)
 
     async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
-        """Fetch and parse, but for what is known of it."""
+        """Fetch and parse, unless the base already has the parsed text."""
         known = await self._queue.known_reading(document) if document.is_known else None
         if known is not None:
             return known
@@ -155,7 +156,7 @@ class IngestionPipeline:
         return _with_about(parsed, file)
 
     async def _fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile | None:
-        """None when it is what the base holds, as the server says."""
+        """Fetch the file; None when the server says that the base's copy is current."""
         try:
             return await self._fetchers.fetch(document, folder, progress)
         except Unchanged:
@@ -163,11 +164,11 @@ class IngestionPipeline:
             known = source.edition.content_hash if source.edition else None
             if known and await self._is_known(document, known):
                 return None
-            # What the base held is gone meanwhile.
+            # The base's copy has been deleted in the meantime, so fetch without the edition.
             return await self._fetchers.fetch(replace(document, source=replace(source, edition=None)), folder, progress)
 
     async def _parse_or_caption(self, source: Source, file: FetchedFile, progress: Progress) -> Document:
-        """A photo without words, a recording without speech or a program is kept for its caption, if it has one."""
+        """Parse; a photo without words, a silent recording or a program is kept for its caption, if it has one."""
         try:
             return await self._parse(file, progress)
         except SourceError as error:
@@ -204,7 +205,7 @@ class IngestionPipeline:
             chunks = cut_chunks(parsed.blocks, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
             return gather_passages(chunks, window_tokens=self._window_tokens, folder=self._scratch)
 
-        beginning = islice(parsed.blocks, SHORT_CHARS)  # none is empty
+        beginning = islice(parsed.blocks, SHORT_CHARS)  # no block is empty
         passages = await compute(work, characters=sum(len(block.text) for block in beginning))
         if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
@@ -212,17 +213,17 @@ class IngestionPipeline:
 
 
 async def _hash_page(parsed: Document) -> str:
-    """Of a page of 10 MB it takes seconds."""
+    """Hash in a thread if the page is long: a page of 10 MB takes seconds."""
     return await compute(lambda: hash_page(parsed), characters=sum(len(block.text) for block in parsed.blocks))
 
 
 def _is_page(file: FetchedFile) -> bool:
-    """Pages are compared by their text: their markup changes at every visit."""
+    """Whether to compare by text instead of bytes: a page's markup changes at every visit."""
     return file.url is not None and file.media_type in _PAGE_TYPES
 
 
 def _of_page(error: SourceError, file: FetchedFile) -> SourceError:
-    """The same reason in terms of the site, whose name says more than a file's."""
+    """The same failure worded for a site: its host tells the person more than a file name."""
     host = urlsplit(file.url or "").hostname
     if error.code in _WALLS:
         return SourceError(error.code, name=host, detail=error.detail)
@@ -231,7 +232,7 @@ def _of_page(error: SourceError, file: FetchedFile) -> SourceError:
 
 
 def _with_about(parsed: Document, file: FetchedFile) -> Document:
-    """What the file left open, in the words of the place that it came from."""
+    """Fill what the file leaves open (title, author, day, medium, length) from the metadata of its place (`About`)."""
     about = file.about or About()
     is_nameless = parsed.title == choose_title(None, (), name=file.name)
     return replace(
@@ -245,12 +246,15 @@ def _with_about(parsed: Document, file: FetchedFile) -> Document:
 
 
 def _with_source(parsed: Document, source: Source) -> Document:
-    """What the sender said of it: the title of a note or a voice message, the author of a forward, a file's caption.
-    A document's own day goes before that of the message which was forwarded; a forwarded post is that message itself,
-    whatever day its text claims."""
+    """Add what the sender gave: the title of a note or voice message, the author of a forward, a file's caption.
+
+    The document's own day takes precedence over the day of the forwarded message. A forwarded post is that message
+    itself, so its day holds whatever day the text claims. A link has a caption if it came as a saved-link file, or
+    below a file that could not be taken.
+    """
     own = None if source.type is SourceType.NOTE and source.published_at else own_moment(parsed, source)
     title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
-    caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None  # of a link that was a file
+    caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None
     opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
     return replace(
         parsed,

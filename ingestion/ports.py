@@ -1,7 +1,7 @@
-"""The doors that ingestion needs, as small Protocols; `adapters` meets them by shape.
+"""The ports of ingestion, as small Protocols; `adapters` implements them structurally.
 
-In and out: records of `ingestion.records`. Store calls raise `domain.errors.DatabaseAway` when the
-database does not answer; calls under a lease raise `ingestion.errors.LeaseLost` when it is no longer ours.
+In and out: records of `ingestion.records`. Store calls raise `domain.errors.DatabaseAway` when the database does not
+answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -38,11 +38,11 @@ class Embedder(Protocol):
 
     @property
     def window_tokens(self) -> int:
-        """How many tokens (see `ingestion.chunking.tokens`) one window may hold at the most."""
+        """The largest window, in tokens (see `ingestion.chunking.tokens`)."""
         ...
 
     async def embed_windows(self, windows: Sequence[Window]) -> list[list[Vector]]:
-        """For each window, a vector for each of its OWN chunks, in order.
+        """For each window, the vectors of its OWN chunks, in order.
 
         Raises WindowTooLarge (split and ask again), ServiceError (refused or away).
         """
@@ -50,7 +50,7 @@ class Embedder(Protocol):
 
 
 class TermAnalyzer(Protocol):
-    """Turns text into the terms of the lexical index; the same one serves documents and questions."""
+    """Turns text into terms of the lexical index; documents and questions use the same one."""
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur."""
@@ -69,7 +69,7 @@ class Recognizer(Protocol):
     """Reads the words in a picture (OCR)."""
 
     async def recognise(self, picture: bytes) -> list[Block]:
-        """`picture` is a PNG or JPEG, upright, of at most 4,000 pixels a side. Blocks in reading order without
+        """`picture` is a PNG or JPEG, upright, of at most 4,000 pixels a side. Returns blocks in reading order without
         locators; none when the picture holds no words. Raises ServiceError (away or refused)."""
         ...
 
@@ -89,9 +89,9 @@ class Transcript:
 
     utterances: tuple[Utterance, ...]
     duration_s: float
-    language: str | None  # ISO 639-1, as it was heard
-    has_picture: bool  # a video, and not sound alone
-    title: str | None = None  # as the recording's own tags say
+    language: str | None  # ISO 639-1, as detected from the speech
+    has_picture: bool  # True: a video; False: sound alone
+    title: str | None = None  # from the recording's own tags
 
 
 class Transcriber(Protocol):
@@ -100,61 +100,61 @@ class Transcriber(Protocol):
     async def transcribe(
         self, path: Path, *, name: str, heard: Callable[[float, float], Awaitable[None]]
     ) -> Transcript:
-        """`heard(done_s, total_s)` is called as the work goes on. `name` is for the error's sentence.
+        """`heard(done_s, total_s)` is called as the work goes on. `name` is used in error texts.
 
-        Raises SourceError (damaged, without sound, too long) or ServiceError (the model cannot be loaded, it died).
+        Raises SourceError (damaged, without sound, too long) or ServiceError (the model cannot be loaded, or died).
         """
         ...
 
 
 class IntakeQueue(Protocol):
-    """Where the bot leaves what was sent."""
+    """Where the bot puts what people send."""
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
-        """Store all sources of a batch in one transaction. Sending the same (chat, message, source) again changes
-        nothing. With `hold_s`, only `claim(only=...)` can take them during that many seconds."""
+        """Store all sources of a batch in one transaction. Idempotent by (chat, message, source). During the first
+        `hold_s` seconds only `claim(only=...)` can take them."""
         ...
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
-        """Telegram cuts a long text into messages: add the one note of this message to the note that was cut.
+        """Append this message's note to the one before it: Telegram cuts a long text into several messages.
 
-        That is the note that the same person sent to the same chat one or two messages before, while it is held (see
-        `enqueue`); it is held for `hold_s` more, and keeps the title of its first part. None when there is no such
-        note: enqueue it then. The same message again changes nothing (`created` is False).
+        The target is the note that the same person sent to the same chat one or two messages before, while it is on
+        hold (see `enqueue`). It is held for `hold_s` more seconds and keeps the title of its first part. None when
+        there is no such note: call `enqueue` then. Idempotent: a repeated message changes nothing (`created` is False).
         """
         ...
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        """Read the source of a ready document anew; what has changed takes its place without asking. What could not be
-        read is tried again as it is, in one step, so that nothing can lose it.
+        """Read the source of a ready document again; changed content replaces the old one without asking. A document
+        that could not be read is retried as it is, in one step, so that it cannot get lost.
 
-        `batch` says who asked and where the live message goes; its sources do not count, and its message may be that of
-        the button. While the source is being read already, that is the answer (`created` is False). None when the base
-        holds no such document, or nothing that can be read anew (a note, what was cancelled).
+        `batch` says who asked and where the live message goes; its sources are ignored, and its message may be the one
+        with the button. If the source is being read already, that document is returned (`created` is False). None when
+        the base has no such document, or when it cannot be read again (a note, a cancelled document).
         """
         ...
 
 
 class WorkQueue(Protocol):
-    """What a worker does with documents. Everything but `claim` is refused (LeaseLost) without the lease."""
+    """A worker's operations on documents. Without the lease, all but `claim` raise LeaseLost."""
 
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
     ) -> ClaimedDocument | None:
-        """The next document of these lanes whose turn it is, or one whose worker has gone silent; None when there is
-        none. `only` asks for one document, whatever its lane and its hour."""
+        """The next document of these lanes that is due, or one whose lease has expired; None when there is none. `only`
+        asks for one document, whatever its lane and due time."""
         ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
-        """Hold the document for that long from now."""
+        """Extend the lease to `lease_s` seconds from now."""
         ...
 
     async def give_back(self, document: ClaimedDocument) -> None:
-        """The worker has to stop: as if it had not been claimed, but what is stored of it is kept."""
+        """The worker has to stop: put the document back as if unclaimed; what is stored of it stays."""
         ...
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
-        """Say which stage it is in and how far."""
+        """Record the stage and its progress."""
         ...
 
     async def record_content(
@@ -166,44 +166,45 @@ class WorkQueue(Protocol):
         media_type: str | None = None,
         edition: Edition | None = None,
     ) -> PublishedDocument | None:
-        """Note the content's hash (hex), and what else is known of it now. None: go on.
+        """Record the content's hash (hex), and what else is known of it by now. None: go on.
 
-        The edition comes back with the claim of the document that reads the same source anew.
+        The edition comes back with the claim of a document that reads the same source again.
 
-        When the base holds the same content ready, this document becomes its DUPLICATE; when it holds other content
-        under the same file name, CHOOSING until the person has said what becomes of the two.
+        When the base has the same content ready, this document becomes its DUPLICATE. When it has other content under
+        the same file name, this document becomes CHOOSING until the person has chosen between the two.
         """
         ...
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
-        """The file held nothing but this address: the document waits for its turn as if the link had been sent, with
-        what is written under it."""
+        """The file held nothing but this address: put the document back into the queue as if the link had been sent,
+        with the file's caption."""
         ...
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
-        """What was read in the ready version with the same content, without the words under it: those are all that is
-        new in a file that `record_content` has put back into the queue. None when there is no such version."""
+        """What was parsed for the ready version with the same content, without its caption: in a file that
+        `record_content` has put back into the queue only the caption is new. None when there is no such version."""
         ...
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        """Store title, figures and all blocks, replacing what an earlier attempt left, and begin EMBEDDING.
+        """Store title, metadata and all blocks, replacing what an earlier attempt left, and begin EMBEDDING.
 
         `chunks` is how many there will be. Returns how many chunks earlier attempts have left (see `keep_chunks`).
-        Raises SourceError (BASE_WITHOUT_ROOM) when the base may not hold so many more; else room is kept for them.
+        Reserves room for the chunks; raises SourceError (BASE_WITHOUT_ROOM) when the base may not hold so many more.
         """
         ...
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
-        """Drop what earlier attempts stored, but for the chunks with this model and these digests; the ordinals kept.
+        """Drop the chunks of earlier attempts, except those with this model and these digests; return the ordinals
+        kept.
 
         `digests` are the md5 (hex) of the texts of all chunks, by ordinal.
         """
         ...
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
-        """Store a batch in one call; the same ordinal again replaces.
+        """Store a batch in one call; a repeated ordinal overwrites.
 
-        They can be found from now on, unless they would stand beside an earlier version or the same content.
+        The chunks can be found at once, unless an earlier version or the same content is being searched already.
         """
         ...
 
@@ -217,24 +218,24 @@ class WorkQueue(Protocol):
     ) -> PublishedDocument:
         """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction.
 
-        With `parsed`, which is what `store_blocks` takes, a document that is one batch needs no call before this one.
-        Any others are dropped; an earlier version leaves search at the same moment. It may end as a DUPLICATE or
-        CHOOSING as in `record_content`, when another document became ready meanwhile. Raises SourceError
-        (BASE_WITHOUT_ROOM) when the base may not hold so many more; nothing of the call is stored then.
+        `parsed` is what `store_blocks` takes: with it, a document of one batch needs no earlier call. Chunks with
+        higher ordinals are dropped; an earlier version leaves search at the same moment. The document may end as
+        DUPLICATE or CHOOSING as in `record_content`, when another became ready meanwhile. Raises SourceError
+        (BASE_WITHOUT_ROOM) when the base may not hold so many more; the call then stores nothing.
         """
         ...
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
-        """Give it back to the queue for a later try; the person is told that a service is away."""
+        """Put it back into the queue for a later retry; the person is told that a service is away."""
         ...
 
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
-        """Give up; what was stored of it is removed in the same transaction."""
+        """Mark it failed; what was stored of it is removed in the same transaction."""
         ...
 
 
 class DocumentText(Protocol):
-    """Reads back what was parsed (`baza show`)."""
+    """Reads back the parsed blocks (`baza show`, the entity enricher)."""
 
     async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
         """All blocks in order; empty when the base holds no such document."""
@@ -242,12 +243,12 @@ class DocumentText(Protocol):
 
 
 class WorkMeter(Protocol):
-    """Watches over the work; `ingestion.metering.Unmetered` where nobody does."""
+    """Counts the work for metrics; `ingestion.metering.Unmetered` counts nothing."""
 
     def stage_ended(self, status: DocumentStatus, seconds: float) -> None:
-        """A document was in this stage for so long; also when it ended there."""
+        """A document spent this many seconds in this stage, whether it went on or ended there."""
         ...
 
     def document_ended(self, outcome: Outcome, code: str = "") -> None:
-        """An attempt has ended; `code` says why one failed or is made again later (`FailureCode`)."""
+        """An attempt has ended; `code` says why it failed or was postponed (`FailureCode`)."""
         ...

@@ -1,8 +1,8 @@
-"""How far a document is, told to the queue about once a second.
+"""Reports a document's progress to the queue about once a second.
 
-In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. Progress is for people's eyes: when the
-database does not answer it is dropped, and the work goes on; a lost lease stops the work. What is over within a second
-is not told at all.
+In: the stage's own counts, as often as it likes. Out: `WorkQueue.report` calls. Progress is only shown to people: when
+the database does not answer, a report is dropped and the work goes on; a lost lease stops the work. A stage that ends
+within a second is not reported.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ REPORT_EVERY_S = 1.0  # Telegram lets a bot edit a chat's messages about once a 
 
 
 class Progress:
-    """Reports one document's way through its stages."""
+    """Reports one document's progress through its stages."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Progress:
         self._document = document
         self._clock = clock
         self._meter = meter or Unmetered()
-        self._status = DocumentStatus.FETCHING  # where `claim` puts a document
+        self._status = DocumentStatus.FETCHING  # the status that `claim` sets
         self._reported_at = self._entered_at = clock()
         self._is_muted = False
         self._later: asyncio.TimerHandle | None = None
@@ -45,37 +45,37 @@ class Progress:
 
     @property
     def base_id(self) -> BaseId:
-        """Whose document it is."""
+        """The base of the document."""
         return self._document.base_id
 
     def muted(self) -> "Progress":
-        """One for a part of the document, such as a file of an archive: the whole tells how far it is."""
+        """A silent one for a part of the document, such as a file of an archive: only the whole is reported."""
         inner = Progress(self._queue, self._document, clock=self._clock)
         inner._is_muted = True
         return inner
 
     def entered(self, status: DocumentStatus) -> None:
-        """The queue knows of this stage by another call."""
+        """Note a stage that another call has already told the queue of."""
         self._reported_at = self._clock()
         self._enter(status, self._reported_at)
         self._forget_later()
 
     def begin(self, status: DocumentStatus, *, total: int = 0) -> None:
-        """A stage that is told when it has lasted for a second: most of a short document's have not."""
+        """Begin a stage that is reported only if it lasts a second: most stages of a short document do not."""
         if self._is_muted:
             return
         self.entered(status)
         self._later = asyncio.get_running_loop().call_later(REPORT_EVERY_S, self._tell_later, status, total)
 
     async def close(self) -> None:
-        """Nothing is told from now on; the stage that it was in has ended."""
+        """Stop reporting, and meter the stage that was running."""
         self._meter.stage_ended(self._status, self._clock() - self._entered_at)
         self._forget_later()
         if self._telling is not None:
             await asyncio.gather(self._telling, return_exceptions=True)
 
     async def report(self, status: DocumentStatus, *, done: int = 0, total: int = 0) -> None:
-        """Tell a new stage at once, and progress in it once a second. Raises LeaseLost."""
+        """Report a new stage at once, and progress within a stage once a second. Raises LeaseLost."""
         now = self._clock()
         if self._is_muted:
             return
@@ -103,7 +103,7 @@ class Progress:
     async def _tell_quietly(self, status: DocumentStatus, total: int) -> None:
         try:
             await self._tell(status, done=0, total=total)
-        except LeaseLost:  # the work itself meets it at its next call, or has ended meanwhile
+        except LeaseLost:  # the work itself meets it at its next call, or has ended already
             return
 
     async def _tell(self, status: DocumentStatus, *, done: int, total: int) -> None:

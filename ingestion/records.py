@@ -1,6 +1,6 @@
-"""The records that go from stage to stage of ingestion.
+"""The records that the stages of ingestion pass to each other.
 
-In: nothing. Out: frozen, keyword-only values with real names. They hold data and no behaviour.
+In: nothing. Out: frozen, keyword-only values. They hold data and almost no behaviour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,45 +19,45 @@ Vector = list[float]
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """What a server calls the state of a page or file: said again, it is answered by "not modified" (RFC 9110, 13)."""
+    """A server's version of a page or file. Sent back, it gets "not modified" while it is current (RFC 9110, 13)."""
 
     url: str  # after redirects
     etag: str | None = None
     modified: str | None = None  # the Last-Modified header as it was
-    content_hash: str | None = None  # of what the base made of it; None while that is not known
+    content_hash: str | None = None  # of what the base made of it; None until known
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One thing to read, as it was sent: what is needed to fetch it again after a crash."""
+    """One thing to read, as it was sent, with all that is needed to fetch it again after a crash."""
 
     type: SourceType
     identifier: str  # file name, URL, absolute path, or the note's title
     title: str | None = None
-    text: str | None = None  # the words of a note, or those written under a file
+    text: str | None = None  # a note's text, or a file's caption
     file_id: str | None = None  # Telegram's handle of the file
     size_bytes: int | None = None
     media_type: str | None = None  # as the sender claims; the content decides
     author: str | None = None
     published_at: datetime | None = None
-    url: str | None = None  # where the original can be seen: a public channel's post
+    url: str | None = None  # where the original can be seen, such as a public channel's post
     lane: Lane = Lane.QUICK
-    edition: Edition | None = None  # of an address that is read anew: the one that the base holds
+    edition: Edition | None = None  # of an address that is read again: the version in the base
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """What came in one message: its sources share one live message and one receipt, with all others of its album."""
+    """The sources of one message. They share one live message and one receipt, as do all batches of one album."""
 
     base_id: BaseId
     user_id: UserId
-    sender: str | None = None  # their name, in a group
-    language: str = "ru"  # of the interface
+    sender: str | None = None  # their name, in a group chat
+    language: str = "ru"  # of the bot's interface
     chat_id: ChatId | None = None  # None: nobody waits for a notice (command line)
     thread_id: ThreadId | None = None
     message_id: MessageId | None = None
-    media_group: str | None = None  # Telegram's name of the album that the message is part of
-    stays_s: int | None = None  # its documents are removed so many seconds after they came; None: they stay
+    media_group: str | None = None  # Telegram's id of the album that the message belongs to
+    stays_s: int | None = None  # its documents are removed this many seconds after they came; None: they stay
     sources: tuple[Source, ...]
 
 
@@ -70,39 +70,39 @@ class ClaimedDocument:
     lease: LeaseId
     attempt: int  # 1 the first time
     source: Source
-    is_known: bool = False  # what its file says may be in the base already: see `WorkQueue.known_reading`
-    full_at: int | None = None  # its base holds so many passages, and may hold no more; None: there is room
+    is_known: bool = False  # the base may have its text already, see `WorkQueue.known_reading`
+    full_at: int | None = None  # the base is full, and this is its limit of passages; None: there is room
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What the place that a file came from says of it; the file's own words go before it."""
+    """Metadata from the place a file came from; the file's own metadata takes precedence."""
 
     title: str | None = None
     author: str | None = None
     published_at: datetime | None = None
     site: str | None = None
-    medium: Medium | None = None  # of a video's captions: what they are the words of
+    medium: Medium | None = None  # of a video's captions: the medium of what they transcribe
     duration_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchedFile:
-    """Bytes on disk, hashed and within the size limit. The caller deletes the file."""
+    """A file on disk, hashed and within the size limit. The caller deletes it."""
 
     path: Path
-    name: str  # with its ending when known, for choosing a parser
+    name: str  # with its extension if known, to choose a parser
     media_type: str | None  # declared by the server or sender
     size_bytes: int
     sha256: str  # hex
-    url: str | None = None  # where it finally came from, after redirects
+    url: str | None = None  # the final address, after redirects
     about: About | None = None
-    edition: Edition | None = None  # when the server names it
+    edition: Edition | None = None  # if the server gives one
     attached: tuple["FetchedFile", ...] = ()  # files that the pages of a section link to, each with its `url`
 
 
 class BlockKind(StrEnum):
-    """What a block is; the chunker never cuts inside a table row or a code block that fits."""
+    """What a block is. The chunker never cuts a table row or a code block that fits a passage."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -113,17 +113,17 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A piece of a document that belongs together. Tables are Markdown rows, code keeps its line breaks."""
+    """A unit of a document, such as a paragraph. Tables are Markdown rows; code keeps its line breaks."""
 
     kind: BlockKind
     text: str
     locator: Locator = field(default_factory=Locator)
-    level: int | None = None  # of a heading, 1 the outermost
+    level: int | None = None  # of a heading; 1 is the outermost
 
 
 @dataclass(frozen=True, kw_only=True)
 class NameLine:
-    """What a document is called, in its own words or by its file's name, for search alone."""
+    """A name of the document, from its text or its file name; used for search only."""
 
     text: str
     terms: Mapping[str, int]  # lexical term -> how often
@@ -134,7 +134,7 @@ class Document:
     """A parsed source: its blocks in reading order."""
 
     title: str
-    blocks: Sequence[Block]  # a tuple, but of a long document (`ingestion.spool`)
+    blocks: Sequence[Block]  # a tuple; for a long document a spool (`ingestion.spool`)
     pages: int | None = None
     pages_without_text: tuple[int, ...] = ()
     language: str | None = None  # ISO 639-1 of most of the text
@@ -144,7 +144,7 @@ class Document:
     duration_s: float | None = None  # of a recording
     parts: int | None = None  # files of an archive, pages of a site
     unread: tuple[UnreadPart, ...] = ()
-    names: tuple[NameLine, ...] = ()  # by which its passages are found too, once they are chosen
+    names: tuple[NameLine, ...] = ()  # its passages are found by these names too; set by `Indexer.with_names`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,18 +163,18 @@ class Chunk:
     """A passage: what is searched, quoted and cited."""
 
     ordinal: int  # from 0, in reading order
-    text: str  # the document's own in `span`; before it, when a table goes on, the table's header once more
+    text: str  # the document's own text in `span`; in a continued table, the table's header comes before it
     span: Span
     locator: Locator
 
     @property
     def unnamed_headings(self) -> tuple[str, ...]:
-        """The headings that the passage stands under and does not name itself, outermost first."""
+        """The headings above the passage that its text does not contain, outermost first."""
         return tuple(dict.fromkeys(heading for heading in self.locator.headings if heading not in self.text))
 
     @property
     def text_under_headings(self) -> str:
-        """What is embedded: the text with those headings before it."""
+        """The text to embed: those headings, then the passage's text."""
         return "\n".join([*self.unnamed_headings, self.text])
 
 
@@ -182,7 +182,8 @@ class Chunk:
 class Window:
     """Neighbouring chunks of one document that are embedded together (late chunking).
 
-    `chunks[own_start:own_end]` get their vectors here; the ones around them are context, and get theirs next door.
+    `chunks[own_start:own_end]` get their vectors from this window. The chunks around them are context, and get their
+    vectors from the neighbouring windows.
     """
 
     chunks: tuple[Chunk, ...]
@@ -197,27 +198,27 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexedChunk:
-    """A chunk with all that search needs."""
+    """A chunk with everything that search needs."""
 
     chunk: Chunk
     terms: Mapping[str, int]  # lexical term -> how often in the chunk's own text
-    length: int  # of that text in terms, for BM25
-    vector: Vector  # empty: without a model there is nothing to compare
-    model: str  # that made the vector
-    titled: Mapping[str, int] = field(default_factory=dict)  # the same of the title and headings above the text
+    length: int  # number of terms in that text, for BM25
+    vector: Vector  # empty without an embedding model
+    model: str  # the model that made the vector
+    titled: Mapping[str, int] = field(default_factory=dict)  # like `terms`, of the names and headings above the text
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedDocument:
-    """What publishing says: ready, or stopped by a document that was there first."""
+    """The result of publishing: ready, or stopped by a document that was there first."""
 
     duplicate_of: DocumentId | None = None
-    namesake: DocumentId | None = None  # it waits until the person has said what becomes of it and of this one
+    namesake: DocumentId | None = None  # this document waits until the person has chosen between it and the namesake
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Why a document could not be read, as a key of the locales and its values."""
+    """Why a document could not be read: a key of the locales and its parameters."""
 
     code: str
     params: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -230,4 +231,4 @@ class EnqueuedDocument:
 
     id: DocumentId
     source: Source
-    created: bool  # False: this very message and source had been enqueued before (a redelivery)
+    created: bool  # False: a redelivery, this message and source were enqueued before

@@ -1,7 +1,7 @@
-"""Moves bases to another embedding model while they are searched by the one they have.
+"""Moves bases to another embedding model while the old vectors are still searched.
 
-In: bases whose passages another model embedded. Out: the same passages with vectors of this embedder. A base changes
-over in one moment, when none is missing. Cut short at any point, it goes on from what is stored when it is run again.
+In: bases whose passages another model embedded. Out: the same passages with vectors of this embedder. A base switches
+over at one moment, once no vector is missing. A run that was interrupted at any point resumes from what is stored.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,14 +20,14 @@ class OutdatedBase:
     """A base with passages of another model."""
 
     id: BaseId
-    name: str | None  # of the command line's bases
-    passages: int  # all of it
-    waiting: int  # that the model has no vector for yet; fewer when it was cut short before
+    name: str | None  # of bases that the command line made
+    passages: int  # in the whole base
+    waiting: int  # passages without a vector of the model; fewer after an interrupted run
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredChunk:
-    """A chunk as it was cut."""
+    """A chunk as the database holds it."""
 
     id: ChunkId
     chunk: Chunk
@@ -35,44 +35,44 @@ class StoredChunk:
 
 
 class VectorStore(Protocol):
-    """Where old and new vectors lie. Calls raise DatabaseAway."""
+    """Stores old and new vectors. Calls raise DatabaseAway."""
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
-        """Those with passages of another model, at most a few hundred; `name` asks for one."""
+        """Bases with passages of another model, at most a few hundred; `name` asks for one."""
         ...
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
-        """Ready ones with passages that `model` has no vector for, at most a few hundred; empty when none is left."""
+        """Ready documents with passages without a vector of `model`, at most a few hundred; empty when none is left."""
         ...
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
-        """All of a document, in order."""
+        """All chunks of a document, in order."""
         ...
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
-        """Lay vectors beside the old ones; for passages that are gone nothing is stored."""
+        """Store vectors beside the old ones; those of passages that are gone are dropped."""
         ...
 
     async def switch(self, base: BaseId, model: str) -> bool:
-        """Change the base over in one transaction; False when vectors are missing, and then nothing is changed."""
+        """Switch the base over in one transaction; False, changing nothing, when vectors are missing."""
         ...
 
 
 class Reindexer:
-    """Embeds what is there anew."""
+    """Embeds existing passages with another model."""
 
     def __init__(self, store: VectorStore, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
 
     async def outdated(self, name: str | None = None) -> list[OutdatedBase]:
-        """Bases that are to be moved. Raises DatabaseAway."""
+        """Bases to move. Raises DatabaseAway."""
         return await self._store.outdated_bases(self._embedder.model, name=name)
 
     async def move(self, base: OutdatedBase, report: Callable[[int], None]) -> None:
-        """Move one base; `report` is told, now and then, how many of its passages have a vector of the model.
+        """Move one base; `report` gets, now and then, how many of its passages have a vector of the model.
 
-        What becomes ready meanwhile is moved too, so that there may be more of them than the base had. Raises
+        Documents that become ready meanwhile are moved too, so the number may exceed what the base had. Raises
         ServiceError, WindowTooLarge, DatabaseAway.
         """
         done = base.passages - base.waiting
@@ -84,9 +84,9 @@ class Reindexer:
                     report(done)
 
     async def _embed_document(self, base: BaseId, document: DocumentId) -> AsyncIterator[int]:
-        """In the windows that its reading would cut, so that the vectors are those of a document read anew.
+        """Embed in the same windows as ingestion would cut, so that the vectors are those of a document read anew.
 
-        Yields how many passages were stored, each time that some were.
+        Yields how many passages each store call added.
         """
         model = self._embedder.model
         stored = await self._store.chunks(base, document, model)

@@ -1,8 +1,8 @@
-"""A folder for the files of one document on their way, removed at the end, however that comes.
+"""A temporary folder for the files of one document, removed at the end, however the work ends.
 
-In: the folder that all processes of an installation share. Out: a private folder in it. Each belongs to whoever holds
-the lock on the file beside it, and a lock ends with its process: what a killed one left, the next document's start
-removes, and with it the re-claimed document's own.
+In: the folder that all processes of an installation share. Out: a private folder in it. Its owner holds the lock on the
+file beside it, and the lock ends with the owner's process. When the next document starts, it removes the folders that
+killed processes left, so also that of an earlier attempt at the same document.
 """
 
 import fcntl
@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-_GATE = "gate.lock"  # held while folders are made and swept, so that a new one is not taken for an abandoned one
+_GATE = "gate.lock"  # held while folders are made and swept, so that a new folder does not look abandoned
 _SUFFIX = ".held"
 
 
 @contextmanager
 def document_folder(root: Path) -> Iterator[Path]:
-    """A folder under `root` (made when missing), removed with all that is in it. Raises OSError when the disk does."""
+    """A folder under `root` (made when missing), removed with its content. Raises OSError when the disk fails."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = root / uuid4().hex
     with _locked(root / _GATE):
@@ -43,14 +43,14 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _take(path: Path) -> int:
-    """Open and lock, waiting for the lock; closing the descriptor frees it."""
+    """Open the file and wait for its lock; closing the descriptor releases it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
 
 
 def _sweep(root: Path) -> None:
-    """Remove the folders whose processes are gone."""
+    """Remove the folders whose owners' processes are gone."""
     for name in os.listdir(root):
         if not name.endswith(_SUFFIX):
             continue
@@ -62,7 +62,7 @@ def _sweep(root: Path) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int | None]:
-    """None when its owner has just removed it."""
+    """A descriptor; None when the owner has just removed the file."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

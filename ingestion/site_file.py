@@ -1,7 +1,7 @@
-"""Several pages of one site in one file: what the crawler writes and the parser of sites reads.
+"""Several pages of one site in one file: the crawler writes it, the site parser reads it.
 
-In: pages as they came, in reading order. Out: a file of JSON lines, `{"url", "html"}` for each page and one
-`{"unread": [{"name": url, "code": …}, …]}` at the end. It fetches and extracts nothing.
+In: pages as they came, in reading order. Out: a file of JSON lines, `{"url", "html"}` for each page and one `{"unread":
+[{"name": url, "code": …}, …]}` at the end. It fetches and extracts nothing.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ SITE_TYPE = "application/x-baza-site"
 
 @dataclass(frozen=True, kw_only=True)
 class SitePage:
-    """A page of a site; the text is decoded, the markup as it was."""
+    """A page of a site: the text is decoded, the markup unchanged."""
 
     url: str
     html: str
@@ -25,13 +25,13 @@ class SitePage:
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """The addresses that did not answer, or not with a page, by name."""
+    """The addresses that did not answer, or answered with something other than a page."""
 
     parts: tuple[UnreadPart, ...]
 
 
 class SiteFile:
-    """Written page by page, so that no more than one is in memory."""
+    """A site file under construction; only one page is in memory at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,11 +40,11 @@ class SiteFile:
         path.write_bytes(b"")
 
     def add(self, page: SitePage) -> None:
-        """Append. Blocking, on a local disk."""
+        """Append a page. Blocking, on a local disk."""
         self._append({"url": page.url, "html": page.html})
 
     def close(self, *, unread: Sequence[UnreadPart]) -> str:
-        """Note what failed. Returns the SHA-256 (hex) of the whole."""
+        """Write what could not be read. Returns the SHA-256 (hex) of the whole file."""
         self._append({"unread": [part.to_json() for part in unread]})
         return self._hash.hexdigest()
 
@@ -57,7 +57,7 @@ class SiteFile:
 
 
 def read_site(path: Path) -> Iterator[SitePage | Unread]:
-    """The inverse. Raises ValueError for a file that we have not written."""
+    """Read what `SiteFile` wrote. Raises ValueError for a file that it did not write."""
     with path.open("rb") as file:
         for line in file:
             match json.loads(line):

@@ -1,7 +1,7 @@
-"""What was said, as paragraphs that know their seconds; the same for what was heard and for subtitles.
+"""Groups utterances into paragraphs with their start and end in seconds, for recordings and for subtitles.
 
-In: utterances in order. Out: blocks. A paragraph ends at a pause, and before it becomes longer than a minute: then, if
-it can, at the end of a sentence. Pure.
+In: utterances in order. Out: blocks. A paragraph ends at a pause, or before it becomes longer than a minute; in that
+case, if possible, at the end of a sentence. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,8 +11,8 @@ from ingestion.ports import Utterance
 from ingestion.records import Block, BlockKind
 
 PAUSE_S = 1.5  # longer than a breath: the speaker begins something new
-PARAGRAPH_S = 60.0  # about a passage (150 words), so that its seconds lead near what is quoted
-SHORTEST_S = 15.0  # that an early end of a sentence may leave
+PARAGRAPH_S = 60.0  # about a passage (150 words), so that its seconds lead near the quotation
+SHORTEST_S = 15.0  # shortest paragraph that may be cut off at the end of a sentence
 SENTENCE_ENDS = (".", "!", "?", "…", ".»", "!»", "?»", '."', '!"', '?"')
 
 

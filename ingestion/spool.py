@@ -1,8 +1,8 @@
-"""A sequence of records of which only a short one is held as it is: a book must not fill a process that reads several.
+"""A sequence of records that moves to disk when it grows long: a book must not fill a process that reads several.
 
-In: records, and how a batch of them is written and read. Out: a tuple, or a sequence that lies in a file, or compressed
-in memory where no file may be written (the parsing process), and can be gone through again and again. The file has no
-name: however its process ends, nothing is left of it.
+In: records, and how to serialise a batch of them. Out: a tuple when short; else a sequence that can be iterated again
+and again. It lies in a file, or compressed in memory where no file may be written (the parsing process). The file has
+no name, so nothing is left of it however its process ends.
 """
 
 import errno
@@ -17,98 +17,98 @@ from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, overload
 
-HELD_BYTES = 2_000_000  # of written records, some two to four times that as objects: a book of 900 pages fits
-HELD_UNPRESSED_BYTES = 4_000_000  # the same where the alternative is compression, 20 ms for each million
-BATCH_BYTES = 100_000  # of what is appended one by one: a millisecond's work
-QUICKLY = 1  # of zlib's levels: a third of the room at 50 MB/s, at the highest level a quarter at 10
+HELD_BYTES = 2_000_000  # serialised; as objects two to four times as much: a book of 900 pages fits
+HELD_UNPRESSED_BYTES = 4_000_000  # the same limit where the alternative is compression, at 20 ms per million bytes
+BATCH_BYTES = 100_000  # for records that are appended one by one: a millisecond to serialise
+QUICKLY = 1  # zlib level 1: compresses to a third at 50 MB/s; the highest level to a quarter at 10 MB/s
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writing(Generic[T]):
-    """How a batch of records becomes bytes, and back."""
+    """How a batch of records is serialised, and read back."""
 
     write: Callable[[Sequence[T]], bytes]
     read: Callable[[bytes], Sequence[T]]
 
 
 class Store(Protocol):
-    """Where written batches lie."""
+    """Holds serialised batches."""
 
     def append(self, written: bytes) -> None:
         """Add the next batch. Raises OSError."""
         ...
 
     def read(self, number: int) -> bytes:
-        """A batch, from 0."""
+        """The batch with this number, from 0."""
         ...
 
 
 class NamelessFile:
-    """Meets `Store`: a file, which is closed, and gone, with the last reference to this."""
+    """Meets `Store`: a nameless file, closed and thereby deleted with the last reference to this object."""
 
     def __init__(self, file: int) -> None:
-        """`file` is a descriptor, from now on this one's."""
+        """Takes ownership of the descriptor `file`."""
         self._file = file
         weakref.finalize(self, os.close, file)
-        self._ends = [0]  # where the batches end
+        self._ends = [0]  # offsets where the batches end
 
     def append(self, written: bytes) -> None:
-        """As the protocol says."""
+        """See `Store`."""
         if os.pwrite(self._file, written, self._ends[-1]) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._ends.append(self._ends[-1] + len(written))
 
     def read(self, number: int) -> bytes:
-        """As the protocol says."""
+        """See `Store`."""
         begin, end = self._ends[number : number + 2]
         return os.pread(self._file, end - begin, begin)
 
 
 class Pressed:
-    """Meets `Store`: compressed in memory."""
+    """Meets `Store`: batches compressed in memory."""
 
     def __init__(self) -> None:
         self._batches: list[bytes] = []
 
     def append(self, written: bytes) -> None:
-        """As the protocol says."""
+        """See `Store`."""
         self._batches.append(zlib.compress(written, QUICKLY))
 
     def read(self, number: int) -> bytes:
-        """As the protocol says."""
+        """See `Store`."""
         return zlib.decompress(self._batches[number])
 
 
 class Spool(Generic[T]):
-    """Takes records in order, in batches that are read back whole; a batch is some milliseconds' work."""
+    """Collects records in order, in batches that are read back whole; reading one takes some milliseconds."""
 
     def __init__(self, folder: Path | None, writing: Writing[T]) -> None:
-        """`folder`, made when missing, is where many records go; without one they are compressed."""
+        """Many records go to a file in `folder` (made when missing); without a folder they are compressed in memory."""
         self._folder = folder
         self._writing = writing
         self._held: list[Sequence[T]] = []
         self._held_bytes = 0
         self._most_held = HELD_UNPRESSED_BYTES if folder is None else HELD_BYTES
-        self._open: list[T] = []  # the batch that is gathered one by one
+        self._open: list[T] = []  # the batch that `append` is filling
         self._open_bytes = 0
         self._stored: Spooled[T] | None = None
 
     def append(self, record: T, *, size: int) -> None:
-        """Add one that takes about `size` bytes; batches are made here. Raises OSError."""
+        """Add one record of about `size` bytes; the spool forms the batches. Raises OSError."""
         if self._open and self._open_bytes + size > BATCH_BYTES:
             self._close_batch()
         self._open.append(record)
         self._open_bytes += size
 
     def add(self, batch: Sequence[T], *, size: int, written: bytes | None = None) -> None:
-        """Append records that take about `size` bytes, or are `written` already. Raises OSError."""
+        """Append a batch of about `size` bytes, or one that is serialised already (`written`). Raises OSError."""
         self._close_batch()
         self._add(batch, size=size, written=written)
 
     def finish(self) -> Sequence[T]:
-        """All that was added, after the last."""
+        """All records; call it after the last one was added."""
         if self._stored is None:
             return tuple(chain(*self._held, self._open))
         self._close_batch()
@@ -135,14 +135,14 @@ class Spool(Generic[T]):
 
 
 class Spooled(Sequence[T], Generic[T]):
-    """Records in a store."""
+    """A read-only view of the records in a store, one batch in memory."""
 
     def __init__(self, store: Store, writing: Writing[T]) -> None:
         self._store = store
         self.writing = writing
         self._firsts: list[int] = []  # ordinal of the first record of each batch
         self._count = 0
-        self._latest: tuple[int, Sequence[T]] = -1, ()  # number and records of the batch that was read last
+        self._latest: tuple[int, Sequence[T]] = -1, ()  # number and records of the batch read last
 
     def append(self, batch: Sequence[T], written: bytes) -> None:
         """Add records at the end. Raises OSError."""
@@ -151,7 +151,7 @@ class Spooled(Sequence[T], Generic[T]):
         self._count += len(batch)
 
     def written(self) -> Iterator[bytes]:
-        """The batches as they lie there."""
+        """The serialised batches."""
         return map(self._store.read, range(len(self._firsts)))
 
     def __len__(self) -> int:
@@ -177,7 +177,7 @@ class Spooled(Sequence[T], Generic[T]):
         return self._batch(number)[ordinal - self._firsts[number]]
 
     def _batch(self, number: int) -> Sequence[T]:
-        latest, batch = self._latest  # in one step: another thread may read, too
+        latest, batch = self._latest  # read once: another thread may replace it
         if latest != number:
             batch = self.writing.read(self._store.read(number))
             self._latest = number, batch
@@ -185,7 +185,7 @@ class Spooled(Sequence[T], Generic[T]):
 
 
 class _Joined(Sequence[T], Generic[T]):
-    """One after the other, nothing copied."""
+    """Several sequences as one, without copying."""
 
     def __init__(self, parts: Sequence[Sequence[T]]) -> None:
         self._parts = parts
@@ -214,7 +214,7 @@ class _Joined(Sequence[T], Generic[T]):
 
 
 def joined(*parts: Sequence[T]) -> Sequence[T]:
-    """All of them in a row: a tuple where they are."""
+    """The parts one after the other: a tuple if all are tuples."""
     filled = [part for part in parts if part]
     if all(isinstance(part, tuple) for part in filled):
         return tuple(chain.from_iterable(filled))

@@ -1,7 +1,7 @@
-"""Claims documents, works them to their end, and decides what becomes of failures.
+"""Claims documents, runs the pipeline on them, and decides what happens after failures.
 
-In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a later try. A worker
-may be killed at any moment: its documents are claimed again when their leases run out. It knows no stage.
+In: the queue and the pipeline. Out: documents that are ready, failed, or back in the queue for a retry. A worker may be
+killed at any moment: another one claims its documents when their leases expire. It knows nothing of the stages.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from ingestion.patience import next_attempt_in_s
 from ingestion.ports import WorkMeter, WorkQueue
 from ingestion.records import ClaimedDocument, Failure
 
-UNEXPECTED_TRIES = 3  # of one claim: the first and two more
+UNEXPECTED_TRIES = 3  # within one claim, the first try included
 UNEXPECTED_PAUSE_S = 0.5
 GRACE_S = 10.0
 UPKEEP_EVERY_S = 600.0
@@ -33,15 +33,15 @@ log = structlog.get_logger()
 
 
 class Pipeline(Protocol):
-    """`ingestion.pipeline.IngestionPipeline`."""
+    """See `ingestion.pipeline.IngestionPipeline`."""
 
     async def run(self, document: ClaimedDocument) -> None:
-        """Read the document to its end. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
+        """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
         ...
 
 
 class Worker:
-    """Works documents, at most so many of each lane at once."""
+    """Works on documents concurrently, up to a limit for each lane."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class Worker:
         upkeep: Callable[[], Awaitable[object]] | None = None,
         meter: WorkMeter | None = None,
     ) -> None:
-        """`concurrency` is of Lane.QUICK, `long_concurrency` of Lane.LONG; 0 leaves a lane to other workers.
+        """`concurrency` limits Lane.QUICK, `long_concurrency` Lane.LONG; 0 leaves a lane to other workers.
 
-        `upkeep` is begun while there is nothing to do, now and then; documents that come meanwhile do not wait for it.
+        `upkeep` is started from time to time while the worker is idle; new documents do not wait for it.
         """
         self._queue = queue
         self._pipeline = pipeline
@@ -80,11 +80,11 @@ class Worker:
         self._running: dict[asyncio.Task[float | None], Lane] = {}
 
     def wake(self) -> None:
-        """Look at the queue now: something was enqueued in this process."""
+        """Poll the queue now: something was enqueued in this process."""
         self._awake.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop`; then finish what can be finished in `grace_s`, and give the rest back at once."""
+        """Work until `stop`; then finish what ends within `grace_s`, and give the rest back at once."""
         stopping = asyncio.create_task(stop.wait())
         stopping.add_done_callback(lambda _: self._awake.set())
         try:
@@ -100,7 +100,8 @@ class Worker:
             await self._stop_keeping_up()
 
     async def run_one(self, document_id: DocumentId) -> None:
-        """Work this document to its end, waiting between tries; nothing when another worker holds it, or it is final.
+        """Work on this document to its end, sleeping between retries. Does nothing if another worker holds it or it is
+        final.
 
         Raises DatabaseAway when it cannot even be claimed.
         """
@@ -114,7 +115,7 @@ class Worker:
             await asyncio.sleep(delay_s)
 
     async def _take_one(self) -> bool:
-        """Begin the next document; False when there is none, or no room for it."""
+        """Start the next document; False when there is none, or no free slot for it."""
         busy = Counter(self._running.values())
         lanes = [lane for lane, most in self._concurrency.items() if busy[lane] < most]
         if not lanes:
@@ -135,7 +136,7 @@ class Worker:
         del self._running[task]
         self._awake.set()
         if not task.cancelled() and (error := task.exception()):
-            log.error("outcome_not_stored", worker=self._name, exc_info=error)  # claimed anew when the lease runs out
+            log.error("outcome_not_stored", worker=self._name, exc_info=error)  # claimed again when the lease expires
 
     async def _pause(self) -> None:
         try:
@@ -145,7 +146,7 @@ class Worker:
             pass
 
     def _keep_up(self) -> None:
-        """Begin what the database needs now and then, if nothing is in work here."""
+        """Start the database upkeep when it is due and this worker is idle."""
         if self._upkeep is None or self._running or self._keeping_up or monotonic() < self._upkeep_at:
             return
         self._keeping_up = asyncio.ensure_future(self._upkeep())
@@ -158,7 +159,7 @@ class Worker:
             log.warning("upkeep_failed", worker=self._name, reason=type(error).__name__)
 
     async def _stop_keeping_up(self) -> None:
-        """At the worker's end; what was cut short is made again by the next."""
+        """Cancel the upkeep at the worker's end; the next worker repeats what was cut short."""
         if self._keeping_up is not None:
             self._keeping_up.cancel()
             await asyncio.gather(self._keeping_up, return_exceptions=True)
@@ -170,7 +171,7 @@ class Worker:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _work(self, document: ClaimedDocument) -> float | None:
-        """Seconds until the document's next try, None when this worker has nothing more to do with it."""
+        """Seconds until the document's next try; None when this worker is done with it."""
         started = monotonic()
         with structlog.contextvars.bound_contextvars(document=document.id, attempt=document.attempt):
             try:
@@ -180,7 +181,7 @@ class Worker:
                 return None
             except DatabaseAway as error:
                 log.warning("database_away", reason=str(error))
-                return self._lease_s + 1.0  # when the lease has run out, the document can be claimed anew
+                return self._lease_s + 1.0  # once the lease has expired, the document can be claimed again
             except asyncio.CancelledError:
                 await self._give_back(document)
                 raise
@@ -189,7 +190,7 @@ class Worker:
 
     async def _try(self, document: ClaimedDocument) -> float | None:
         if document.attempt > self._attempts:
-            # Each try ended with the death of its worker: this document may be what kills them.
+            # Every attempt ended with the death of its worker: this document may be what kills workers.
             await self._fail(document, Failure(code=FailureCode.INTERNAL.value, detail="no attempt came to an end"))
             return None
         try:
@@ -205,7 +206,7 @@ class Worker:
         return None
 
     async def _run_pipeline(self, document: ClaimedDocument) -> None:
-        """The pipeline under the lease; a mistake of ours is tried again, and then fails the document alone."""
+        """Run the pipeline under the lease. A bug is retried, and then fails only this document."""
         for trial in range(1, UNEXPECTED_TRIES + 1):
             try:
                 work = self._pipeline.run(document)
@@ -219,7 +220,7 @@ class Worker:
         raise SourceError(FailureCode.INTERNAL, detail=cause)
 
     async def _fail(self, document: ClaimedDocument, failure: Failure) -> None:
-        # Without the detail: a parser's words can be the document's. It is kept with the document (`error_detail`).
+        # The detail is not logged: a parser's message may quote the document. The database keeps it (`error_detail`).
         log.info("document_failed", code=failure.code)
         self._meter.document_ended(Outcome.FAILED, failure.code)
         await self._queue.fail(document, failure=failure)
@@ -242,7 +243,7 @@ class Worker:
         return delay_s
 
     async def _give_back(self, document: ClaimedDocument) -> None:
-        """The next worker may claim it at once, nobody is told of trouble, and no attempt is counted."""
+        """Let the next worker claim it at once; the person is not told, and the attempt is not counted."""
         try:
             await self._queue.give_back(document)
         except (LeaseLost, DatabaseAway) as error:

@@ -1,5 +1,5 @@
-"""What is packed in one file: archives, and letters with their attachments, unpacked in a process of their own.
+"""Unpacks archives, and letters with attachments, in a process of its own.
 
-In: a file and a folder of ours. Out: the files inside, under numbers as names, and what was refused. Nothing here reads
+In: a file and a private folder. Out: the files inside, named by numbers, and what was refused. Nothing here reads
 documents; `ingestion.reading.archives` does, one by one.
 """

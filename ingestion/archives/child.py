@@ -1,7 +1,7 @@
-"""What the unpacking process does: one request on standard input, one answer on standard output.
+"""The unpacking process: one request on standard input, one answer on standard output.
 
-In: a line of JSON (`UnpackRequest`). Out: files in the folder that it names, and a line of JSON. It limits itself
-before it opens the file: memory, processor time, size of a file, number of open ones.
+In: a line of JSON (`UnpackRequest`). Out: files in the folder that the request names, and a line of JSON. It limits
+itself before it opens the file: memory, processor time, file size, open files.
 """
 
 import contextlib
@@ -18,12 +18,12 @@ from ingestion.archives.unpack import unpack_packed, unpack_zip
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.kinds import FileKind, glance
 
-NICENESS = 10  # answers to people go before reading
+NICENESS = 10  # answering people has priority over reading
 MOST_OPEN_FILES = 64
 
 
 def main() -> None:
-    """Run by `process`."""
+    """Entry point; started by `process`."""
     request = UnpackRequest.from_line(sys.stdin.buffer.readline())
     _limit_resources(request)
     sys.stdout.buffer.write(_answer(request))
@@ -37,8 +37,8 @@ def _answer(request: UnpackRequest) -> bytes:
         return failure_line(error.code, error.detail)
     except MemoryError:
         return failure_line(FailureCode.FILE_TOO_HEAVY, "memory limit")
-    # The top of a process that exists to meet files made to break it: any error is the file's, and what was unpacked
-    # before is read.
+    # The outermost handler of a process that meets files made to break it: any error is the file's fault, and what was
+    # unpacked before is kept.
     except Exception as error:
         if not sink.written:
             code = FailureCode.FILE_DAMAGED
@@ -68,6 +68,6 @@ def _limit_resources(request: UnpackRequest) -> None:
         resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
     }
     for limit, value in limits.items():
-        # A container or system may have set a lower hard limit, or (macOS) know no RLIMIT_AS: then that one holds.
+        # A container or system may have set a lower hard limit, or (macOS) have no RLIMIT_AS; then that applies.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (value, value))

@@ -1,7 +1,7 @@
-"""What is attached to a letter, into a sink.
+"""Writes the attachments of a letter to a sink.
 
-In: an EML or MSG file. Out: calls of `Sink.take`. The letter's own words are the parsers' (`eml`, `msg`); pictures that
-stand in its text, signatures and invitations are no attachments.
+In: an EML or MSG file. Out: calls of `Sink.take`. The letter's own text is the parsers' (`eml`, `msg`); pictures shown
+in the text, signatures and invitations are no attachments.
 """
 
 import io
@@ -15,15 +15,15 @@ from ingestion.parsers.mime import open_letter
 
 
 def unpack_letter(path: Path, sink: Sink) -> None:
-    """Attachments in order; a letter inside a letter is one of them."""
+    """Take the attachments of an EML file in order; a letter inside the letter is one of them."""
     for attached in attachments(open_letter(path)):
         stream = partial(_Stream, attached.pieces)
         sink.take(attached.name, stated_bytes=attached.size_bytes, stream=stream)
 
 
 def unpack_outlook(path: Path, sink: Sink) -> None:
-    """Letters and objects that Outlook keeps inside its own file are named only."""
-    # Imported here: it takes 160 ms, and few files are of this kind.
+    """Take the attachments of an MSG file. Letters and objects embedded in Outlook's own format are only listed."""
+    # Imported here: the import takes 160 ms, and few files are of this kind.
     from oxmsg import Message
 
     for attachment in Message.load(str(path)).attachments:
@@ -39,7 +39,7 @@ def _take(sink: Sink, name: str, content: bytes) -> None:
 
 
 class _Stream:
-    """Pieces of any size, as a file."""
+    """A stream over pieces of any size."""
 
     def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
         self._pieces = pieces()

@@ -1,7 +1,7 @@
-"""Unpacks a file in a process of its own, with limits on memory, time and what it writes.
+"""Unpacks a file in a separate process, with limits on memory, time and output.
 
-In: a file and an empty folder. Out: a `Listing` of what lies in the folder now. What crashes, hangs or grows there
-takes nothing else with it.
+In: a file and an empty folder. Out: a `Listing` of what the folder holds afterwards. A crash, hang or growth there
+affects nothing else.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from ingestion.parsers.process import MEGABYTE_BYTES
 from ingestion.records import FetchedFile
 
 START = "import sys; sys.path.append({folder!r}); from ingestion.archives.child import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+"""The folder of our own packages comes last, so that nothing in it can shadow the standard library."""
 
 
 class UnpackProcess:
     """Starts a process for each file."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
-        """`timeout_s` bounds the wall clock and the processor time of one file, `memory_mb` its address space."""
+        """`timeout_s` limits the wall-clock and processor time of one file, `memory_mb` its address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
 
@@ -55,12 +55,12 @@ class UnpackProcess:
 async def _run(request: UnpackRequest) -> bytes:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-P",  # the working folder must not be able to stand in for a module
+        "-P",  # a file in the working folder must not shadow a module
         "-c",
         START.format(folder=str(Path(ingestion.__file__).parent.parent)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,  # a trace may quote the file
+        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote the file
         env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
     )
     try:

@@ -1,4 +1,4 @@
-"""What is asked of the unpacking process and what it answers, each one line of JSON.
+"""The request to the unpacking process and its answer, each one line of JSON.
 
 In: a file, a folder and limits. Out: the files that it wrote and the names of those that it did not.
 """
@@ -12,9 +12,9 @@ from ingestion.errors import FailureCode, SourceError
 
 LARGEST_TOTAL_BYTES = 512 * 1024 * 1024
 LARGEST_RATIO = 200
-"""Unpacked to packed, of the whole: text reaches 20, sheets and logs 100."""
+"""Largest ratio of unpacked to packed bytes, over all files: text reaches 20, sheets and logs 100."""
 
-RATIO_FREE_BYTES = 32 * 1024 * 1024  # below this nobody asks for the ratio
+RATIO_FREE_BYTES = 32 * 1024 * 1024  # below this size the ratio is not checked
 MOST_MEMBERS = 1_000
 LARGEST_MEMBER_BYTES = 128 * 1024 * 1024
 LONGEST_NAME = 300
@@ -27,7 +27,7 @@ class UnpackRequest:
     path: str
     name: str
     folder: str  # exists and is empty
-    members: int  # files to write at the most; of the others only the names are told
+    members: int  # files to write at most; the others are only listed
     total_bytes: int
     memory_bytes: int
     cpu_s: int
@@ -38,7 +38,7 @@ class UnpackRequest:
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:
-        """The inverse; the line comes from our own process."""
+        """The inverse of `to_line`; the line comes from our own process."""
         return cls(**json.loads(line))
 
 
@@ -46,7 +46,7 @@ class UnpackRequest:
 class Member:
     """A file that was inside."""
 
-    name: str  # with its folders, for people alone
+    name: str  # with its folders; only shown to people
     number: int  # its name in the folder
     size_bytes: int
     sha256: str  # hex
@@ -54,10 +54,10 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """What became of everything inside; what no person put there (`.DS_Store`) is not mentioned."""
+    """The result for every file inside; files that the system left there (`.DS_Store`) are omitted."""
 
     members: tuple[Member, ...]
-    refused: tuple[str, ...] = ()  # too large, too many, or not to be decompressed
+    refused: tuple[str, ...] = ()  # too large, too many, or impossible to decompress
     encrypted: tuple[str, ...] = ()
 
     def to_line(self) -> bytes:
@@ -66,12 +66,12 @@ class Listing:
 
 
 def failure_line(code: FailureCode, detail: str) -> bytes:
-    """What the process writes instead of a listing."""
+    """The line that the process writes instead of a listing."""
     return json.dumps({"failure": code.value, "detail": detail}).encode() + b"\n"
 
 
 def read_answer(line: bytes, *, name: str) -> Listing:
-    """Raises the SourceError that the line carries, or one of damage when it is no answer."""
+    """The listing. Raises the SourceError in the line, or FILE_DAMAGED for a malformed answer."""
     try:
         answer = json.loads(line)
         if "failure" not in answer:

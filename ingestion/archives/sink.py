@@ -1,6 +1,6 @@
-"""Where unpacked files are written: a folder of ours, under numbers, within limits of count and bytes.
+"""Writes unpacked files to a private folder, under numbers, within limits of count and bytes.
 
-In: names and streams. Out: files 1, 2, 3 … and a `Listing`. A name from an archive is never a path.
+In: names and streams. Out: files 1, 2, 3 … and a `Listing`. A name from an archive is never used as a path.
 """
 
 import hashlib
@@ -12,18 +12,18 @@ from typing import Protocol
 from ingestion.archives.records import LARGEST_MEMBER_BYTES, LONGEST_NAME, Listing, Member
 
 PIECE_BYTES = 256 * 1024
-MOST_NAMED = 1_000  # of the files that were not taken: 20 MB can claim a million, and each receipt carries the names
+MOST_NAMED = 1_000  # of the files not taken: 20 MB can claim a million, and the receipt carries the names
 
 UNMENTIONED_FOLDERS = frozenset({"__MACOSX", ".git", ".svn"})
 UNMENTIONED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "winmail.dat", ".gitignore", ".gitkeep"})
-"""What systems leave in folders."""
+"""Files that systems leave in folders."""
 
 
 class Stream(Protocol):
-    """What can be read piece by piece."""
+    """A source that is read piece by piece."""
 
     def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """At most `size` bytes; empty at the end."""
         ...
 
 
@@ -39,7 +39,7 @@ class Sink:
     encrypted: list[str] = field(default_factory=list)
 
     def take(self, name: str, *, stated_bytes: int, stream: Callable[[], Stream]) -> None:
-        """Write a file; one that is too large, or one too many, is named only. Same content again is left out."""
+        """Write a file; one too large, or one too many, is only listed. Content that was taken already is dropped."""
         shown = tidy_name(name)
         if is_unmentioned(shown):
             return
@@ -50,7 +50,7 @@ class Sink:
         self._write(shown, _pieces(stream()), limit)
 
     def listing(self) -> Listing:
-        """All that was taken and named; of very many names the last says how many more there are."""
+        """Everything taken and listed; if there are too many names, the last one tells how many more."""
         return Listing(members=tuple(self.written), refused=_named(self.refused), encrypted=_named(self.encrypted))
 
     def _write(self, name: str, pieces: Iterator[bytes], limit: int) -> None:
@@ -60,8 +60,8 @@ class Sink:
         with path.open("wb") as target:
             for piece in pieces:
                 size += len(piece)
-                self.total_bytes = max(0, self.total_bytes - len(piece))  # what turns out to be damaged counts, too
-                if size > limit:  # the size that its archive states was a lie
+                self.total_bytes = max(0, self.total_bytes - len(piece))  # even when the file turns out damaged
+                if size > limit:  # the size stated in the archive was wrong
                     break
                 digest.update(piece)
                 target.write(piece)
@@ -78,14 +78,14 @@ def _named(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def tidy_name(name: str) -> str:
-    """For people: without control characters, steps upwards and drive letters."""
+    """The name for people: without control characters, parent folders and drive letters."""
     parts = "".join(character if character.isprintable() else " " for character in name).replace("\\", "/").split("/")
     kept = [part.strip() for part in parts if part.strip() not in ("", ".", "..")]
     return "/".join(kept)[-LONGEST_NAME:] or "?"
 
 
 def is_unmentioned(name: str) -> bool:
-    """True for what no person put there."""
+    """Whether the system, and no person, put the file there."""
     *folders, file = name.split("/")
     return file in UNMENTIONED_FILES or file.startswith("._") or not UNMENTIONED_FOLDERS.isdisjoint(folders)
 

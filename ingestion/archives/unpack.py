@@ -1,6 +1,6 @@
-"""The files inside ZIP and TAR archives and of packed single files, one by one into a sink.
+"""Unpacks ZIP and TAR archives and compressed single files, member by member, into a sink.
 
-In: a path. Out: calls of `Sink.take`. Links, devices and folders are passed over, names are only names, and nothing is
+In: a path. Out: calls of `Sink.take`. Links, devices and folders are skipped, names are never paths, and nothing is
 inflated beyond what the sink takes.
 """
 
@@ -29,7 +29,7 @@ PACKED_ENDINGS = frozenset({".gz", ".bz2", ".xz"})
 TAR_OVERHEAD_BYTES = 16 * 1024 * 1024  # headers and padding beside the files
 
 Reader = Callable[[Path], object]
-"""gzip's, bz2's and lzma's files read alike and share no type."""
+"""The file classes of gzip, bz2 and lzma read alike but share no type."""
 
 UNPACKING_DAMAGE = (
     zipfile.BadZipFile,
@@ -42,13 +42,13 @@ UNPACKING_DAMAGE = (
     ValueError,
     RuntimeError,
 )
-"""What broken archives raise; NotImplementedError: a compression that Python does not know."""
+"""What broken archives raise; NotImplementedError: a compression method that Python does not know."""
 
 
 def unpack_zip(path: Path, sink: Sink) -> None:
-    """A member that is damaged or packed in a way nobody knows is named as refused; the others are read.
+    """Take all members; damaged ones and those with an unknown compression are listed as refused.
 
-    One that reaches into the next is refused, too: only bombs are made so (CVE-2024-0450).
+    A member that overlaps the next is refused, too: only zip bombs have such (CVE-2024-0450).
     """
     with zipfile.ZipFile(path) as archive:
         followed_at = dict(pairwise(sorted({member.header_offset for member in archive.infolist()})))
@@ -66,7 +66,7 @@ def unpack_zip(path: Path, sink: Sink) -> None:
 
 
 def _least_end(member: zipfile.ZipInfo) -> int:
-    """Where the member ends in the archive, if its local header is as short as can be."""
+    """A lower bound of the member's end in the archive: its local header may be longer."""
     return member.header_offset + LOCAL_HEADER_BYTES + member.compress_size
 
 
@@ -97,7 +97,7 @@ def _name_encrypted(sink: Sink, name: str) -> None:
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
-    """Windows writes Russian names in cp866 and macOS in UTF-8, both without saying so; zipfile reads cp437."""
+    """The member's name. Windows writes Russian in cp866, macOS in UTF-8, both unmarked; zipfile reads cp437."""
     if member.flag_bits & UTF8_FLAG:
         return member.filename
     try:
@@ -111,7 +111,7 @@ def _zip_name(member: zipfile.ZipInfo) -> str:
 
 
 def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
-    """A TAR archive, packed or not, or the one file that is packed. Raises SourceError FILE_TOO_HEAVY."""
+    """Unpack a TAR archive, compressed or not, or a compressed single file. Raises SourceError FILE_TOO_HEAVY."""
     with path.open("rb") as stream:
         reader = next((reader for magic, reader in PACKED_READERS if stream.peek(8).startswith(magic)), None)
     if reader is None:
@@ -123,12 +123,12 @@ def unpack_packed(path: Path, sink: Sink, *, name: str) -> None:
 
 
 def _unpack_packed_tar(reader: Reader, path: Path, sink: Sink, *, name: str) -> bool:
-    """False when its beginning is none of a TAR. One that is damaged further on is no single file: that would be read
-    as an archive inside this one, with all its words twice."""
+    """False when the content does not begin as a TAR. A TAR damaged further on is not treated as a single file: it
+    would be read as an archive inside this one, and all its text stored twice."""
     with _inflate(reader, path) as inflated:
         capped = cast("IO[bytes]", _Capped(inflated, left=sink.total_bytes + TAR_OVERHEAD_BYTES, name=name))
         try:
-            archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - apart: what is read later is damage
+            archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - apart: a later ReadError is damage
         except tarfile.ReadError:
             return False
         with archive:
@@ -141,7 +141,7 @@ def _inflate(reader: Reader, path: Path) -> IO[bytes]:
 
 
 def _unpack_tar(archive: tarfile.TarFile, sink: Sink) -> None:
-    """Where a member ends too early, so does the archive."""
+    """Take the members; the first truncated one ends the archive."""
     for member in archive:
         content = archive.extractfile(member) if member.isreg() else None
         if content is not None:
@@ -161,9 +161,9 @@ def _packed_name(name: str) -> str:
 
 
 class _Capped:
-    """tarfile reads on to the next header through whatever is between: that must have an end too.
+    """A stream with a byte limit: to reach the next header, tarfile reads through everything in between.
 
-    As a stream, it asks for nothing but `read`.
+    In stream mode tarfile calls nothing but `read`.
     """
 
     def __init__(self, source: IO[bytes], *, left: int, name: str) -> None:

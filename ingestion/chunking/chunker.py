@@ -1,8 +1,8 @@
-"""Packs a document into passages: paragraphs up to a budget of tokens, with overlap on whole sentences.
+"""Packs a document into passages: paragraphs up to a token budget, with an overlap of whole sentences.
 
-In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text, before which a
-table's header may be repeated. It does not count tokens exactly (`tokens`), nor read files, nor know which model will
-embed the passages.
+In: a parsed document. Out: chunks in reading order, each a contiguous stretch of the document's text; before it, a
+table's header may be repeated. It does not count tokens exactly (see `tokens`), reads no files, and does not know which
+model embeds the passages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,26 +14,28 @@ from ingestion.chunking.tokens import HUNDREDTHS
 from ingestion.records import Block, BlockKind, Chunk, Document, Span
 
 SECTION_FILL = 1 / 3
-"""A heading opens a new passage once the one before is this full; shorter sections share a passage."""
+"""A heading starts a new passage when the current one is at least this full; shorter sections share a passage."""
 
 BORDER_FILL = 2 / 3
-"""A passage that would end within a paragraph, list or table ends before it instead, if it is this full by then."""
+"""A passage that would end inside a paragraph, list or table ends before it, if at least this full then."""
 
 SMALLEST_CHUNK_TOKENS = 16
 OVERLAPPING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 
 def chunk_document(document: Document, *, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
-    """All passages of a document, see `cut_chunks`."""
+    """All passages of a document; see `cut_chunks`."""
     return tuple(cut_chunks(document.blocks, chunk_tokens=chunk_tokens, overlap_tokens=overlap_tokens))
 
 
 def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: int) -> Iterator[Chunk]:
-    """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences of the one before.
+    """Passages of at most `chunk_tokens`; each repeats up to `overlap_tokens` of whole sentences from the one before.
 
-    Blocks are read as they are needed, and none is held for longer than some pages.
-    A sentence, table row, list item or code block that fits a passage is never cut. A heading opens the passage of
-    the text after it, unless the two together are too large. Raises ValueError for budgets that make no sense.
+    Blocks are read lazily, and only some pages of them are held at a time. A sentence, table row, list item or code
+    block that fits a passage is never cut. A heading opens the passage of the text after it, unless the two together
+    are too large.
+
+    Raises ValueError when `chunk_tokens` is too small or `overlap_tokens` is not between 0 and `chunk_tokens`.
     """
     if chunk_tokens < SMALLEST_CHUNK_TOKENS or not 0 <= overlap_tokens < chunk_tokens:
         message = (
@@ -45,7 +47,7 @@ def cut_chunks(blocks: Iterable[Block], *, chunk_tokens: int, overlap_tokens: in
 
 
 def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
-    """`own` is the first piece that is not overlap; the overlap reaches back to `earliest` at the most."""
+    """`own` indexes the first piece that is not overlap; the overlap reaches back to `earliest` at most."""
     pieces = stretch.pieces
     own = earliest = ordinal = 0
     while own < len(pieces) or not stretch.is_last:
@@ -54,7 +56,7 @@ def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
         if own < len(pieces):
             start = _overlap_start(pieces, own, earliest=earliest, overlap=overlap, budget=budget)
             end = _fill(pieces, start, own, budget)
-        if end == len(pieces) and not stretch.is_last:  # what comes next decides where it ends
+        if end == len(pieces) and not stretch.is_last:  # the next pieces decide where the passage ends
             stretch.move_on(earliest)
             own, earliest = own - earliest, 0
             continue
@@ -65,7 +67,7 @@ def _pack(stretch: Stretch, *, budget: int, overlap: int) -> Iterator[Chunk]:
 
 
 def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
-    """Where the passage from `start` must end."""
+    """The index at which the passage from `start` must end."""
     weight = _weigh(pieces, start, own + 1)
     end = own + 1
     while end < len(pieces):
@@ -80,12 +82,12 @@ def _fill(pieces: Sequence[Piece], start: int, own: int, budget: int) -> int:
 
 
 def _opens_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Headings in a row open one section, at the first of them."""
+    """Consecutive headings open one section, at the first of them."""
     return pieces[index].kind is BlockKind.HEADING and pieces[index - 1].kind is not BlockKind.HEADING
 
 
 def _end_before_block(pieces: Sequence[Piece], start: int, own: int, end: int, budget: int) -> int:
-    """Where the block that would be cut at `end` begins, when the passage is full enough without it."""
+    """The start of the block that `end` would cut, when the passage is full enough without it; else `end`."""
     if end == len(pieces) or pieces[end].block != pieces[end - 1].block:
         return end
     border = end
@@ -96,7 +98,7 @@ def _end_before_block(pieces: Sequence[Piece], start: int, own: int, end: int, b
 
 
 def _leave_announcements(pieces: Sequence[Piece], own: int, end: int, budget: int) -> int:
-    """Headings and the like at the end of a passage go with what comes after them, if both fit one passage."""
+    """Move headings and the like from the end of a passage to the next one, if they fit there with what follows."""
     if end == len(pieces) or must_part(pieces[end - 1].locator, pieces[end].locator):
         return end
     kept = end
@@ -106,7 +108,7 @@ def _leave_announcements(pieces: Sequence[Piece], own: int, end: int, budget: in
 
 
 def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap: int, budget: int) -> int:
-    """How far back the passage that begins with `own` reaches."""
+    """The start of the overlap for the passage that begins with `own`."""
     if pieces[own].kind is BlockKind.HEADING or not pieces[own].whole:
         return own
     start, repeated = own, 0
@@ -122,7 +124,7 @@ def _overlap_start(pieces: Sequence[Piece], own: int, *, earliest: int, overlap:
 
 
 def _weigh(pieces: Sequence[Piece], start: int, end: int) -> int:
-    """Of a passage, with the header that it repeats."""
+    """The weight of a passage, including the header that it repeats."""
     first = pieces[start]
     lead = first.lead.weight if first.lead is not None else 0
     return lead + first.weight + sum(piece.gap + piece.weight for piece in pieces[start + 1 : end])

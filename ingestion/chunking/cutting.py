@@ -1,7 +1,7 @@
-"""How a block is cut into what stays whole: sentences, rows, items, code; and what is larger than a passage, further.
+"""Cuts a block into units that stay whole (sentences, rows, items, code), and larger ones further.
 
-In: a text and the largest weight of a piece (`tokens`). Out: spans in order that leave out nothing but whitespace. It
-knows no documents and no passages.
+In: a text and the largest weight of a piece (see `tokens`). Out: spans in order that omit nothing but whitespace. It
+knows neither documents nor passages.
 """
 
 import re
@@ -15,18 +15,18 @@ from ingestion.records import BlockKind
 
 Splitter = Callable[[str], list[Offsets]]
 Weighed = tuple[int, int, int]
-"""A span, and what it weighs."""
+"""A span (start, end) and its weight."""
 
 LINE = re.compile(r"[^\n]+")
 WORD = re.compile(r"\S+")
 LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 CLAUSE_END = re.compile(r"[,;:](?=\s)|[，；：。！？]")
 CELL_END = re.compile(r"(?<=\s)\|(?=\s)")
-_JOINERS = "\u200d\ufe0f"  # with a neighbour they make one visible character
+_JOINERS = "\u200d\ufe0f"  # they join neighbours into one visible character
 
 
 def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: int) -> list[Weighed]:
-    """The span itself when it weighs no more than `limit`; else its parts by the first splitter, cut further alike."""
+    """The span if it weighs at most `limit`; else its parts by the first splitter, cut by the others."""
     start, end = span
     weight = weigh_text(text[start:end])
     if weight <= limit:
@@ -38,7 +38,7 @@ def cut_to_fit(text: str, span: Offsets, splitters: Sequence[Splitter], limit: i
 
 
 def _cut_characters(text: str, span: Offsets, limit: int) -> Iterator[Offsets]:
-    """Last resort, for a word that is larger than a passage; what is seen as one character stays together."""
+    """Last resort, for a word larger than a passage; what displays as one character stays together."""
     start, end = span
     weight, last_border = 0, start
     for position in range(start, end):
@@ -61,33 +61,33 @@ def _clings(text: str, position: int) -> bool:
 
 
 def split_whole(text: str) -> list[Offsets]:
-    """All of it, without whitespace at its sides."""
+    """The whole text as one span, without surrounding whitespace."""
     return _stripped(text, [0, len(text)])
 
 
 def split_lines(text: str) -> list[Offsets]:
-    """Lines that are not empty."""
+    """Non-empty lines."""
     spans = [_strip(text, found.start(), found.end()) for found in LINE.finditer(text)]
     return [(start, end) for start, end in spans if start < end]
 
 
 def split_words(text: str) -> list[Offsets]:
-    """What stands between whitespace."""
+    """Words, separated by whitespace."""
     return [found.span() for found in WORD.finditer(text)]
 
 
 def split_items(text: str) -> list[Offsets]:
-    """Items of a list with the lines that belong to them."""
+    """List items with the lines that belong to them."""
     return _stripped(text, [0, *(found.start() for found in LIST_ITEM.finditer(text)), len(text)])
 
 
 def split_clauses(text: str) -> list[Offsets]:
-    """Where somebody who reads aloud would stop for breath."""
+    """Clauses: where somebody who reads aloud would pause."""
     return _stripped(text, [0, *(found.end() for found in CLAUSE_END.finditer(text)), len(text)])
 
 
 def split_cells(text: str) -> list[Offsets]:
-    """Cells of a table's row, each with the stroke before it."""
+    """Cells of a table row, each with the pipe before it."""
     return _stripped(text, [0, *(found.start() for found in CELL_END.finditer(text)), len(text)])
 
 
@@ -97,7 +97,7 @@ def _stripped(text: str, borders: Sequence[int]) -> list[Offsets]:
 
 
 def _strip(text: str, start: int, end: int) -> Offsets:
-    """The span without whitespace at its sides; code keeps the indent of its first line out of the span."""
+    """The span without surrounding whitespace; for code, this excludes the indent of the first line."""
     stretch = text[start:end]
     left = len(stretch) - len(stretch.lstrip())
     return start + left, start + max(left, len(stretch.rstrip()))
@@ -110,4 +110,4 @@ SPLITTERS: dict[BlockKind, tuple[Splitter, ...]] = {
     BlockKind.TABLE: (split_lines, split_cells, split_sentences, split_clauses, split_words),
     BlockKind.CODE: (split_whole, split_lines, split_words),
 }
-"""How a block is cut, coarsest first: the first one always, the others only for what is larger than a passage."""
+"""Splitters of each kind of block, coarsest first: the first always applies, the others to what exceeds a passage."""

@@ -1,4 +1,4 @@
-"""Where a passage stands, from where its pieces stand, and which pieces may not share one.
+"""Joins the locators of pieces into a passage's, and tells which pieces may not share a passage.
 
 In: locators in reading order. Out: one locator, or whether a border must lie between two. Pure.
 """
@@ -18,7 +18,7 @@ def must_part(before: Locator, after: Locator) -> bool:
 
 
 def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Locator:
-    """From the first page (row, second) to the last; the headings that all but the overlap (`own`) stand under."""
+    """From the first page (row, second) to the last; the headings shared by all `own` pieces (not the overlap)."""
     first = locators[0]
     page, page_end = _range((locator.page, locator.page_end) for locator in locators)
     row, row_end = _range((locator.row, locator.row_end) for locator in locators)
@@ -39,7 +39,7 @@ def join_locators(locators: Sequence[Locator], *, own: Sequence[Locator]) -> Loc
 
 
 def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
-    """The first and the last of all; the last is None when it is the first."""
+    """The first and the last place; the last is None when it equals the first."""
     known = [(first, last or first) for first, last in places if first is not None]
     if not known:
         return None, None
@@ -48,7 +48,7 @@ def _range(places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None,
 
 
 def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The beginning that all paths have in common; of two short sections, the one that they belong to."""
+    """The longest common prefix of the paths: for two short sections, the section that holds both."""
     shared = paths[0]
     for path in paths[1:]:
         while shared != path[: len(shared)]:

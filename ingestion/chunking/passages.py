@@ -1,7 +1,7 @@
-"""All passages of one document and the windows that they are embedded in.
+"""All passages of one document, and the windows in which they are embedded.
 
-In: chunks as they are cut. Out: `Passages`; those of a long document lie in a file (`ingestion.spool`), of which each
-window is read when its turn comes. It cuts nothing and embeds nothing.
+In: chunks as they are cut. Out: `Passages`; a long document's chunks are in a file (`ingestion.spool`), and each window
+is read when it is needed. It cuts and embeds nothing.
 """
 
 import json
@@ -16,19 +16,19 @@ from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
 from ingestion.records import Chunk, Span
 from ingestion.spool import Spool, Writing
 
-BATCH_CHUNKS = 64  # of the default size some 70 kB: a millisecond to read
+BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """Chunks by their ordinals, and where the windows lie."""
+    """Chunks by ordinal, and the places of the windows."""
 
     chunks: Sequence[Chunk]
     windows: Sequence[WindowPlace]
 
 
 def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path) -> Passages:
-    """`folder` is where many of them go. Raises OSError."""
+    """Spool the chunks, to `folder` if there are many, and plan the windows. Raises OSError."""
     spool = Spool(folder, WRITING)
     costs = array("l")
     for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):

@@ -16,35 +16,35 @@ from ingestion.chunking.tokens import HUNDREDTHS, SPACE_WEIGHT, weigh_text
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
 
 LARGEST_LEAD = 1 / 3
-"""Of a passage: a table's header that is larger is not repeated; more of the passage would be header than rows."""
+"""Of a passage: a larger table header is not repeated, since it would leave too little room for rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lead:
-    """What a passage repeats when it begins in the middle of a table: the header."""
+    """The table header that a passage repeats when it begins in the middle of the table."""
 
     start: int
     end: int
-    weight: int  # hundredths of a token, with the line end after it
+    weight: int  # hundredths of a token, including the line end after it
 
 
 class Piece(NamedTuple):
-    """What is not cut any further, and its price. A tuple is made in half the time, and a book has ten thousands."""
+    """A unit of packing with its weight. A tuple is created twice as fast; a book has tens of thousands."""
 
     start: int
     end: int
     weight: int  # hundredths of a token
-    gap: int  # hundredths of a token, of the whitespace between the piece before and this one
+    gap: int  # hundredths of a token: the whitespace between this piece and the one before
     kind: BlockKind
     locator: Locator
     whole: bool  # False: part of a sentence, row or item that is larger than a passage
-    block: int  # number of the block that it is part of
-    announces: bool  # a heading, a table's header, «... следующее:»: says nothing without what comes after it
+    block: int  # number of its block
+    announces: bool  # a heading, a table's header, «... следующее:»: useless without what follows
     lead: Lead | None = None
 
 
 class _Cut(NamedTuple):
-    """A piece within its block."""
+    """A piece with offsets in its block."""
 
     start: int
     end: int
@@ -56,22 +56,22 @@ class _Cut(NamedTuple):
 
 
 def document_text(document: Document) -> str:
-    """The text that spans point into: all blocks, joined by BLOCK_SEPARATOR."""
+    """The text that spans refer to: all blocks, joined by BLOCK_SEPARATOR."""
     return BLOCK_SEPARATOR.join(block.text for block in document.blocks)
 
 
 class Knife:
-    """Cuts the blocks of one document, which are handed to it in order."""
+    """Cuts the blocks of one document, given in order."""
 
     def __init__(self, *, piece_tokens: int) -> None:
-        """The largest piece."""
+        """`piece_tokens` is the size of the largest piece."""
         self._limit = piece_tokens * HUNDREDTHS
         self._offset = 0  # of the next block
         self._previous_end = 0  # of the last piece
         self._number = 0  # of the next block
 
     def cut(self, block: Block) -> list[Piece]:
-        """The pieces of the next block, only whitespace between them; their places are those in the document's text."""
+        """The pieces of the next block, separated only by whitespace; their offsets are in the document's text."""
         offset, end = self._offset, self._previous_end
         kind, number = block.kind, self._number
         pieces = []
@@ -79,7 +79,7 @@ class Knife:
             gap = (offset + start - end) * SPACE_WEIGHT
             end = offset + stop
             moved = None if lead is None else replace(lead, start=lead.start + offset, end=lead.end + offset)
-            # In the order of the fields: named, each would take twice as long.
+            # Positional, in field order: keyword arguments would take twice as long.
             pieces.append(Piece(offset + start, end, weight, gap, kind, locator, whole, number, announces, moved))
         self._previous_end = end
         self._offset = offset + len(block.text) + len(BLOCK_SEPARATOR)
@@ -102,7 +102,7 @@ def _cut_block(block: Block, limit: int) -> Iterator[_Cut]:
 
 
 def _cut_table(block: Block, limit: int) -> Iterator[_Cut]:
-    """The header in one piece, then row by row, so that header and row together fit a passage."""
+    """The header in one piece, then row by row; header and row together fit a passage."""
     header = find_header(block)
     lead = _lead(block, header, limit)
     rows = [span for span in split_lines(block.text) if header is None or span[0] >= header[1]]
@@ -133,7 +133,7 @@ def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
 
 
 def _locator_of(block: Block) -> Locator:
-    """A heading stands under itself: the passage that it opens is found under its name."""
+    """A heading's own locator includes the heading: the passage that it opens is found by its name."""
     path = block.locator.headings
     if block.kind is not BlockKind.HEADING or (path and path[-1] == block.text):
         return block.locator

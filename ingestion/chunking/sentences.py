@@ -1,7 +1,7 @@
-"""Where the sentences of a text begin and end.
+"""Finds the sentences of a text.
 
-In: text of any length. Out: spans in order, that leave out nothing but whitespace. Russian rules and abbreviations
-are razdel's; this module only mends what it is known to miss and keeps its cost linear on endless sentences.
+In: text of any length. Out: spans in order that omit nothing but whitespace. Russian rules and abbreviations come from
+razdel; this module fixes its known misses and keeps the cost linear on endless sentences.
 """
 
 import re
@@ -12,49 +12,49 @@ from razdel.segmenters.sentenize import DELIMITERS, RULES, SentSplit
 from razdel.segmenters.sokr import HEAD_SOKRS, INITIALS, PAIR_SOKRS
 
 Offsets = tuple[int, int]
-"""Characters [start, end) of the text that was given."""
+"""Characters [start, end) of the given text."""
 
 STRETCH_CHARS = 4_000
-"""razdel copies the sentence so far at each possible end: a text without real ends would take
-quadratic time. Some 1,200 tokens: a sentence that is longer does not fit a passage anyway."""
+"""razdel copies the sentence so far at each possible end, so a text without real ends would take quadratic time. The
+limit is some 1,200 tokens: a longer sentence does not fit a passage anyway."""
 
 BEFORE_SPACE = r"(?=\s)(?!\s(?:[а-яёa-z]{1,8}[\s,]|[а-яёa-z]{9}))"
-"""What must follow a sign for razdel to think about it: it ends no sentence before anything else than a space, nor
-before a small letter. Its other rules, most of the time that it takes, are then asked half as often."""
+"""What must follow a sign before razdel is asked: it never ends a sentence unless whitespace follows, nor before a
+small letter. This halves the calls of its other rules, which take most of the time."""
 
 USUAL_WORD = re.compile(r"[^\W\d]*[a-zа-яё]{2}\Z")
 CAPITAL = re.compile(r"\s+[A-ZА-ЯЁ]")
 SHORTENED = frozenset({*HEAD_SOKRS, *INITIALS, *(word for pair in PAIR_SOKRS for word in pair)})
-"""Words before a full stop after which razdel may go on although a capital letter follows."""
+"""Words before a full stop after which razdel may continue the sentence although a capital letter follows."""
 
 
 SIGN = rf"([=:{re.escape(DELIMITERS)}](?:(?<=[=:;])-?[)(]{{1,3}}|(?<![=:])))"
-"""razdel's DELIMITER, one of its signs or a smile, as a pattern that begins with a set: found twice as fast."""
+"""razdel's DELIMITER (one of its signs, or a smiley) as a pattern that begins with a set: it is found twice as fast."""
 
 MAY_END = re.compile(SIGN + BEFORE_SPACE)
-WINDOW_CHARS = 10  # on both sides of a sign, that razdel looks at
+WINDOW_CHARS = 10  # of context on both sides of a sign, as razdel uses
 CLOSING = frozenset(CLOSE_BRACKETS + CLOSE_QUOTES + GENERIC_QUOTES)
-SOONEST = ("empty_side", "initials_left", "list_item")  # join nearly all that is joined; the first guards the second
+SOONEST = ("empty_side", "initials_left", "list_item")  # they decide most joins; the first must run before the second
 JOINING = sorted((rule.function for rule in RULES), key=lambda rule: rule.__name__ not in SOONEST)
-"""razdel's rules without the call around each; what one of them joins stays joined, whichever is asked first."""
+"""razdel's rules without its wrappers. A rule can only join, so their order does not change the result."""
 
 LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 
 YEAR_END = re.compile(r"\b\d{4}\s?гг?\.(?=\s+[«\"(]?[А-ЯЁ])")
-"""«... в 2024 г. Она ...»: razdel takes «г.» for a shortened word that goes on. A name after a year is rarer."""
+"""«... в 2024 г. Она ...»: razdel takes «г.» for an abbreviation inside a sentence. A name after a year is rarer."""
 
-YEAR_SIGN = "г."  # a text without it needs no search for years
+YEAR_SIGN = "г."  # a text without it is not searched for years
 
 JOINED_CHARS = 600
-"""The longest sentence that joining may make: a quote that is never closed must not swallow the text."""
+"""The longest sentence that joining may produce: a quote that is never closed must not swallow the text."""
 
-TAIL_CHARS = 32  # of a sentence, that decide whether the next one still belongs to it
+TAIL_CHARS = 32  # the end of a sentence, which decides whether the next one belongs to it
 
 PLAIN_END = re.compile(r"[abd-hj-kmnop-uwyzа-яё][.!?…]\Z")
-"""After it no joint is possible, where a letter follows: small letters but those of Roman numbers."""
+"""A sentence end that no joint continues if a letter follows: small letters, except those of Roman numerals."""
 
 JOINTS = (
-    # The number of a clause, chapter or item, and what it numbers: «3.2. | Арендатор …», «Глава 1. | Начало.»
+    # The number of a clause, chapter or item, and its text: «3.2. | Арендатор …», «Глава 1. | Начало.»
     (re.compile(r"\A(?:\d{1,3}\.){1,6}\Z|\A[А-ЯЁа-яёA-Za-z]?[)]\Z"), re.compile(r"\S")),
     (
         re.compile(
@@ -64,9 +64,9 @@ JOINTS = (
         ),
         re.compile(r"\S"),
     ),
-    # A clause that is named in passing: «п. 3.2. | Договора»
+    # A clause reference inside a sentence: «п. 3.2. | Договора»
     (re.compile(r"\b(?:п|пп|подп|ст|ч)\.\s?\d[\d.]{0,8}\.\Z", re.IGNORECASE), re.compile(r"[А-ЯЁ]")),
-    # A shortened word that a number follows: «1 янв. | 2024», «доб. | 12», «Fig. | 2»
+    # An abbreviation before a number: «1 янв. | 2024», «доб. | 12», «Fig. | 2»
     (
         re.compile(
             r"\b(?:янв|февр?|мар|апр|июн|июл|авг|сент?|окт|нояб?|дек|доб|табл|рис|илл|гл|разд|прил|тел|стр|кв|корп|оф"
@@ -75,14 +75,14 @@ JOINTS = (
         ),
         re.compile(r"\d"),
     ),
-    # Direct speech that goes on after the words around it: «— Привет! — сказал он. | — Как дела?»
+    # Direct speech that continues after its attribution: «— Привет! — сказал он. | — Как дела?»
     (re.compile(r"[—–]\s[а-яёa-z][^—–]{0,30}[.!?]\Z"), re.compile(r"[—–]\s")),
 )
-"""(how a sentence ends, how the next one begins): razdel ends a sentence there and a reader does not."""
+"""(end of a sentence, beginning of the next one) where razdel ends a sentence but a reader does not."""
 
 
 def split_sentences(text: str) -> list[Offsets]:
-    """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end one."""
+    """Spans of the sentences of `text`; quotes, initials and common Russian abbreviations do not end a sentence."""
     if len(text) <= STRETCH_CHARS and MAY_END.search(text) is None:
         return _whole(text)
     sentences = _raw_sentences(text)
@@ -92,7 +92,7 @@ def split_sentences(text: str) -> list[Offsets]:
 
 
 def _whole(text: str) -> list[Offsets]:
-    """A text in which no sentence can end before its last."""
+    """The span of a text that is a single sentence."""
     words = text.strip()
     begin = text.find(words)
     return [(begin, begin + len(words))] if words else []
@@ -104,14 +104,14 @@ def _raw_sentences(text: str) -> Iterator[Offsets]:
         end = _stretch_end(text, position)
         stretch = sentenize(text[position:end])
         spans = [(position + start, position + stop) for start, stop in stretch if start < stop]
-        may_go_on = end < len(text) and len(spans) > 1  # the last one: it is read again with what follows
+        may_go_on = end < len(text) and len(spans) > 1  # the last span is read again with the text after it
         position = spans.pop()[0] if may_go_on else end
         yield from spans
 
 
 def sentenize(text: str) -> Iterator[Offsets]:
-    """What razdel's function of this name finds, at the ends that MAY_END leaves; a span may be empty. razdel asks
-    eleven rules about each end: of most ends it is plain what they say."""
+    """The spans of razdel's function of this name, at the ends that MAY_END allows; a span may be empty. razdel applies
+    eleven rules at each end; for most ends the outcome is obvious without them."""
     begin = 0
     for found in MAY_END.finditer(text):
         if not _is_joined(text, begin, found):
@@ -121,7 +121,7 @@ def sentenize(text: str) -> Iterator[Offsets]:
 
 
 def _is_joined(text: str, begin: int, found: re.Match[str]) -> bool:
-    """Whether the sentence from `begin` goes on behind the sign that was found."""
+    """Whether the sentence from `begin` continues after the sign `found`."""
     start, stop = found.span()
     sign, before = found[1], text[start - 1 : start]
     if sign in CLOSING and before not in ENDINGS and not before.isspace():
@@ -142,7 +142,7 @@ def _without_space(text: str, start: int, stop: int) -> Offsets:
 
 
 def _stretch_end(text: str, position: int) -> int:
-    """Between words where there are any: a sentence larger than a stretch ends there."""
+    """The end of the stretch, between words if possible: a sentence larger than a stretch ends there."""
     end = position + STRETCH_CHARS
     if end >= len(text):
         return len(text)
@@ -151,7 +151,7 @@ def _stretch_end(text: str, position: int) -> int:
 
 
 def _part(text: str, sentence: Offsets) -> Iterator[Offsets]:
-    """What razdel takes for one sentence and a reader for two."""
+    """Split what razdel takes for one sentence and a reader for two."""
     start, end = sentence
     for found in YEAR_END.finditer(text, start, end):
         if found.end() < end:
@@ -167,7 +167,7 @@ def _skip_space(text: str, position: int, end: int) -> int:
 
 
 def _join(text: str, sentences: Iterable[Offsets]) -> Iterator[Offsets]:
-    """What razdel takes for several sentences and a reader for one."""
+    """Join what razdel takes for several sentences and a reader for one."""
     held: Offsets | None = None
     for start, end in sentences:
         if held is not None and end - held[0] <= JOINED_CHARS and _belongs(text, held, start):
@@ -181,7 +181,7 @@ def _join(text: str, sentences: Iterable[Offsets]) -> Iterator[Offsets]:
 
 
 def _belongs(text: str, sentence: Offsets, following: int) -> bool:
-    """Whether what begins at `following` goes on with `sentence`."""
+    """Whether the text from `following` continues `sentence`."""
     start, end = sentence
     if "\n\n" in text[end:following]:
         return False

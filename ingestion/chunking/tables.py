@@ -1,6 +1,6 @@
-"""What cutting a table needs to know of it: its header, which every passage of its rows repeats, and its rows' numbers.
+"""Finds the header of a table, which every passage of its rows repeats, and the numbers of its rows.
 
-In: a TABLE block: lines of Markdown, the second one a rule when the first is a header. Out: offsets and locators. Pure.
+In: a TABLE block: Markdown lines, the second one a rule if the first is a header. Out: offsets and locators. Pure.
 """
 
 import re
@@ -14,16 +14,16 @@ HEADER = re.compile(r"\A[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?=\n|\Z)")
 
 
 def find_header(block: Block) -> Offsets | None:
-    """The header with the rule under it."""
+    """The span of the header with the rule under it."""
     found = HEADER.match(block.text)
     return found.span() if found is not None else None
 
 
 def row_locator(block: Block, number: int, *, rows: int, has_header: bool) -> Locator:
-    """Where row `number` of `rows` stands; a header is number 0 and counts as a row.
+    """The locator of row `number` of `rows`; a header is number 0 and counts as a row.
 
-    A block that says «rows 1 to 40» of 40 counts its header too, one that says «2 to 40» means the rows under it. Any
-    other count leaves rows out, so that only the whole range is known.
+    A block of 40 rows whose locator says «rows 1 to 40» counts its header too; «2 to 40» means only the rows under it.
+    With any other count some rows were left out, and only the whole range is known.
     """
     locator = block.locator
     if locator.row is None:

@@ -1,7 +1,7 @@
 """Groups neighbouring passages of one document into windows that are embedded together (late chunking).
 
-In: the chunks of one document. Out: windows up to a budget; every chunk gets its vector in exactly one of them, the
-chunks around it lend context. It calls no embedder: what a service refuses for its length goes through `split_window`.
+In: the chunks of one document. Out: windows within a budget; every chunk gets its vector in exactly one of them, and
+the chunks around it give context. It calls no embedder: a window that a service refuses goes through `split_window`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from ingestion.errors import WindowTooLarge
 from ingestion.records import Chunk, Window
 
 CONTEXT_CHUNKS = 2
-"""Neighbours on each side that are embedded again for context, where they fit."""
+"""Neighbours on each side that are embedded again as context, if they fit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +25,7 @@ class WindowPlace:
     reach: int
 
     def window(self, chunks: Sequence[Chunk]) -> Window:
-        """Cut out of all chunks of the document."""
+        """The window over `chunks`, which are all chunks of the document."""
         return Window(
             chunks=tuple(chunks[self.start : self.reach]),
             own_start=self.own - self.start,
@@ -36,7 +36,7 @@ class WindowPlace:
 def split_into_windows(
     chunks: Sequence[Chunk], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
 ) -> tuple[Window, ...]:
-    """Windows in order, see `plan_windows`."""
+    """Windows in order; see `plan_windows`."""
     costs = [cost_of(chunk) for chunk in chunks]
     return tuple(
         place.window(chunks)
@@ -45,14 +45,14 @@ def split_into_windows(
 
 
 def cost_of(chunk: Chunk) -> int:
-    """Tokens (estimated) that it takes in a window."""
+    """Estimated tokens that the chunk takes in a window."""
     return estimate_tokens(chunk.text_under_headings)
 
 
 def plan_windows(
     costs: Sequence[int], *, window_tokens: int, context_chunks: int = CONTEXT_CHUNKS
 ) -> Iterator[WindowPlace]:
-    """Windows for chunks of these costs, in order; at most `window_tokens` each, but a larger chunk stands alone."""
+    """Windows for chunks of these costs, in order, of at most `window_tokens`; a larger chunk is alone."""
     own = 0
     while own < len(costs):
         start = _reach_back(costs, own, own + 1, budget=window_tokens, context=context_chunks)
@@ -63,9 +63,9 @@ def plan_windows(
 
 
 def split_window(window: Window) -> tuple[Window, ...]:
-    """The same own chunks in smaller windows: two halves, or the only own chunk without its context.
+    """The same own chunks in smaller windows: two halves, or a single own chunk without its context.
 
-    Raises WindowTooLarge when one chunk is all that is left.
+    Raises WindowTooLarge when the window is a single chunk already.
     """
     chunks = window.chunks
     if len(window.own) > 1:
@@ -80,7 +80,7 @@ def split_window(window: Window) -> tuple[Window, ...]:
 
 
 def _fill(costs: Sequence[int], start: int, own: int, *, budget: int, context: int) -> int:
-    """Where the own chunks end: at least one, then as many as leave room for the context after them."""
+    """The end of the own chunks: at least one, then as many as leave room for the context after them."""
     end = own + 1
     used = sum(costs[start:end])
     while end < len(costs) and used + sum(costs[end : end + 1 + context]) <= budget:
@@ -90,7 +90,7 @@ def _fill(costs: Sequence[int], start: int, own: int, *, budget: int, context: i
 
 
 def _reach_back(costs: Sequence[int], own: int, end: int, *, budget: int, context: int) -> int:
-    """The first chunk of the context before, given that the chunks up to `end` must fit."""
+    """The start of the context before, given that the chunks up to `end` must fit."""
     start, used = own, sum(costs[own:end])
     while start > max(0, own - context) and used + costs[start - 1] <= budget:
         start -= 1
@@ -99,7 +99,7 @@ def _reach_back(costs: Sequence[int], own: int, end: int, *, budget: int, contex
 
 
 def _reach_forward(costs: Sequence[int], start: int, end: int, *, budget: int, context: int) -> int:
-    """The end of the context after."""
+    """The end of the context after the own chunks."""
     reach, used = end, sum(costs[start:end])
     while reach < min(len(costs), end + context) and used + costs[reach] <= budget:
         used += costs[reach]

@@ -1,4 +1,4 @@
-"""The day that a document bears, in its own words.
+"""Finds the day of a document in its own text.
 
-In: its name and first blocks. Out: a day, or none. What its source states (markup, headers) parsers and fetchers read.
+In: its name and first blocks. Out: a day, or none. Days in metadata (markup, headers) are read by parsers and fetchers.
 """

@@ -1,9 +1,9 @@
-"""Which of the days at the top of a document is its own.
+"""Chooses, among the days at the top of a document, the document's own.
 
-In: its name and first blocks. Out: the day, or none: a wrong one is worse, for of two documents that disagree the newer
-is told first. A day counts where documents have theirs: after «дата:», in a title («Договор № 5 от …»), on a line of
-its own with a place or a number, and before all of these as the day of an edition. A text that mentions days has none;
-nor have several that differ. Pure, but that `own_moment` asks which day it is.
+In: its name and first blocks. Out: the day, or none: a wrong day is worse, because of two contradicting documents the
+newer is told first. A day counts where documents state theirs: as an edition (this takes precedence), after «дата:», in
+a title («Договор № 5 от …»), on a line of its own with a place or a number. Days in running text do not count, and
+several different ones cancel each other. Pure, except that `own_moment` reads the clock.
 """
 
 import re
@@ -21,17 +21,17 @@ from ingestion.records import Block, BlockKind, Document, Source
 _DATED = frozenset({SourceType.FILE, SourceType.PATH, SourceType.NOTE})
 _WRITTEN = frozenset({Medium.TEXT, Medium.IMAGE})
 
-EARLIEST = date(1990, 1, 1)  # before it there were next to no files: what bears such a day quotes it
-EASTERNMOST = timedelta(hours=14)  # ahead of UTC: where a day begins first
+EARLIEST = date(1990, 1, 1)  # there were hardly any files before: an earlier day is a quotation
+EASTERNMOST = timedelta(hours=14)  # ahead of UTC: the time zone where a day begins first
 TOP_LINES = 15
 TOP_CHARACTERS = 1_500  # about half a page
-LINE_CHARACTERS = 300  # of a line; what makes a day the document's stands close to it
+LINE_CHARACTERS = 300  # of a line; the words that mark a day are close to it
 TITLE_LINES = 5  # a title stands above the text
 TITLE_CHARACTERS = 90  # between the kind of document and its day: a number, a party, a place
 
 _SIGNS = re.compile(r"[*_#>|\s]+")
-"""Of Markdown that was kept, and fillers: «__» марта. Blanks of every kind, since a long run of them would be tried in
-all its parts by the patterns below."""
+"""Markdown marks, and fillers as in «__» марта. Includes every kind of blank: the patterns below would backtrack
+through a long run of them."""
 
 _NUMBER = r"(?:№|No\.?|N(?=\s?\d)|#)\s*[\w/.-]*\w"
 _TOWN = r"(?:г|гор|город|пос|с)\.?\s+[А-ЯЁ][\w-]+(?:\s[А-ЯЁ][\w-]+)?"
@@ -54,7 +54,7 @@ _FOREIGN = re.compile(
     r"|постановления|сч[её]та|письма|протокола)\b",
     re.IGNORECASE,
 )
-"""Between a kind of document and a day: the day is another document's, or an end."""
+"""Words between a kind of document and a day which tell that the day is another document's, or a deadline."""
 
 _FOREIGN_TO_PRICES = re.compile(
     r"\b(?:к|ко|по|до|после|договора|договору|until|to|under|before|after)\b", re.IGNORECASE
@@ -62,7 +62,7 @@ _FOREIGN_TO_PRICES = re.compile(
 _GOES_ON = re.compile(
     r"$|[.,;:)\]»\"”—–(-]|(?:№|об?|обо|на|между|к|по|г\.|года|и|on|between|for|with|no)\b|[«\"“A-ZА-ЯЁ№]"
 )
-"""After a title's day; a verb in small letters makes a sentence of it."""
+"""What may follow the day of a title; a verb in small letters would make it a sentence."""
 
 _EDITION = re.compile(
     r"(?P<lead>.*?)\(?\s*\b(?:в\s+ред(?:акции|\.)|редакция|ред\.|по состоянию на|(?:последн\w+ )?обновлен\w*"
@@ -79,11 +79,11 @@ _LABEL = re.compile(
 )
 _BEFORE_LINE = re.compile(rf"(?:{_PLACE})?\s*(?:[Ии]сх\w*\.?)?\s*(?:{_NUMBER})?\s*(?:[Оо]т|[Dd]ated)?\s*")
 _AFTER_LINE = re.compile(rf"[.,;\s]*(?:{_NUMBER})?\s*(?:[Нн]а №.*)?(?:{_TOWN})?[.,;\s]*")
-"""«На № 3 от …» names the letter that is answered."""
+"""Also accepts «На № 3 от …», which names the letter that is answered."""
 
 
 class _Rank(IntEnum):
-    """How a day is said to be the document's; the greatest is believed."""
+    """How a line marks its day as the document's; the highest rank wins."""
 
     LINE = 1
     TITLE = 2
@@ -93,16 +93,19 @@ class _Rank(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Claimed:
-    """A day that a line gives the document."""
+    """A day that a line marks as the document's."""
 
     day: date
     rank: _Rank
 
 
 def own_moment(parsed: Document, source: Source) -> datetime | None:
-    """Midnight UTC of its day, as parsers give days. Pages are dated by their markup alone (`parsers.page_facts`): what
-    stands at their top may be today's date or another article's. What was said or filmed has no top, and an archive has
-    several. A note's name is its first line."""
+    """Midnight UTC of the document's day, the form in which parsers give days.
+
+    None for pages, which only their markup dates (`parsers.page_facts`): the day at their top may be today or another
+    article's. None for recordings, which have no top, and archives, which have several. The name of a note is ignored:
+    it is its first line.
+    """
     if source.type not in _DATED or parsed.medium not in _WRITTEN or parsed.parts:
         return None
     name = "" if source.type is SourceType.NOTE else PurePath(source.identifier).name
@@ -111,8 +114,8 @@ def own_moment(parsed: Document, source: Source) -> datetime | None:
 
 
 def own_day(name: str, blocks: Iterable[Block], *, today: date) -> date | None:
-    """`name`: a file's, with its ending, or a title. One that knows the month alone gives none: «Прайс 2024-03» would
-    be shown with a day that nobody wrote."""
+    """The day; `name` is a file name with its extension, or a title. A name that has only the month gives none: «Прайс
+    2024-03» would be shown with a day that nobody wrote."""
     claimed = [each for each in _claimed(_top_lines(blocks)) if _is_possible(each.day, today)]
     if (day := _chosen(claimed)) is not None:
         return day
@@ -125,7 +128,7 @@ def _is_possible(day: date, today: date) -> bool:
 
 
 def _chosen(claimed: Sequence[_Claimed]) -> date | None:
-    """Of editions the newest; else what the surest lines agree on."""
+    """The newest of the editions; else the day that all lines of the highest rank agree on."""
     if not claimed:
         return None
     rank = max(each.rank for each in claimed)
@@ -146,7 +149,7 @@ def _top_lines(blocks: Iterable[Block]) -> list[str]:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """A letterhead is often a table without a head: its first row may be the day and the number."""
+    """Lines of a block; of a table, its first row's cells: a letterhead is often a table without a header."""
     if block.kind is BlockKind.CODE:
         return
     text = block.text[:TOP_CHARACTERS]
@@ -174,7 +177,7 @@ def _rank(line: str, written: WrittenDay, *, is_title: bool) -> _Rank | None:
 
 
 def _is_edition(line: str, before: str) -> bool:
-    """Of this document, not of a law that it names: at the beginning of a line, or of a title."""
+    """Whether it is this document's edition, at the start of a line or title, and not that of a cited law."""
     if _EDITIONS.match(line):
         return True
     found = _EDITION.fullmatch(before)
@@ -187,7 +190,7 @@ def _is_alone(before: str, after: str) -> bool:
 
 
 def _is_edition_of_line(before: str, after: str) -> bool:
-    """«от 14.01.2025 № 12 (в редакции от 02.10.2025)»: no surer than a day alone, since the title is not beside it."""
+    """«от 14.01.2025 № 12 (в редакции от 02.10.2025)»: ranks like a day alone, because the title is on another line."""
     found = _EDITION.fullmatch(before)
     lead = found["lead"].strip(" (,;") if found and not after.strip(" ).,;") else ""
     return any(_is_alone(lead[: day.start].rstrip(), lead[day.end :].strip()) for day in written_days(lead))

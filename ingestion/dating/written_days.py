@@ -1,7 +1,7 @@
-"""Days as people write them, Russian and English.
+"""Finds days as people write them, in Russian and English.
 
-In: a line of text, or a file's name. Out: the days in it with their places, in order. A day that may be read in two
-ways (03/04/2024) is none; whose day it is, is not asked here. Pure.
+In: a line of text, or a file name. Out: the days in it with their positions, in order. An ambiguous day (03/04/2024) is
+skipped. It does not decide whose day it is. Pure.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-_CENTURY = 2000  # of years of two digits: documents of the last century are written out, if they are files at all
+_CENTURY = 2000  # for two-digit years: documents of the last century are rare, and write the year out
 _YEAR_DIGITS = 4
 
 _YEAR = re.compile(r"\d{4}|\.\d\d")
@@ -28,7 +28,7 @@ _ENGLISH_NAME = (
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenDay:
-    """A day and the characters [start, end) that say it, «г.» included."""
+    """A day and the characters [start, end) that state it, including «г.»."""
 
     day: date
     start: int
@@ -36,20 +36,20 @@ class WrittenDay:
 
 
 def written_days(line: str) -> tuple[WrittenDay, ...]:
-    """Real days only: 31.02.2024 is none."""
-    if not _YEAR.search(line):  # most lines; seven searches take longer than one
+    """Existing days only: 31.02.2024 is skipped."""
+    if not _YEAR.search(line):  # true of most lines; saves seven searches
         return ()
     return tuple(sorted(_all_days(line, _DAYS), key=lambda written: written.start))
 
 
 def named_days(name: str) -> tuple[WrittenDay, ...]:
-    """The same for a file's name, where 20240312 is a day too."""
+    """The same for a file name, where 20240312 is a day too."""
     return tuple(sorted(_all_days(name, (*_DAYS, _RUN)), key=lambda written: written.start))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Form:
-    """A way of writing: what it looks like, and which groups are year, month and day."""
+    """A notation: its pattern, and how to get year, month and day from a match."""
 
     pattern: re.Pattern[str]
     read: Callable[[re.Match[str]], tuple[int, int, int] | None]
@@ -71,13 +71,13 @@ def _real(parts: tuple[int, int, int] | None) -> date | None:
 
 
 def _month(name: str) -> int:
-    """1 to 12, by the letters that tell months apart; «мая» after «мар»."""
+    """1 to 12, by the first letters; «мая» is matched after «мар»."""
     beginning = name.casefold()[:3]
     for months in (_RUSSIAN, _ENGLISH):
         for number, stem in enumerate(months, start=1):
             if beginning.startswith(stem) and (stem != "ма" or beginning in ("мая", "май")):
                 return number
-    return 0  # no such month: `_real` refuses it
+    return 0  # no month: `_real` rejects it
 
 
 def _full_year(digits: str) -> int:
@@ -85,7 +85,7 @@ def _full_year(digits: str) -> int:
 
 
 def _slashed(found: re.Match[str]) -> tuple[int, int, int] | None:
-    """Day first or month first: known only where one of the two can be no month."""
+    """Day or month first: decided only if one of the two is no month or both are equal."""
     first, second, year = int(found[1]), int(found[3]), int(found[4])
     months = 12
     if first > months or first == second:

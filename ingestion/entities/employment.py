@@ -1,7 +1,7 @@
-"""Who worked where: the headings under «Опыт работы».
+"""Finds who worked where, from the headings under «Опыт работы».
 
-In: the blocks and what their headings name. Out: for each employer under a person's heading, one statement of the
-person with all that the heading's labels say: years, role, projects.
+In: the blocks and what their headings name. Out: for each employer under a person's heading, one statement about the
+person with all labelled values under that heading: years, role, projects.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ LONGEST_FACT = 400  # characters
 
 
 def employments(placed: Iterable[tuple[Block, int]], subjects: Subjects) -> Iterator[Statement]:
-    """One for each employer, in the order of the document."""
+    """One statement for each employer, in the order of the document."""
     said: dict[Path, list[str]] = {}
     places: dict[Path, int] = {}
     for block, at in placed:

@@ -1,7 +1,7 @@
-"""Reads entities from ready documents, one after the other, behind everybody's back.
+"""Extracts entities from ready documents in the background, one document after another.
 
-In: the queue of ready documents. Out: their entities and facts, stored. It begins after a document can be asked, holds
-nobody up, and may be killed at any moment: what it held is claimed anew when its lease runs out.
+In: the queue of ready documents. Out: their entities and facts, stored. It starts after a document is searchable and
+delays nobody. It may be killed at any moment: its document is claimed again when the lease expires.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from ingestion.errors import LeaseLost, ServiceError
 from ingestion.ports import DocumentText
 from ingestion.records import BLOCK_SEPARATOR, Block
 
-LEASE_S = 600  # renewed before each part, and a model may take minutes for one
+LEASE_S = 600  # renewed before each part, for which a model may take minutes
 ATTEMPTS = 4
-FIRST_PAUSE_S = 30.0  # after a service was away; then twice that, and so on
-BETWEEN_S = 1.0  # at most: after each document as long a rest as it took
-PART_CHARS = 8_000  # of a document that a model reads at once
-MOST_PARTS = 40  # of one document that a model reads; the rest is read by rules alone
-MOST_KNOWN = 100  # names of earlier parts that a model is shown, the latest ones
-AGAIN_EVERY_S = 6 * 3600.0  # so often the model is given what was read without it: there was none, or it was away
+FIRST_PAUSE_S = 30.0  # after a service was away; doubled for each further attempt
+BETWEEN_S = 1.0  # at most: after each document it rests as long as the work took
+PART_CHARS = 8_000  # of a document, per call of the model
+MOST_PARTS = 40  # of one document that the model reads; the rest is read by rules alone
+MOST_KNOWN = 100  # names from earlier parts that the model is shown, the latest ones
+AGAIN_EVERY_S = 6 * 3600.0  # how often what was read without the model is queued for it: it was missing or away
 RULES = "rules"
 
 log = structlog.get_logger()
@@ -39,7 +39,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """What reads a document. `names` is the fold; the finder and the model are optional."""
+    """What reads a document. `names` folds names into keys; the finder and the model are optional."""
 
     names: NameReader
     finder: NameFinder | None = None
@@ -47,7 +47,7 @@ class Readers:
 
 
 class Enricher:
-    """Works one document at a time."""
+    """Works on one document at a time."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Enricher:
         self._again_at = 0.0  # on the monotonic clock
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`; what is in work then is left to whoever claims it next."""
+        """Work until `stop`; the document in work is then left to the next claim."""
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
@@ -75,12 +75,12 @@ class Enricher:
             stopping.cancel()
 
     async def drain(self, base: BaseId) -> None:
-        """All that waits in one base (`baza add`). Raises DatabaseAway."""
+        """Enrich everything that waits in one base (`baza add`). Raises DatabaseAway."""
         while await self._take(only=base):
             pass
 
     async def _take_and_rest_until(self, stopping: asyncio.Task[bool]) -> None:
-        """Cancelled, too, it leaves no work behind that would go on with a closed database."""
+        """Even when cancelled, it ends its task first: the task must not go on with a closed database."""
         work = asyncio.create_task(self._take_and_rest())
         try:
             await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -98,13 +98,13 @@ class Enricher:
         except DatabaseAway as error:
             log.warning("enrichment.database_away", reason=str(error))
             worked = False
-        except Exception:  # the top of this work: nothing in it may stop the bot
+        except Exception:  # the outermost handler: nothing here may stop the bot
             log.exception("enrichment.failed")
             worked = False
         await asyncio.sleep(min(monotonic() - started, BETWEEN_S) if worked else self._poll_s)
 
     async def _let_read_again(self) -> None:
-        """Now and then, first at the start: perhaps a model was configured since."""
+        """At the start and every AGAIN_EVERY_S, queue what was read without a model: one may be configured by now."""
         if self._readers.facts is None or monotonic() < self._again_at:
             return
         waiting = await self._queue.read_again(reader=RULES)
@@ -113,7 +113,7 @@ class Enricher:
             log.info("enrichment.read_again", documents=waiting, model=self._readers.facts.name)
 
     async def _take(self, only: BaseId | None = None) -> bool:
-        """Work the next document; False when none waits."""
+        """Work on the next document; False when none waits."""
         claimed = await self._queue.claim(lease_s=LEASE_S, attempts=ATTEMPTS, only=only)
         if claimed is None:
             return False
@@ -126,7 +126,7 @@ class Enricher:
             await self._postpone(claimed, error.code.value)
         except DatabaseAway:
             raise
-        except Exception as error:  # the top of a document's work: one mistake must not stop the others
+        except Exception as error:  # the outermost handler of one document: a bug must not stop the others
             log.exception("enrichment.broke", document=claimed.document, attempt=claimed.attempt)
             await self._postpone(claimed, type(error).__name__)
         else:
@@ -161,7 +161,7 @@ class Enricher:
         )
 
     async def _read_prose(self, blocks: Sequence[Block], claimed: ClaimedEnrichment) -> list[Extract]:
-        """By the model where there is one, else by the finder of names."""
+        """By the model if there is one, else by the name finder."""
         if self._readers.facts:
             return await self._ask_model(self._readers.facts, blocks, claimed)
         if self._readers.finder and claimed.language == "ru":

@@ -1,8 +1,8 @@
-"""Under which keys a name is to be found.
+"""The keys under which a name can be found.
 
-In: the words of a name. Out: keys with how surely each means it: all words, their beginnings, a person's surname, a
+In: the words of a name. Out: keys with the confidence of each: all words, their prefixes, a person's surname, a
 document's kind with its number («договор 17/А» for «Договор аренды помещения № 17/А»). A single ordinary word is no
-beginning, and as a whole name counts only where it is written as one. Pure.
+prefix key, and as a whole name it counts only where it is written as a name. Pure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from itertools import islice, product
 from domain.names import NameWord
 from ingestion.entities.records import EntityType
 
-PART_WEIGHT = 0.8  # «АЛОР» of «АЛОР Брокер»: likely, and less sure than the whole name
-MOST_SPELLINGS = 8  # of one run of words
-MOST_WORDS = 6  # of a name; a longer one is found as a whole by its first ones
+PART_WEIGHT = 0.8  # «АЛОР» for «АЛОР Брокер»: likely, but less sure than the whole name
+MOST_SPELLINGS = 8  # combinations kept for one sequence of words
+MOST_WORDS = 6  # of a name; the whole key of a longer one has only its first words
 SHORTEST_PART = 3  # letters
-NUMBER_WORDS = 3  # that a number is written with: «45-П/2025»
+NUMBER_WORDS = 3  # words that a number may consist of: «45-П/2025»
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class NameKey:
 
 
 def spellings(words: Sequence[NameWord]) -> tuple[str, ...]:
-    """Keys of a run of words, the surest first."""
+    """Keys of a sequence of words, the most probable first."""
     return tuple(" ".join(parts) for parts in islice(product(*(word.keys for word in words)), MOST_SPELLINGS))
 
 
@@ -41,7 +41,7 @@ def whole_keys(words: Sequence[NameWord]) -> Iterator[NameKey]:
 
 
 def part_keys(words: Sequence[NameWord], kind: EntityType) -> Iterator[NameKey]:
-    """Keys of its beginnings, of a person's surname, of a first word with the number."""
+    """Keys of its prefixes, of a person's surname, and of its first word with the number."""
     whole = words[:MOST_WORDS]
     parts = [whole[:length] for length in range(1, len(whole))]
     parts += _numbered(words)
@@ -55,9 +55,9 @@ def part_keys(words: Sequence[NameWord], kind: EntityType) -> Iterator[NameKey]:
 
 
 def _numbered(words: Sequence[NameWord]) -> list[Sequence[NameWord]]:
-    """The first word with the first number alone, and with what belongs to it."""
+    """The first word with the first number, alone and with the words that may belong to the number."""
     place = next((place for place, word in enumerate(words) if word.form[0].isdigit()), 0)
-    if place < 2:  # it is a beginning already, or there is none
+    if place < 2:  # it is a prefix already, or there is no number
         return []
     longest = min(NUMBER_WORDS, len(words) - place)
     return [(words[0], *words[place : place + length]) for length in range(1, longest + 1)]

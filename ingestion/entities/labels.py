@@ -1,7 +1,7 @@
-"""The labels and section titles by which documents say what they say («Роль: …», «## Достижения»).
+"""The labels and section titles that documents use («Роль: …», «## Достижения»).
 
-In: a label as it is written. Out: what a value under it means. The rules are data; reading a document by them is
-`structure`'s.
+In: a label as it is written. Out: what a value under it means. The rules are data; `structure` applies them to a
+document.
 """
 
 import re
@@ -20,15 +20,15 @@ PERSON, ORGANIZATION, PROJECT, TECHNOLOGY = (
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRule:
-    """What stands under a label, by what it is said of."""
+    """What a value under a label means, by the type of the subject."""
 
     labels: tuple[str, ...]  # in lower case
     relations: Mapping[EntityType, Relation]
-    object: EntityType | None = None  # what the values are
-    is_list: bool = False  # values are separated by commas, and each is a fact
-    evidence: EntityType | None = None  # what a thing with this label is
-    holds: EntityType | None = None  # as a section title: what the headings under it name
-    written: bool = True  # the label is part of the fact's text («Телефон: …»)
+    object: EntityType | None = None  # type of the things that the values name
+    is_list: bool = False  # the values are separated by commas, and each is a fact
+    evidence: EntityType | None = None  # type of a thing that has this label
+    holds: EntityType | None = None  # as a section title: type of what the headings under it name
+    written: bool = True  # whether the label is part of the fact's text («Телефон: …»)
 
 
 def _all(relation: Relation) -> Mapping[EntityType, Relation]:
@@ -116,7 +116,7 @@ RULES = (
         relations=_all(Relation.CONTACTS),
     ),
 )  # fmt: skip
-"""Said of nothing that a rule names, a value is left out."""
+"""A value is ignored when its rule has no relation for the subject's type."""
 
 BY_LABEL: Mapping[str, LabelRule] = {label: rule for rule in RULES for label in rule.labels}
 
@@ -126,7 +126,7 @@ _LABELLED = re.compile(rf"(?:^|(?<=\s))(?P<label>{_ALL_LABELS})\s?:(?:\s+|(?=\S)
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledValue:
-    """«Роль: разработчик» at `at`."""
+    """A value such as «Роль: разработчик», `at` characters into the text."""
 
     label: str  # as it is written
     value: str
@@ -135,8 +135,8 @@ class LabelledValue:
 
 
 def labelled_values(text: str) -> list[LabelledValue]:
-    """Values with a label that is known, each up to the next. A label inside a sentence has a small letter and is none,
-    unless the text begins with it."""
+    """Values with a known label, each up to the next label. A label inside a sentence begins with a small letter and is
+    ignored, except at the beginning of the text."""
     found = [match for match in _LABELLED.finditer(text) if match.start() == 0 or match["label"][0].isupper()]
     ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
     return [
@@ -151,5 +151,5 @@ def labelled_values(text: str) -> list[LabelledValue]:
 
 
 def section_rule(heading: str) -> LabelRule | None:
-    """The rule of a heading that is a label («Достижения», "Skills:")."""
+    """The rule of a heading that is a known label («Достижения», "Skills:")."""
     return BY_LABEL.get(heading.strip().rstrip(":").lower())

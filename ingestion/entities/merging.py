@@ -1,7 +1,7 @@
-"""What several readings of a document found -> what is stored: one entity for all its names, facts with their passages.
+"""Merges several readings of a document into what is stored: one entity for all its names, facts with their passages.
 
-In: extracts, the base's entities with the same keys, the document's passages. Out: `NewEntities`. The same name in
-another form or alphabet is the same entity if its type is the same, or if only a guess says otherwise. Pure.
+In: extracts, the base's entities with the same keys, the document's passages. Out: `NewEntities`. A name in another
+form or alphabet means the same entity if the types are equal, or if one of the types is only a guess. Pure.
 """
 
 import re
@@ -26,11 +26,9 @@ from ingestion.entities.records import (
 )
 from ingestion.entities.repeats import SURE, without_repeats
 
-OPEN = 0.6  # a THING below it is one of which nothing told what it is
-GUESSED = 0.8  # below it a name is a finder's guess; a model has read the sentence
-LONGEST_NAME = (
-    200  # characters; an index holds 2,700 bytes, so that a longer one would keep all others from being stored
-)
+OPEN = 0.6  # a THING below this confidence has an unknown type
+GUESSED = 0.8  # below this confidence a name is a finder's guess; a model, in contrast, has read the sentence
+LONGEST_NAME = 200  # characters; a longer one may exceed an index row (2,700 bytes), and then nothing would be stored
 MOST_ENTITIES = 1_000  # of one document
 MOST_FACTS = 3_000
 
@@ -39,7 +37,7 @@ _QUOTED = re.compile(r"[«„“\"]([^»“”\"]+)[»“”\"]")
 
 @dataclass(kw_only=True)
 class Gathered:
-    """One entity of the document while its mentions come together."""
+    """An entity of the document while its mentions are collected."""
 
     type: EntityType
     name: str
@@ -51,7 +49,7 @@ class Gathered:
 
 
 def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, Gathered]:
-    """Every name of the document -> the entity that it is a name of."""
+    """Every name of the document -> its entity."""
     mentions = sorted(
         (mention for extract in extracts for mention in extract.mentions if len(mention.of.name) <= LONGEST_NAME),
         key=lambda mention: (-mention.confidence, mention.at),
@@ -71,7 +69,7 @@ def gather(extracts: Iterable[Extract], names: NameReader) -> dict[EntityName, G
 
 
 def _is_doubtful(mention: Mention, names: NameReader) -> bool:
-    """A finder of names takes the first words of lines and sentences («Город», «Довёл») for names."""
+    """Whether the mention is probably no name: finders take the first words of lines («Город», «Довёл») for names."""
     words = names.words(mention.of.name)
     return mention.confidence < GUESSED and len(words) == 1 and words[0].is_ordinary
 
@@ -91,7 +89,7 @@ def _add(entity: Gathered, mention: Mention, keys: Sequence[str]) -> None:
 
 
 def _whole_keys(name: str, names: NameReader) -> tuple[str, ...]:
-    """Of «Студия «Кедр»» also those of «Кедр»."""
+    """Keys of the whole name; for «Студия «Кедр»» also those of «Кедр»."""
     quoted = _QUOTED.search(name)
     forms = (name, quoted[1]) if quoted else (name,)
     return tuple(dict.fromkeys(key.key for form in forms for key in whole_keys(names.words(form))))
@@ -105,7 +103,7 @@ def merge(
     spans: Sequence[PassageSpan],
     names: NameReader,
 ) -> NewEntities:
-    """`known` are the base's entities under the keys of `gathered`. A fact outside of all passages is left out."""
+    """`known` are the base's entities under the keys of `gathered`. Facts outside of all passages are dropped."""
     entities = list({id(each): each for each in gathered.values()}.values())[:MOST_ENTITIES]
     ids = {id(entity): _canonical(entity, known, names) for entity in entities}
     canonical = {name: ids[id(entity)] for name, entity in gathered.items() if id(entity) in ids}
@@ -122,8 +120,8 @@ def merge(
 
 
 def _canonical(entity: Gathered, known: Sequence[RegisteredEntity], names: NameReader) -> str:
-    """An id that the base has for this name; a name of one word may be the beginning of a longer one, if of one. What
-    may be anything is what the base knows under the name."""
+    """The id that the base has for this name, or a new one. A name of one word also matches a longer known name that
+    begins with it, if there is only one. An entity of unknown type takes the type that the base knows."""
     is_open = entity.type is EntityType.THING and entity.confidence < OPEN
     same = [each for each in known if (is_open or each.type is entity.type) and each.key in entity.keys]
     whole = [each.canonical for each in same if each.weight >= 1]
@@ -136,14 +134,14 @@ def _canonical(entity: Gathered, known: Sequence[RegisteredEntity], names: NameR
 
 
 class _Places:
-    """Which passage holds a character."""
+    """Finds the passage that holds a character."""
 
     def __init__(self, spans: Sequence[PassageSpan]) -> None:
         self._spans = sorted(spans, key=lambda span: span.start)
         self._starts = [span.start for span in self._spans]
 
     def __call__(self, at: int) -> PassageSpan | None:
-        """The first passage that holds it; passages overlap."""
+        """The first passage that holds the character; passages overlap."""
         last = bisect_right(self._starts, at)
         return next((span for span in self._spans[max(0, last - 2) : last] if span.start <= at < span.end), None)
 
@@ -152,7 +150,7 @@ def _new_entity(entity: Gathered, canonical: str, place: _Places) -> NewEntity:
     span = place(entity.at)
     return NewEntity(
         canonical=canonical,
-        type=EntityType(canonical.partition(":")[0]),  # what is open may have joined another
+        type=EntityType(canonical.partition(":")[0]),  # an entity of unknown type may have joined a known one
         name=entity.name,
         count=entity.count,
         chunk=span.chunk if span else None,
@@ -167,7 +165,7 @@ def _aliases(entity: Gathered, canonical: str, names: NameReader) -> Iterable[Ne
 
 
 def _keys(form: str, kind: EntityType, names: NameReader) -> Iterable[NameKey]:
-    """Of «Студия «Кедр»» also what stands in the quotation marks."""
+    """Keys of a name; for «Студия «Кедр»» also those of the quoted part."""
     words = names.words(form)
     yield from whole_keys(words)
     yield from part_keys(words, kind)

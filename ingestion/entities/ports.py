@@ -1,7 +1,7 @@
-"""The doors that reading entities needs, as small Protocols; `adapters` meets them by shape.
+"""The ports of entity extraction, as small Protocols; `adapters` implements them structurally.
 
 In and out: records of `ingestion.entities.records` and `domain.names`. Store calls raise `domain.errors.DatabaseAway`;
-calls under a lease raise `ingestion.errors.LeaseLost` when it is no longer ours.
+calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ class NameReader(Protocol):
     """Folds names into keys."""
 
     def words(self, text: str) -> tuple[NameWord, ...]:
-        """Words in order, without signs and legal forms."""
+        """The words in order, without punctuation and legal forms."""
         ...
 
     def slug(self, name: str) -> str:
-        """The readable Latin form that a canonical id ends with; empty when there is nothing to write."""
+        """The readable Latin form at the end of a canonical id; empty when no character can be transliterated."""
         ...
 
     def names_person(self, name: str) -> bool:
-        """Whether a heading looks like somebody's name in full."""
+        """Whether a heading looks like a person's full name."""
         ...
 
 
@@ -40,40 +40,41 @@ class NameFinder(Protocol):
     """Finds names in running text."""
 
     async def find(self, text: str) -> list[Mention]:
-        """People, organisations and places, in the first case, each name once. Raises ServiceError."""
+        """People, organisations and places in the nominative case, each name once. Raises ServiceError."""
         ...
 
 
 class FactReader(Protocol):
-    """Reads entities and facts from prose: a model."""
+    """A model that reads entities and facts from prose."""
 
     @property
     def name(self) -> str:
-        """For the record: which model it is."""
+        """The model's name, stored with the result."""
         ...
 
     async def read(self, blocks: Sequence[tuple[Block, int]], *, title: str, known: Sequence[str]) -> Extract:
-        """Of one part of a document; each block with where it begins. `known` are names that the base has already.
+        """Read one part of a document; each block comes with its offset. `known` are names found in earlier parts.
 
-        Raises ServiceError."""
+        Raises ServiceError.
+        """
         ...
 
 
 class EnrichmentQueue(Protocol):
-    """Ready documents that entities are still to be read from."""
+    """Ready documents whose entities are not extracted yet."""
 
     async def claim(self, *, lease_s: int, attempts: int, only: BaseId | None = None) -> ClaimedEnrichment | None:
-        """The next one, or one whose worker has gone silent; what was begun `attempts` times without an end is given
-        up. `only` asks for what is new in one base."""
+        """The next document, or one whose lease has expired; a document that was begun `attempts` times without an end
+        is given up. `only` restricts the claim to the new documents of one base."""
         ...
 
     async def read_again(self, *, reader: str) -> int:
-        """Let all documents that were read in this way wait once more, behind new ones, with what is known of them kept
-        until then; how many."""
+        """Queue all documents that this reader has read, behind new ones; they keep their entities until they are read
+        again. Returns how many documents."""
         ...
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
-        """Hold it for that long from now."""
+        """Extend the lease to `lease_s` seconds from now."""
         ...
 
     async def spans(self, claimed: ClaimedEnrichment) -> list[PassageSpan]:
@@ -81,17 +82,17 @@ class EnrichmentQueue(Protocol):
         ...
 
     async def store(self, claimed: ClaimedEnrichment, *, found: NewEntities, reader: str) -> None:
-        """Keep what was found in place of any earlier, and end the work."""
+        """Replace what was stored before with `found`, and end the work."""
         ...
 
     async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
-        """Give it back for a later try, or up."""
+        """Release the document for a later retry, or give it up if `is_final`."""
         ...
 
 
 class EntityRegistry(Protocol):
-    """What the base knows already."""
+    """The entities that the base has already."""
 
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
-        """Entities that are found under these keys."""
+        """The entities stored under these keys."""
         ...

@@ -1,7 +1,7 @@
-"""What is read of entities from one document.
+"""The records of entity extraction.
 
-In: nothing. Out: frozen records between reading, merging and storing. Places are characters of the document's text, as
-`ingestion.records.Span` counts them.
+In: nothing. Out: frozen records that reading, merging and storing pass on. Offsets (`at`) count characters of the
+document's text, as `ingestion.records.Span` does.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
 
 
 class EntityType(StrEnum):
-    """What an entity is; a canonical id begins with it."""
+    """The type of an entity; its canonical id begins with it."""
 
     PERSON = "person"
     ORGANIZATION = "organization"
@@ -22,7 +22,7 @@ class EntityType(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a fact hangs on its entity: the intents of prompts/intents.toml that the graph answers, by the same names."""
+    """What a fact says of its entity: the intents of prompts/intents.toml that the graph answers."""
 
     CURRENT_JOB = "CURRENT_JOB"
     PROJECT_DETAILS = "PROJECT_DETAILS"
@@ -37,7 +37,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EntityName:
-    """Something by the name that a document gives it."""
+    """A thing under a name that the document gives it."""
 
     type: EntityType
     name: str
@@ -45,18 +45,18 @@ class EntityName:
 
 @dataclass(frozen=True, kw_only=True)
 class Mention:
-    """A name that stands in the document."""
+    """A name that occurs in the document."""
 
     of: EntityName
-    at: int  # where it stands first
+    at: int  # its first occurrence
     count: int = 1
-    confidence: float = 1.0  # 0 to 1, that it is what its type says
-    forms: tuple[str, ...] = ()  # other names that the document gives it
+    confidence: float = 1.0  # 0 to 1, how sure the type is
+    forms: tuple[str, ...] = ()  # other names that the document uses for it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What the document says of an entity, in its own words."""
+    """What the document says of an entity, in the document's words."""
 
     subject: EntityName
     relation: Relation
@@ -68,7 +68,7 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Extract:
-    """All that one reading of a document, or of a part of it, brings."""
+    """The result of one reading of a document or of a part of it."""
 
     mentions: tuple[Mention, ...] = ()
     statements: tuple[Statement, ...] = ()
@@ -76,7 +76,7 @@ class Extract:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimedEnrichment:
-    """A ready document that this worker reads entities from."""
+    """A ready document that this worker extracts entities from."""
 
     document: DocumentId
     base_id: BaseId
@@ -88,7 +88,7 @@ class ClaimedEnrichment:
 
 @dataclass(frozen=True, kw_only=True)
 class PassageSpan:
-    """Which characters of the document a passage holds: [start, end)."""
+    """The characters [start, end) of the document that a passage holds."""
 
     chunk: ChunkId
     start: int
@@ -97,7 +97,7 @@ class PassageSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredEntity:
-    """An entity that the base knows already, under one key."""
+    """An entity that the base has already, under one of its keys."""
 
     canonical: str
     type: EntityType
@@ -108,18 +108,18 @@ class RegisteredEntity:
 
 @dataclass(frozen=True, kw_only=True)
 class NewAlias:
-    """A key under which an entity is to be found."""
+    """A key that leads to an entity."""
 
     canonical: str
     key: str
     form: str  # as the document writes it
     weight: float  # 0 to 1, how surely the key means this entity
-    as_name: bool  # an ordinary word: it counts only where it is written as a name
+    as_name: bool  # True: an ordinary word, which counts only where it is written as a name
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntity:
-    """An entity of the document, as it is stored."""
+    """An entity of the document, as stored."""
 
     canonical: str
     type: EntityType
@@ -131,12 +131,12 @@ class NewEntity:
 
 @dataclass(frozen=True, kw_only=True)
 class NewFact:
-    """A fact of the document, as it is stored."""
+    """A fact of the document, as stored."""
 
     canonical: str
     relation: Relation
     text: str
-    object: str | None  # canonical
+    object: str | None  # canonical id
     chunk: ChunkId
     position: int
     confidence: float
@@ -144,7 +144,7 @@ class NewFact:
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntities:
-    """All of a document."""
+    """All entities, aliases and facts of a document."""
 
     entities: tuple[NewEntity, ...] = ()
     aliases: tuple[NewAlias, ...] = ()

@@ -1,7 +1,7 @@
-"""What is said of an entity twice: by the document's structure and by the model that read the same lines.
+"""Removes facts that the model repeats after the document's structure has stated them.
 
-In: facts of one document. Out: the same, in order, without the model's that another one says too. What structure says
-is never left out. Pure.
+In: facts of one document. Out: the same facts in order, without those of the model that another fact includes. A fact
+from structure is never removed. Pure.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from ingestion.entities.records import NewFact, Relation
 
-SURE = 1.0  # what structure says; only what is less sure may be left out
+SURE = 1.0  # confidence of facts from structure; only less certain facts may be removed
 
 _WORD = re.compile(r"\w+")
 
 
 def without_repeats(facts: Iterable[NewFact]) -> list[NewFact]:
-    """Of two whose words are the same, or part of the other's, the surer stays, else the longer."""
+    """Of two facts where one has all words of the other, the more certain stays, else the longer."""
     groups: dict[tuple[str, Relation], list[NewFact]] = {}
     for fact in facts:
         groups.setdefault((fact.canonical, fact.relation), []).append(fact)
@@ -33,7 +33,7 @@ def _distinct(group: Sequence[NewFact]) -> list[NewFact]:
 
 
 def _says(other: NewFact, held: frozenset[str], fact: NewFact, words: frozenset[str]) -> bool:
-    """A sure list item («Python») also says what the model quotes the whole list for."""
+    """Whether `other` covers `fact`. A sure list item («Python») also covers a quotation of its whole list."""
     if fact.object not in (None, other.object):
         return False
     return words <= held or (other.confidence >= SURE and fact.object is not None and held <= words)

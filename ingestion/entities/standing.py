@@ -1,8 +1,8 @@
-"""Where in a text stands what a model says it has read there: quotations and names.
+"""Locates in a text what a model claims to have read there: quotations and names.
 
-In: a text, and words as a model gives them back. Out: where they stand, in the text's own spelling, or None. Models
-copy words rightly and signs freely («» as "", — as -, ё as е), join what a line end has parted, and name people in the
-first case where the text has another; nothing else is forgiven. Pure.
+In: a text, and words as a model returns them. Out: their offset and the text's own spelling, or None. Models copy words
+faithfully but change punctuation («» to "", — to -, ё to е), rejoin words hyphenated at a line end, and put inflected
+names into the nominative; no other difference is tolerated. Pure.
 """
 
 import re
@@ -13,13 +13,13 @@ from domain.names import NameWord
 from ingestion.entities.ports import NameReader
 
 _SIGNS = str.maketrans({**dict.fromkeys("«»„“”‘’`'", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "ё": "е", "\u00ad": None})
-_PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])")  # "lever- age", as PDFs leave it
+_PARTED = re.compile(r"(?<=[^\W\d_])-\s*(?=[^\W\d_])")  # "lever- age", as PDFs hyphenate it
 _PIECE = re.compile(r"\s+|\S")
-_EDGES = ' "*#|.…-•'  # what models add to or leave off the ends of a quotation
+_EDGES = ' "*#|.…-•'  # what models add to the ends of a quotation, or drop
 
 
 class ReadableText:
-    """A text that is searched many times."""
+    """A text prepared for many searches."""
 
     def __init__(self, text: str, names: NameReader) -> None:
         self._text = text
@@ -27,7 +27,7 @@ class ReadableText:
         self._plain, self._places = _plain(text)
 
     def quotation(self, words: str) -> tuple[int, str] | None:
-        """Where it begins, and the text's own words on one line."""
+        """Where the quotation begins, and the text's own words on one line."""
         whole = _plain(words)[0].strip()
         for wanted in filter(None, (whole, whole.strip(_EDGES))):
             if (start := self._plain.find(wanted)) >= 0:
@@ -39,7 +39,7 @@ class ReadableText:
         return at, " ".join(self._text[at:end].split())
 
     def name(self, name: str) -> int | None:
-        """Where it stands first, as it is given or with its words in another form or order («Галимова Рашида»)."""
+        """Where the name first occurs, as given, or inflected or in another order («Галимова Рашида»)."""
         wanted = _plain(name)[0].strip()
         found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", self._plain) if wanted else None
         return self._places[found.start()] if found else self._inflected(self._names.words(name))
@@ -52,7 +52,7 @@ class ReadableText:
         return None
 
     def _place_of(self, run: Sequence[NameWord]) -> int | None:
-        """Of these words one after the other, or of the first one where signs between them are words («№ 8»)."""
+        """Where these words stand in sequence; if dropped ones («ООО») are between them, where the first stands."""
         for forms in (run, run[:1]):
             pattern = r"\W+".join(re.escape(word.form) for word in forms)
             if found := re.search(rf"(?<!\w){pattern}(?!\w)", self._text):
@@ -65,7 +65,7 @@ class ReadableText:
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """In small letters, with signs alike and single blanks; and where each character of it comes from."""
+    """The text in lower case with uniform punctuation and single blanks, and the source offset of each character."""
     parted = {place for match in _PARTED.finditer(text) for place in range(match.start(), match.end())}
     characters: list[str] = []
     places: list[int] = []

@@ -1,5 +1,4 @@
-"""Facts that a document's own structure states, without a model: labelled values and lists under a heading that names
-something.
+"""Extracts the facts that a document's structure states, without a model: labelled values, and lists under headings.
 
 In: blocks. Out: an `Extract`: «## Достижения» with its bullets is what a project achieved, «Стек: …» what it was made
 with, «Телефон: …» how to reach somebody. Prose is left to the model, if there is one.
@@ -16,8 +15,8 @@ from ingestion.entities.usage import technology_usage
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind
 
 LONGEST_FACT = 400  # characters
-LONGEST_OBJECT = 60  # a longer value is a description, no name
-LONGEST_LIST = 4_000  # characters of a value that items are looked for in: the patterns take the square of blanks in it
+LONGEST_OBJECT = 60  # a longer value is a description, not a name
+LONGEST_LIST = 4_000  # characters of a value searched for items: the patterns are quadratic in a run of blanks
 
 _BULLET = re.compile(r"^\s*(?:[-•*–—]|\d+[.)])\s+")
 _BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?![^()]*\))")
@@ -26,7 +25,7 @@ _NAME_BEGINS = re.compile(r"(?<!\S)[«„“\"]?[A-ZА-ЯЁ0-9]")
 
 
 def read_structure(blocks: Sequence[Block], *, title: str, names_person: Callable[[str], bool]) -> Extract:
-    """`names_person`: whether a heading looks like somebody's name."""
+    """`names_person` tells whether a heading looks like a person's name."""
     subjects = find_subjects(blocks, title=title, names_person=names_person)
     statements: list[Statement] = []
     beginnings: dict[Path, int] = {}
@@ -45,7 +44,7 @@ def read_structure(blocks: Sequence[Block], *, title: str, names_person: Callabl
 
 
 def placed(blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
-    """Each block with where it begins in the document's text."""
+    """Each block with its offset in the document's text."""
     at = 0
     for block in blocks:
         yield block, at
@@ -53,7 +52,7 @@ def placed(blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
 
 
 def _read_block(block: Block, at: int, subject: EntityName, sections: Path) -> Iterator[Statement]:
-    """`sections` are the headings between the subject's and the block."""
+    """`sections` are the headings between the subject's heading and the block."""
     rule = section_rule(sections[-1]) if sections else None
     for line, offset in _lines(block):
         labelled = labelled_values(line)
@@ -68,7 +67,7 @@ def _read_block(block: Block, at: int, subject: EntityName, sections: Path) -> I
 
 
 def _lines(block: Block) -> Iterator[tuple[str, int]]:
-    """Items or paragraphs, without their bullets, each with where it begins in the block."""
+    """The items or paragraphs without their bullets, each with its offset in the block."""
     at = 0
     for line in block.text.split("\n"):
         text = _BULLET.sub("", line).strip()
@@ -101,7 +100,8 @@ def _describes(text: str, subject: EntityName, at: int) -> Iterator[Statement]:
 
 
 def _named_in(value: str, kind: EntityType) -> EntityName | None:
-    """«брокерская компания АЛОР» names «АЛОР», «Aston, с марта» "Aston"; «личный проект» and «ИНН: 6315» nobody."""
+    """The name in a value: «АЛОР» in «брокерская компания АЛОР», "Aston" in «Aston, с марта»; none in «личный проект»
+    or «ИНН: 6315»."""
     value = value[:LONGEST_FACT]
     quoted = _QUOTED_NAME.search(value)
     if quoted:

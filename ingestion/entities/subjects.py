@@ -1,7 +1,7 @@
 """What the headings of a document name: a person, a project, an employer, or nothing.
 
-In: the blocks of a document. Out: the entity that each heading path speaks of. It is told by the labels under a heading
-and by the section it stands in; a heading without either names nothing.
+In: the blocks of a document. Out: for each heading path, the entity that it is about. The labels under a heading and
+the section above it decide; a heading without either names nothing.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ Subjects = Mapping[Path, EntityName]
 
 
 def find_subjects(blocks: Sequence[Block], *, title: str, names_person: Callable[[str], bool]) -> Subjects:
-    """Heading path -> what it names. A text without headings is about its title, path ()."""
+    """Heading path -> the entity it names. A text without headings is about its title, path ()."""
     evidence: dict[Path, Counter[EntityType]] = {}
     for block in blocks:
         path, labels = _evidence(block)
@@ -34,7 +34,7 @@ def find_subjects(blocks: Sequence[Block], *, title: str, names_person: Callable
 
 
 def subject_of(path: Path, subjects: Subjects) -> tuple[Path, EntityName] | None:
-    """The innermost heading above a block that names something."""
+    """The innermost heading above a block that names an entity."""
     for length in range(len(path), -1, -1):
         if path[:length] in subjects:
             return path[:length], subjects[path[:length]]
@@ -42,7 +42,7 @@ def subject_of(path: Path, subjects: Subjects) -> tuple[Path, EntityName] | None
 
 
 def _evidence(block: Block) -> tuple[Path, list[EntityType]]:
-    """Whose evidence a block is, and for what."""
+    """The heading path that a block is evidence for, and the types that its labels suggest."""
     if block.kind is BlockKind.HEADING:
         rule = section_rule(block.text)
         return block.locator.headings, [rule.evidence] if rule and rule.evidence else []
@@ -55,7 +55,7 @@ def _lines(block: Block) -> Iterable[str]:
 
 
 def _named(path: Path) -> Path:
-    """Without the section titles at its end."""
+    """The path without trailing section titles."""
     while path and section_rule(path[-1]):
         path = path[:-1]
     return path
@@ -74,6 +74,6 @@ def _kind_of(
 
 
 def _looks_like_a_name(heading: str) -> bool:
-    """Where labels speak of a person: «John Smith», not «Curriculum vitae» or «Резюме»."""
+    """Whether a heading with a person's labels is a name: «John Smith», not «Curriculum vitae» or «Резюме»."""
     words = heading.split()
     return 2 <= len(words) <= MOST_PERSON_WORDS and all(word[0].isupper() and word.isalpha() for word in words)

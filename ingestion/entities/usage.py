@@ -1,7 +1,7 @@
-"""Where a document says how a technology was applied.
+"""Finds where a document says how a technology was applied.
 
 In: the blocks, and the statements that name technologies. Out: a statement for each sentence under a project's heading
-that names one of its technologies: what «Где применял RAG?» is answered from.
+that names one of the project's technologies. They answer questions such as «Где применял RAG?».
 """
 
 import re
@@ -22,7 +22,7 @@ _SKIPPED = "-•*– "
 def technology_usage(
     placed: Iterable[tuple[Block, int]], stated: Sequence[Statement], subjects: Subjects
 ) -> Iterator[Statement]:
-    """`stated` says which technologies each project has."""
+    """`stated` tells which technologies each project has."""
     stack = [each for each in stated if each.relation is Relation.PROJECT_TECH_STACK and each.object is not None]
     used = {(each.subject, each.object): _standing_alone(each.object.name) for each in stack if each.object}
     listed = {each.at for each in stack}
@@ -39,7 +39,7 @@ def technology_usage(
 
 
 def _sentences(placed: Iterable[tuple[Block, int]], subjects: Subjects) -> Iterator[tuple[EntityName, str, int]]:
-    """What is said under the headings of projects: whose, the sentence, where it begins."""
+    """The sentences under the headings of projects: the project, the sentence, its offset."""
     for block, at in placed:
         owner = subject_of(block.locator.headings, subjects)
         if owner is None or owner[1].type is not EntityType.PROJECT or block.kind is BlockKind.HEADING:

@@ -1,15 +1,15 @@
-"""The verdict on one IP address: may the crawler connect to it.
+"""Decides whether the crawler may connect to an IP address.
 
-In: an address as text. Out: True only for what the whole internet can reach. Pure; anything unclear is refused.
-Sources: the IANA special-purpose registries (as Python's `ipaddress` keeps them) and the list below, for what those
-call global although it leads inside.
+In: an address as text. Out: True only for what the whole internet can reach. Pure; unclear cases are refused. Sources:
+the IANA special-purpose registries (as Python's `ipaddress` has them), and the list below of ranges that they call
+global although they lead inside.
 """
 
 import ipaddress
 
 _NETWORKS = (
     "100.64.0.0/10",  # carrier-grade NAT, RFC 6598; 100.100.100.200 is Alibaba's metadata service
-    "168.63.129.16/32",  # Azure's wire server, a public number that answers from inside
+    "168.63.129.16/32",  # Azure's wire server: a public address that answers from inside
     "192.0.0.0/24",  # IETF protocol assignments; 192.0.0.192 is Oracle's metadata service
     "192.31.196.0/24",  # AS112, RFC 7535
     "192.52.193.0/24",  # AMT, RFC 7450
@@ -31,7 +31,7 @@ NEVER = tuple(ipaddress.ip_network(network) for network in _NETWORKS)
 
 
 def is_public(address: str) -> bool:
-    """Whether `address` is a plain unicast address of the public internet. Raises nothing: nonsense is not public."""
+    """Whether `address` is a plain unicast address of the public internet. Never raises: nonsense is not public."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A body on its way to disk: what it is shows in its first bytes, and with that how much of it may come.
+"""Writes an arriving body to disk; its first bytes tell the kind of content, and thereby the size limit.
 
 In: decoded pieces. Out: a file within its limit, and the kind of its content. It knows no HTTP.
 """
@@ -11,37 +11,37 @@ from ingestion.fetch.media import HEAD_BYTES, Content, may_be_document, recognis
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadLimits:
-    """What one address may cost. Bytes are counted after decompression."""
+    """Limits for one address. Bytes are counted after decompression."""
 
     total_s: float  # for a page; files get more, see `file_patience`
     page_bytes: int
-    file_bytes: int = 0  # 0: files are not wanted
-    file_patience: float = 4.0  # times the seconds of a page: a file is larger
-    documents_only: bool = False  # of the files those that may hold text: no pictures, recordings, archives
-    cut: bool = False  # what is beyond the limit is left where it is, and the beginning is enough
+    file_bytes: int = 0  # 0: no files
+    file_patience: float = 4.0  # a file may take this many times the seconds of a page
+    documents_only: bool = False  # only files that may hold text: no pictures, recordings, archives
+    cut: bool = False  # truncate a body at the limit instead of refusing it
 
     @property
     def most_bytes(self) -> int:
-        """Of a body that is not known yet."""
+        """The limit while the kind of the body is unknown."""
         return max(self.page_bytes, self.file_bytes)
 
 
 class Unwanted(Exception):
-    """A body of a kind that was not asked for; the message is its declared type."""
+    """A body of a kind that was not requested; the message is its declared type."""
 
 
 class ArrivingBody:
-    """Takes the pieces as they come."""
+    """A body that is being received."""
 
     def __init__(self, file: HashedFile, media_type: str, limits: DownloadLimits) -> None:
         self.head = b""
-        self.content: Content | None = None  # None until enough has come to tell
+        self.content: Content | None = None  # None until enough bytes have come
         self._file = file
         self._media_type = media_type
         self._limits = limits
 
     def take(self, piece: bytes) -> bool:
-        """Write it; False when nothing more is wanted. Raises Oversize, Unwanted."""
+        """Write a piece; False when the limit is reached and the rest is not wanted. Raises Oversize, Unwanted."""
         if self.content is None:
             self.head = (self.head + piece)[:HEAD_BYTES]
             if len(self.head) == HEAD_BYTES:
@@ -56,7 +56,7 @@ class ArrivingBody:
         return False
 
     def finish(self) -> Content:
-        """What it was. Raises Unwanted."""
+        """The kind of the content. Raises Unwanted."""
         return self.content or self._recognise()
 
     def _recognise(self) -> Content:

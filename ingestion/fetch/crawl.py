@@ -1,9 +1,9 @@
-"""A section of a site -> its pages in one file: breadth first, within bounds of depth, number, bytes and time.
+"""Crawls a section of a site into one file: breadth first, within limits of depth, number, bytes and time.
 
-In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE, with the documents that
-its pages link to attached; they count as pages. robots.txt, nofollow and noindex are kept, two addresses are asked for
-at a time, and each goes through the same guard as a single link. The order of pages depends on the site alone, so that
-the same site gives the same document again. It extracts no text.
+In: a SITE source, the address of the section's first page. Out: a `FetchedFile` of SITE_TYPE; documents that the pages
+link to are attached, and count as pages. It obeys robots.txt, nofollow and noindex, requests two addresses at a time,
+and guards each like a single link. The order of pages depends on the site alone, so the same site gives the same
+document again. It extracts no text.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ from ingestion.records import About, FetchedFile, Source
 from ingestion.site_file import SITE_TYPE, SiteFile, SitePage
 
 SITE_NAME = "site"
-SIDE_BY_SIDE = 2  # requests to one site
-TRIES_A_PAGE = 3  # addresses asked for, to each page wanted: many lead to no page
-FAILURES_IN_A_ROW = 6  # the site does not want us, or has broken down
+SIDE_BY_SIDE = 2  # concurrent requests to one site
+TRIES_A_PAGE = 3  # addresses requested for each page wanted: many lead to no page
+FAILURES_IN_A_ROW = 6  # then the site refuses us, or has broken down
 
 _GONE = frozenset({404, 410})
 _NO_PAGE = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN, FailureCode.PAGE_ADDRESS_INVALID})
@@ -39,7 +39,7 @@ _NO_PAGE = frozenset({FailureCode.PAGE_TYPE, FailureCode.PAGE_ADDRESS_FORBIDDEN,
 
 @dataclass(frozen=True, kw_only=True)
 class CrawlLimits:
-    """What one section may cost."""
+    """Limits for one section."""
 
     depth: int = 2  # links away from the first page
     pages: int = 50
@@ -51,13 +51,13 @@ class SiteFetcher:
     """Fetches sections."""
 
     def __init__(self, downloader: Downloader, *, page: DownloadLimits, limits: CrawlLimits) -> None:
-        """`page` bounds a single page or file."""
+        """`page` limits a single page or file."""
         self._downloader = downloader
         self._page = page
         self._limits = limits
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """A document's address is a section of that document alone.
+        """Crawl the section of an address; an address that is a document itself is a section of that document alone.
 
         Raises SourceError SITE_FORBIDS, and whatever the first page itself fails with.
         """
@@ -83,7 +83,7 @@ class SiteFetcher:
         )
 
     async def _begin(self, address: str, visitor: Visitor) -> tuple[Visit, RobotsRules]:
-        """The first page, and the rules of the host that it comes from in the end."""
+        """The first page, and the rules of the host that it finally comes from."""
         rules = await visitor.rules_of(address)
         _require(rules, address)
         first = await visitor.visit(address, file_bytes=self._limits.site_bytes)
@@ -94,19 +94,19 @@ class SiteFetcher:
 
 
 class Crawl:
-    """One section, from its first page on."""
+    """The crawl of one section, from its first page on."""
 
     def __init__(self, visitor: Visitor, rules: RobotsRules, first: Visit, limits: CrawlLimits, file: SiteFile) -> None:
         self.file = file
-        self.pages = 0  # and files
+        self.pages = 0  # files included
         self.attached: list[FetchedFile] = []
         self.unread: list[UnreadPart] = []
         self._visitor = visitor
         self._rules = rules
         self._limits = limits
         self._section = choose_section(first.url, first.links.links)
-        self._met = {page_key(first.url)}  # addresses that were taken up
-        self._kept: set[str] = set()  # pages that were written, and hashes of files
+        self._met = {page_key(first.url)}  # keys of pages that were queued or read
+        self._kept: set[str] = set()  # keys of pages that were written, and hashes of files
         self._waiting: deque[tuple[str, int]] = deque()
         self._asked = 0
         self._failures = 0
@@ -114,11 +114,11 @@ class Crawl:
 
     @property
     def size_bytes(self) -> int:
-        """Of all that was kept."""
+        """Of everything that was kept."""
         return self.file.size_bytes + sum(file.size_bytes for file in self.attached)
 
     async def run(self, progress: Progress) -> None:
-        """Until nothing is left, or a bound is reached."""
+        """Crawl until nothing is left, or a limit is reached."""
         while self._waiting and self._may_go_on():
             total = min(self._limits.pages, self.pages + len(self._waiting))
             await progress.report(DocumentStatus.FETCHING, done=self.pages, total=total)
@@ -155,9 +155,10 @@ class Crawl:
         return visit if is_inside and self._rules.allow(visit.url) else None
 
     def _keep(self, visit: Visit, *, depth: int) -> None:
-        """Write what is not there under another address, and line up what it links to.
+        """Write the visit unless it was kept under another address, and queue its links.
 
-        A page that does not want to be kept (noindex) still shows the way, but for the first, which a person has named.
+        A page with noindex is not written, but its links are followed; the first page, which a person has named, is
+        always written.
         """
         keys = {visit.file.sha256} if visit.file else {page_key(visit.url), self._canonical_key(visit)}
         if keys & self._kept:
@@ -177,7 +178,7 @@ class Crawl:
             self.file.add(SitePage(url=visit.url, html=visit.html))
 
     def _canonical_key(self, visit: Visit) -> str:
-        """Believed within the section alone: some sites name their front page for every page."""
+        """The canonical address is trusted only within the section: some sites name their front page on every page."""
         canonical = clean_address(visit.links.canonical or visit.url, scheme=self._section.scheme)
         is_believed = self._section.holds(canonical) and page_key(canonical) != page_key(self._section.front)
         return page_key(canonical if is_believed else visit.url)
@@ -191,6 +192,6 @@ class Crawl:
 
 
 def _require(rules: RobotsRules, url: str) -> None:
-    """A host in trouble (`closed`) is no refusal: the person's own page is still asked for."""
+    """Raise SITE_FORBIDS if the rules forbid `url`. A `closed` host is still asked for the person's page."""
     if not rules.closed and not rules.allow(url):
         raise SourceError(FailureCode.SITE_FORBIDS, host=site_of(url))

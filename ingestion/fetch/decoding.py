@@ -1,7 +1,7 @@
-"""Undoing a response's compression in bounded steps, so that a bomb is stopped at the limit and not in memory.
+"""Decompresses a response in bounded steps, so that a zip bomb hits the size limit and not the memory.
 
-In: raw pieces of a body and its Content-Encoding. Out: decoded pieces of at most STEP_BYTES. It knows gzip and zlib,
-which are all that the crawler asks for; anything else, and codings inside codings, is refused by name.
+In: raw pieces of a body and its Content-Encoding. Out: decoded pieces of at most STEP_BYTES. It knows gzip and zlib;
+the crawler asks for gzip only. Other codings and nested codings are refused by name.
 """
 
 import zlib
@@ -12,15 +12,15 @@ ACCEPTED = "gzip"
 
 _PLAIN = frozenset({"", "identity"})
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib tells the two apart by their header
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib detects which by the header
 
 
 class UndecodableBody(Exception):
-    """A coding that was not asked for, or bytes that are not what the header says."""
+    """A coding that was not requested, or bytes that do not match it."""
 
 
 async def decode_body(raw: AsyncIterable[bytes], *, content_encoding: str) -> AsyncIterator[bytes]:
-    """The body as it was before compression. Raises UndecodableBody."""
+    """The decompressed body. Raises UndecodableBody."""
     feed = _decoder(content_encoding)
     async for piece in raw:
         for decoded in feed(piece):
@@ -43,7 +43,7 @@ class _Unzipper:
         self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The decoded form of the next piece, step by step: whoever stops asking stops the decompression."""
+        """The decompressed piece, step by step: when the consumer stops iterating, decompression stops."""
         while piece:
             if self._zip.eof:
                 self._zip = zlib.decompressobj(_GZIP_OR_ZLIB)

@@ -1,9 +1,9 @@
-"""One page or file from the web: redirects followed under the guard, limits kept, bytes on disk.
+"""Downloads one page or file: follows redirects under the guard, enforces limits, writes to disk.
 
-In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where trying again
-is useless, ServiceError where the other side may heal. Redirects from https to http are followed as browsers do:
-nothing secret is sent, and the person sees the final address. Of what it writes it looks at the first bytes alone:
-pages, files and robots' rules have limits of their own.
+In: an address and a target path. Out: `Download`. Every failure becomes a PAGE_* error: SourceError where a retry is
+useless, ServiceError where the other side may recover. Redirects from https to http are followed as browsers do:
+nothing secret is sent, and the person sees the final address. Of the content it inspects only the first bytes, because
+pages, files and robots.txt have different limits.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from ingestion.records import Edition
 
 REDIRECTS = 5
 CONNECT_S = 10.0
-READ_S = 15.0  # between two pieces; the deadline holds for the whole
+READ_S = 15.0  # between two pieces; the total deadline applies too
 LONGEST_EDITION = 500  # characters of an entity tag
 HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {ROBOT}/0.1; reads pages that its user has sent to it)",
@@ -49,10 +49,10 @@ class Download:
 
     path: Path
     url: httpx.URL  # after redirects
-    media_type: str  # lower case, without parameters; "" when the server did not say
+    media_type: str  # lower case, without parameters; "" if the server sent none
     charset: str | None
     disposition: str
-    tags: RobotTags  # as the answer's header says; a page may say more
+    tags: RobotTags  # of the response headers; a page's markup may add more
     edition: Edition | None
     content: Content
     head: bytes  # the first HEAD_BYTES
@@ -61,7 +61,7 @@ class Download:
 
 
 class Downloader:
-    """Downloads over a transport that has no way round the guard."""
+    """Downloads over a transport that cannot bypass the guard."""
 
     def __init__(self, guard: AddressGuard, transport: httpx.AsyncBaseTransport, *, limits: DownloadLimits) -> None:
         self._guard = guard
@@ -71,8 +71,8 @@ class Downloader:
     async def download(
         self, address: str, target: Path, *, limits: DownloadLimits | None = None, known: Edition | None = None
     ) -> Download:
-        """Write what is behind `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes, and
-        Unchanged when the edition behind it is still the `known` one."""
+        """Write the content of `address` to `target`. Raises SourceError and ServiceError with PAGE_* codes, and
+        Unchanged when the server still has the `known` edition."""
         limits = limits or self._limits
         url = self._guard.check_url(address)
         with _as_page_errors(url.host, limits):
@@ -81,7 +81,7 @@ class Downloader:
 
     @asynccontextmanager
     async def _open(self, url: httpx.URL, known: Edition | None) -> AsyncIterator[httpx.Response]:
-        """The response at the end of the redirects."""
+        """The response after the redirects."""
         for _ in range(REDIRECTS + 1):
             conditions = _conditions(known) if known and known.url == str(url) else {}
             response = await self._ask(url, conditions)
@@ -138,7 +138,7 @@ async def _save(response: httpx.Response, target: Path, limits: DownloadLimits, 
 
 
 def _conditions(known: Edition) -> dict[str, str]:
-    """The entity tag goes before the date where a server knows both (RFC 9110, 13.2.2)."""
+    """Headers of a conditional request; servers prefer the entity tag to the date (RFC 9110, 13.2.2)."""
     conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
     return {name: value for name, value in conditions.items() if value}
 
@@ -149,7 +149,7 @@ def _edition(response: httpx.Response) -> Edition | None:
 
 
 def _sayable(value: str | None) -> str | None:
-    """A header's value that can be sent back as it is."""
+    """The header's value if it can be sent back as it is; else None."""
     return value if value and len(value) <= LONGEST_EDITION and value.isascii() and value.isprintable() else None
 
 
@@ -177,7 +177,7 @@ def _refuse_announced_size(response: httpx.Response, limits: DownloadLimits) -> 
 
 @contextmanager
 def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
-    """What can go wrong on the wire, in words that people can be shown."""
+    """Translate errors of the network into errors that people can be shown."""
     try:
         yield
     except Oversize as error:
@@ -188,11 +188,11 @@ def _as_page_errors(host: str, limits: DownloadLimits) -> Iterator[None]:
         raise ServiceError(FailureCode.PAGE_TOO_SLOW, host=host, seconds=round(limits.total_s)) from error
     except UndecodableBody as error:
         raise SourceError(FailureCode.PAGE_UNREACHABLE, host=host, detail=str(error)) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError) as error:  # the last once it is connected
+    except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError) as error:  # SSLError: when connected
         fate = SourceError if _is_bad_certificate(error) else ServiceError
         raise fate(FailureCode.PAGE_UNREACHABLE, host=host, detail=f"{type(error).__name__}: {error}") from error
 
 
 def _is_bad_certificate(error: BaseException) -> bool:
-    reason = error.__cause__ or error.__context__  # httpcore's pool raises its errors again, without their cause
+    reason = error.__cause__ or error.__context__  # httpcore's pool re-raises its errors without their cause
     return isinstance(reason, ssl.SSLCertVerificationError)

@@ -1,7 +1,7 @@
-"""Which fetcher serves which kind of source; notes need none (`ingestion.note`).
+"""Chooses the fetcher for a source by its type; notes need none (`ingestion.note`).
 
-In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder. `open_fetchers` builds the set
-that the worker uses, and closes its network.
+In: a `ClaimedDocument` and the folder made for it. Out: a `FetchedFile` in that folder. `open_fetchers` builds the
+fetchers that the worker uses, and closes their network.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -33,13 +33,13 @@ class SourceFetcher(Protocol):
     """Fetches one kind of source."""
 
     async def fetch(self, source: Source, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`, and how far it is. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
+        """Write the bytes to `folder`, reporting progress. Raises SourceError, ServiceError, LeaseLost, Unchanged."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchLimits:
-    """What a source may cost, and the inside addresses that tests may reach ("host:port")."""
+    """Limits for a source, and the inside addresses that tests may reach ("host:port")."""
 
     file_bytes: int
     page_bytes: int
@@ -49,15 +49,15 @@ class FetchLimits:
 
 
 class Fetchers:
-    """Chooses by the type of the source, and among links by their host."""
+    """Chooses by the type of the source, and for links also by host."""
 
     def __init__(self, by_type: Mapping[SourceType, SourceFetcher], *, video: SourceFetcher | None = None) -> None:
-        """`video` reads links to video hosts; None where that is not set up: their pages are read as pages."""
+        """`video` fetches links to video hosts; None where that is not set up: they are read as pages."""
         self._by_type = by_type
         self._video = video
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
-        """Bytes on disk, in `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged, HoldsLink."""
+        """Fetch to `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged, HoldsLink."""
         source = document.source
         file = await self._fetcher_of(source).fetch(source, folder, progress)
         address = saved_link(file) if source.type in _FILES else None
@@ -75,7 +75,7 @@ class Fetchers:
 async def open_fetchers(
     limits: FetchLimits, *, files: TelegramFiles | None, video: SourceFetcher | None = None
 ) -> AsyncIterator[Fetchers]:
-    """All fetchers, with their network open. `files` is None where there is no bot, `video` where it is not set up."""
+    """All fetchers with an open network. `files` is None without a bot, `video` where it is not set up."""
     guard = AddressGuard(allow_hosts=limits.allow_hosts)
     page_limits = DownloadLimits(total_s=limits.page_s, page_bytes=limits.page_bytes, file_bytes=limits.file_bytes)
     async with GuardedTransport(guard) as transport:

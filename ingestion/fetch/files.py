@@ -1,7 +1,7 @@
-"""Bytes to disk: hashed while they are written, and never more than allowed.
+"""Writes bytes to disk, hashing them on the way and enforcing a limit.
 
-In: a path and pieces of bytes. Out: the file, its size and SHA-256. `Oversize` when the limit is passed; the caller
-says whose limit it was. Writing is plain blocking I/O on a local disk, in pieces small enough not to hold up the loop.
+In: a path and pieces of bytes. Out: the file, its size and SHA-256. Raises `Oversize` beyond the limit; the caller says
+whose limit it was. Writing is plain blocking I/O on a local disk, in pieces too small to hold up the event loop.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class HashedFile:
         self._file = path.open("wb")
 
     def write(self, piece: bytes) -> None:
-        """Append. Raises Oversize instead of writing beyond the limit."""
+        """Append a piece. Raises Oversize instead of writing beyond the limit."""
         self.size_bytes += len(piece)
         if self.size_bytes > self._limit_bytes:
             raise Oversize(self._limit_bytes)
@@ -41,7 +41,7 @@ class HashedFile:
 
     @property
     def sha256(self) -> str:
-        """Hex, of what was written so far."""
+        """Hex, of what has been written so far."""
         return self._hash.hexdigest()
 
     def __enter__(self) -> Self:
@@ -60,5 +60,5 @@ def hash_file(path: Path) -> str:
 
 
 def megabytes(limit_bytes: int) -> int:
-    """A limit as people are told it."""
+    """The limit as it is shown to people."""
     return max(1, limit_bytes // MEGABYTE)

@@ -1,8 +1,8 @@
-"""Where the crawler may connect: addresses of pages are checked as written, then as resolved.
+"""Decides where the crawler may connect: checks addresses as written, then as resolved.
 
-In: a URL, or a host and port to connect to. Out: the URL in the one form that is also used to connect, or the IP
-addresses to connect to; SourceError PAGE_ADDRESS_* or PAGE_NOT_FOUND_HOST otherwise. A name is resolved once, and is
-refused when ANY of its answers leads inside. It opens no connection: `ingestion.fetch.network` does.
+In: a URL, or a host and port to connect to. Out: the normalised URL that is also used to connect, or the IP addresses
+to connect to; otherwise SourceError PAGE_ADDRESS_* or PAGE_NOT_FOUND_HOST. A name is resolved once, and refused when
+ANY of its addresses is inside. It opens no connection: `ingestion.fetch.network` does.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-
 
 
 class AddressGuard:
-    """The verdicts. `allow_hosts` are exact "host:port" strings that may lead inside; for tests only."""
+    """Checks addresses. `allow_hosts` are exact "host:port" strings that may lead inside; for tests only."""
 
     def __init__(self, *, allow_hosts: frozenset[str] = frozenset(), resolve: Resolve | None = None) -> None:
         self._allow_hosts = allow_hosts
         self._resolve = resolve or resolve_by_system
 
     def check_url(self, text: str) -> httpx.URL:
-        """The URL to ask for. Raises SourceError PAGE_ADDRESS_INVALID or PAGE_ADDRESS_FORBIDDEN."""
+        """The URL to request. Raises SourceError PAGE_ADDRESS_INVALID or PAGE_ADDRESS_FORBIDDEN."""
         url = _parse(text)
         port = url.port or DEFAULT_PORTS[url.scheme]
         if not self._is_allowed(url.host, port):
@@ -51,7 +51,7 @@ class AddressGuard:
         return url
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """The IP addresses to connect to, resolved now, all of them public.
+        """Resolve the host: the IP addresses to connect to, all of them public.
 
         Raises SourceError PAGE_ADDRESS_FORBIDDEN or PAGE_NOT_FOUND_HOST, ServiceError when DNS does not answer.
         """
@@ -76,7 +76,7 @@ class AddressGuard:
         except socket.gaierror as error:
             fate = ServiceError if error.errno == socket.EAI_AGAIN else SourceError
             raise fate(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail=str(error)) from error
-        except UnicodeError as error:  # the codec that getaddrinfo runs names through refuses over-long labels
+        except UnicodeError as error:  # getaddrinfo's codec refuses over-long labels
             raise SourceError(FailureCode.PAGE_ADDRESS_INVALID, url=host, detail=str(error)) from error
         if not answers:
             raise SourceError(FailureCode.PAGE_NOT_FOUND_HOST, host=_as_written(host), detail="no addresses")
@@ -84,7 +84,7 @@ class AddressGuard:
 
 
 async def resolve_by_system(host: str, port: int) -> list[str]:
-    """The system's resolver, in a thread of the loop's pool."""
+    """Resolve with the system's resolver, in a thread of the loop's pool."""
     answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(answer[4][0]) for answer in answers]
 
@@ -112,7 +112,7 @@ def _refuse_forbidden_port(host: str, port: int) -> None:
 
 
 def _refuse_inside_name(host: str) -> None:
-    """Refuse what needs no DNS to be refused: inside literals, disguised numbers, names of inside networks."""
+    """Refuse what can be refused without DNS: inside literals, disguised numbers, names of inside networks."""
     host = host.removesuffix(".").lower()
     if _is_literal(host):
         if not is_public(host):
@@ -120,7 +120,7 @@ def _refuse_inside_name(host: str) -> None:
         return
     if len(host) > HOST_CHARACTERS or not _HOST_NAME.fullmatch(host):
         raise _forbidden(host, "not a public host name")
-    # `0x7f.1`, `127.1`, `2130706433`: inet_aton reads them as addresses, and nobody writes a page's address so.
+    # inet_aton reads `0x7f.1`, `127.1`, `2130706433` as addresses; nobody writes a page's address like that.
     if _NUMERIC_LABEL.fullmatch(host.rsplit(".", 1)[-1]):
         raise _forbidden(host, "a number in disguise")
     if f".{host}".endswith(INSIDE_SUFFIXES):
@@ -144,8 +144,10 @@ def _forbidden(host: str, detail: str) -> SourceError:
 
 
 def _as_written(host: str) -> str:
-    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: what reaches the resolver is not what people know. httpx translates a
-    name only where its first part is foreign."""
+    """`xn--e1afmkfd.xn--p1ai` -> `пример.рф`: people know a host by its readable name.
+
+    httpx translates a name only if its first label is punycode, so each label is translated by itself.
+    """
     try:
         return ".".join(httpx.URL(scheme="http", host=part).host for part in host.split("."))
     except (httpx.InvalidURL, ValueError):

@@ -1,8 +1,8 @@
-"""Which pages a page links to, where it sends its reader on, and what it asks of robots.
+"""Finds a page's links, the address it refreshes to, and its wishes for robots.
 
-In: the text of a page. Out: `PageLinks`, bounded in number, or an address. It scans for tags in one linear pass and
-builds no tree: parsing hostile markup belongs into the parsers' process, and a link that such a scan misses is one page
-less.
+In: the text of a page. Out: `PageLinks`, limited in number, or an address. It scans for tags in one linear pass and
+builds no tree: parsing hostile markup belongs in the parsing process, and a link that the scan misses costs only one
+page.
 """
 
 import re
@@ -14,34 +14,34 @@ from urllib.parse import urljoin
 from ingestion.fetch.robot_tags import ROBOT_NAMES, RobotTags, read_tag
 from ingestion.fetch.urls import normalise_url
 
-MOST_LINKS = 2000  # of one page; a million of them would be a trap, or a sitemap
-MOST_ANCHORS = 8000  # looked at; making an address absolute and clean takes 0.2 ms
+MOST_LINKS = 2000  # of one page; a million would be a trap, or a sitemap
+MOST_ANCHORS = 8000  # read per page; normalising an address takes 0.2 ms
 
 _TAG = re.compile(
     r"<!--|<(/?)(a|base|link|meta|nav|header|footer|aside|script|style|template)\b([^<>]{0,4096})>", re.IGNORECASE
 )
-"""A tag ends at the next bracket of either kind, so that the scan is linear whatever it reads."""
+"""A tag ends at the next bracket of either kind, so that the scan is linear on any input."""
 _ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-"""A name is tried once, as a whole: one of 4,096 letters without a value would else be cut at each of them."""
+"""A name is matched possessively: backtracking through 4,096 letters without a value would be quadratic."""
 _ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "template")}
 _AROUND = frozenset({"nav", "header", "footer", "aside"})
 _REFRESH = re.compile(r"\s*(\d++)[\d.]*+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-"""Gives no digit back: a long number that nothing follows would be cut in two at each of them."""
-SOON_S = 5  # a page that goes on later is there to be read
+"""Possessive: with backtracking, a long number would be split at each of its digits."""
+SOON_S = 5  # seconds; a page that refreshes later is there to be read
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """An absolute address without fragment and tracking."""
+    """An absolute address without fragment and tracking parameters."""
 
     url: str
-    in_content: bool  # not in a menu, a header, a footer or a side column
+    in_content: bool  # not in a menu, header, footer or side column
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageLinks:
-    """What a page says of other pages; menus come last, and a page that says nofollow has none."""
+    """The links of a page, content before menus, and its robots tags; a nofollow page has no links."""
 
     links: tuple[Link, ...] = ()
     canonical: str | None = None
@@ -49,7 +49,7 @@ class PageLinks:
 
 
 def scan_links(text: str, *, url: str) -> PageLinks:
-    """`url` is where the page came from, after redirects."""
+    """`url` is the page's address after redirects."""
     found: dict[str, Link] = {}
     base, canonical, tags = url, None, RobotTags()
     for anchors, (name, attributes, in_content) in enumerate(_tags(text)):
@@ -70,7 +70,7 @@ def scan_links(text: str, *, url: str) -> PageLinks:
 
 
 def sent_on_to(text: str, *, url: str) -> str | None:
-    """Where `<meta http-equiv=refresh>` leads, as browsers go there; None when it leads nowhere else."""
+    """The target of `<meta http-equiv=refresh>`, as browsers follow it; None if it stays on the same page."""
     for name, attributes, _ in _tags(text):
         if name != "meta" or attributes.get("http-equiv", "").lower() != "refresh":
             continue
@@ -82,7 +82,7 @@ def sent_on_to(text: str, *, url: str) -> str | None:
 
 
 def _tags(text: str) -> Iterator[tuple[str, dict[str, str], bool]]:
-    """Opening tags that matter, and whether they stand in the content. Comments and scripts are jumped over."""
+    """Relevant opening tags, and whether they are in the content. Comments and scripts are skipped."""
     position, around = 0, 0
     while match := _TAG.search(text, position):
         position = match.end()

@@ -1,7 +1,7 @@
-"""A file of this machine -> a copy in the document's folder, so that later stages read what was hashed.
+"""Copies a local file into the document's folder, so that later stages read exactly what was hashed.
 
 In: a PATH source (`baza add`; never made from a message). Out: a `FetchedFile`. It follows symbolic links, as the
-person who named the path would expect, and opens nothing but ordinary files.
+person who named the path would expect, and opens only regular files.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ COPY_NAME = "file"
 
 
 class LocalFetcher:
-    """Copies files from disk."""
+    """Copies files of this machine."""
 
     def __init__(self, *, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
@@ -48,7 +48,7 @@ class LocalFetcher:
 
 def _open(path: str) -> int:
     try:
-        # Without O_NONBLOCK opening a named pipe would wait for its writer for ever.
+        # Without O_NONBLOCK, opening a named pipe would wait forever for its writer.
         return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
         raise SourceError(FailureCode.FILE_GONE, name=Path(path).name, detail=type(error).__name__) from error

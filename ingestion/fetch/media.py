@@ -1,8 +1,8 @@
-"""What came from behind an address, and what it is called.
+"""Recognises what an address has sent, and names it.
 
 In: headers, a URL and the first bytes of a body. Out: whether it is a page, a text or a file of another format, and a
-file name with the right ending. The first bytes decide, a wrong header does not; which format a file has, the reader
-finds out for itself.
+file name with the right extension. The first bytes decide, not a wrong header. Which format a file has is left to the
+reader.
 """
 
 import mimetypes
@@ -19,7 +19,7 @@ LONGEST_ENDING = 5
 
 
 class Content(StrEnum):
-    """Kinds of content behind a link; the value is the ending of a file that has none."""
+    """Kinds of content behind a link; the value is the extension given to a name without one."""
 
     PAGE = ".html"
     MARKDOWN = ".md"
@@ -35,14 +35,14 @@ _BY_TYPE = {
     "text/x-markdown": Content.MARKDOWN,
 }
 _UNWANTED = ("font/", "model/", "text/css", "text/javascript", "application/javascript", "application/wasm")
-"""Beginnings of types that hold no words for people."""
+"""Prefixes of media types without words for people."""
 _NO_DOCUMENTS = (
     *("image/", "audio/", "video/", "application/zip", "application/gzip", "application/vnd.rar"),
     *("application/vnd.android", "application/java-archive", "application/x-zip", "application/x-gzip"),
     *("application/x-rar", "application/x-7z", "application/x-tar", "application/x-bzip", "application/x-xz"),
     *("application/x-msdownload", "application/x-executable", "application/x-apple-diskimage", "application/x-debian"),
 )
-"""Beginnings of types that no file of a section's own words has."""
+"""Prefixes of media types that a section's documents never have."""
 _TEXT_FILES = frozenset(
     {"", "text/plain", "text/markdown", "text/x-markdown", "text/csv", "text/rtf", "application/rtf"}
 )
@@ -52,15 +52,15 @@ _ENDINGS = {
     "audio/ogg": ".ogg",
     "video/mp4": ".mp4",
     "image/jpeg": ".jpg",
-}  # where `mimetypes` errs
+}  # where `mimetypes` is wrong
 _SIGNATURES = {b"%PDF-": ".pdf", b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"OggS": ".ogg", b"ID3": ".mp3"}
 
 _PAGE_START = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-"""Gives no comment back: of a hundred in a row each could be taken for the beginning of the next, for hours."""
+"""Possessive: with backtracking, a hundred comments in a row would take hours."""
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # UTF-16 is full of zeros
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, which is full of zero bytes
 _EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[\w-]*'([^;]+)", re.IGNORECASE)  # RFC 5987
 _PLAIN_NAME = re.compile(r"filename\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^;]+))", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
@@ -72,17 +72,17 @@ def is_wanted(media_type: str) -> bool:
 
 
 def may_be_document(media_type: str) -> bool:
-    """Whether a file of this declared type is one to read, and no picture, recording or archive."""
+    """Whether a file of this declared type may be a document: no picture, recording or archive."""
     return not media_type.startswith(_NO_DOCUMENTS)
 
 
 def is_text_file(media_type: str) -> bool:
-    """Whether a text of this declared type was written for people, and not by a program for another."""
+    """Whether a text of this declared type was written for people and not for programs."""
     return media_type in _TEXT_FILES
 
 
 def recognise(media_type: str, head: bytes) -> Content:
-    """What a body is, by its first HEAD_BYTES and then by its declared type."""
+    """The kind of a body, by its first HEAD_BYTES and then by its declared type."""
     if _PAGE_START.match(head.removeprefix(b"\xef\xbb\xbf")):
         return Content.PAGE
     if b"%PDF-" in head or not _reads_as_text(head):
@@ -95,14 +95,14 @@ def _reads_as_text(head: bytes) -> bool:
 
 
 def media_type_of(content: Content, declared: str) -> str | None:
-    """The type to hand on: ours for what we know, the server's for the rest."""
+    """The media type to pass on: ours where we recognise the content, else the server's."""
     return MEDIA_TYPES.get(content) or (None if declared in _VAGUE_TYPES else declared)
 
 
 def file_name(
     disposition: str, path: str, host: str, content: Content, *, declared: str = "", head: bytes = b""
 ) -> str:
-    """A name for what came: the one the server gives, else the address's last part, else the host."""
+    """A file name: the one that the server gives, else the last part of the address, else the host."""
     name = _declared_name(disposition) or unquote(path.rstrip("/").rsplit("/", 1)[-1])
     name = _NOT_IN_NAMES.sub("_", name).strip(" .")[-NAME_CHARACTERS:]
     if content is Content.PAGE:
@@ -118,7 +118,7 @@ def _ending(declared: str, head: bytes) -> str:
 
 
 def _declared_name(disposition: str) -> str:
-    """The extended form goes before the plain one (RFC 6266, 4.3)."""
+    """The name in Content-Disposition; the extended form takes precedence (RFC 6266, 4.3)."""
     if extended := _EXTENDED_NAME.search(disposition):
         charset, encoded = extended.groups()
         try:
@@ -133,7 +133,7 @@ def _declared_name(disposition: str) -> str:
 
 
 def _read_as_sent(name: str) -> str:
-    """Servers put UTF-8 into headers, which are read as Latin-1, and percent signs into quotes."""
+    """Undo what servers do to names: UTF-8 in headers that are decoded as Latin-1, percent encoding inside quotes."""
     with suppress(UnicodeError):
         name = name.encode("latin-1").decode("utf-8")
     return unquote(name)

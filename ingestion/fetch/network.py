@@ -1,8 +1,8 @@
-"""The only way of the crawler to the network: sockets that open to addresses the guard has just admitted.
+"""The crawler's only way to the network: sockets to addresses that the guard has just admitted.
 
-In: httpx requests. Out: httpx responses, raw (not decompressed). The check sits where the socket is opened, so
-neither a redirect nor a second DNS answer can go round it; TLS still asks for the certificate of the host's name,
-because only the TCP connection is given the number. No proxy, no cookie, no connection is used twice.
+In: httpx requests. Out: httpx responses, raw (not decompressed). The check is made where the socket is opened, so
+neither a redirect nor a second DNS answer can bypass it. TLS still verifies the certificate for the host's name,
+because only the TCP connection uses the IP address. No proxy, no cookies, no connection reuse.
 """
 
 import ssl
@@ -15,7 +15,7 @@ import httpx
 
 from ingestion.fetch.guard import AddressGuard
 
-ADDRESSES_TRIED = 3  # of one host; the page's deadline holds for all of them together
+ADDRESSES_TRIED = 3  # of one host; the page's deadline covers all of them together
 CONNECTIONS = 20
 
 
@@ -34,7 +34,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Resolve once, check every answer, connect to the first that takes the connection."""
+        """Resolve once, check every address, connect to the first that accepts."""
         failure: httpcore.ConnectError | httpcore.ConnectTimeout = httpcore.ConnectError("no address")
         for address in (await self._guard.addresses(host, port))[:ADDRESSES_TRIED]:
             try:
@@ -49,16 +49,16 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Never: a page is not behind a file of this machine."""
+        """Always refuses: no page is behind a socket file of this machine."""
         raise httpcore.ConnectError(f"unix sockets are closed to the crawler ({path})")
 
     async def sleep(self, seconds: float) -> None:
-        """httpcore's own pause between retries; there are none."""
+        """httpcore's pause between retries; we make none."""
         await self._connector.sleep(seconds)
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """httpx over httpcore, with the guarded backend as its only way out."""
+    """httpx over httpcore, with the guarded backend as its only way to the network."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """One request, one connection. Raises httpcore's errors, and the guard's."""
+        """One request on one connection. Raises the errors of httpcore and of the guard."""
         response = await self._pool.handle_async_request(
             httpcore.Request(
                 method=request.method,
@@ -110,12 +110,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         await self._pool.__aexit__(exc_type, exc_value, traceback)
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         await self._pool.aclose()
 
 
 class _Body(httpx.AsyncByteStream):
-    """The bytes of a response as they come."""
+    """The bytes of a response as they arrive."""
 
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response

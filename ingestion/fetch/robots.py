@@ -1,7 +1,7 @@
-"""What a site asks of robots, by RFC 9309.
+"""Reads a site's robots.txt, by RFC 9309.
 
-In: an address of the site. Out: `RobotsRules`, asked before each page. A site whose rules cannot be had because it is
-in trouble is not crawled; one that has none, or refuses to show them, sets no bounds.
+In: an address of the site. Out: `RobotsRules`, checked before each page. A site whose rules cannot be fetched because
+it is in trouble is not crawled; a site that has none, or refuses to show them, sets no limits.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from ingestion.fetch.download import Downloader
 from ingestion.fetch.robot_tags import ROBOT
 
 ROBOTS_LIMITS = DownloadLimits(total_s=10, page_bytes=500 * 1024, file_bytes=0, cut=True)  # RFC 9309, 2.5: 500 KiB
-LONGEST_DELAY_S = 10.0  # of Crawl-delay; some ask for minutes to keep everybody off
+LONGEST_DELAY_S = 10.0  # largest Crawl-delay obeyed; some ask for minutes to keep everybody off
 _NAME = "robots.txt"
 
 _NO_HOST = frozenset(
@@ -31,16 +31,16 @@ _NO_RULES = frozenset({FailureCode.PAGE_STATUS, FailureCode.PAGE_TYPE, FailureCo
 class RobotsRules:
     """The rules of one host."""
 
-    rules: Protego | None  # None: it has none
-    closed: bool = False  # the site is in trouble: nothing beyond what a person has asked for
+    rules: Protego | None  # None: the host has none
+    closed: bool = False  # the site is in trouble: read only the page that a person asked for
 
     def allow(self, url: str) -> bool:
-        """Whether a robot may read this page."""
+        """Whether we may read this page."""
         return not self.closed and (self.rules is None or self.rules.can_fetch(url, ROBOT))
 
     @property
     def delay_s(self) -> float:
-        """Seconds between two requests, as asked for and within reason."""
+        """Seconds between two requests, as the site asks, up to LONGEST_DELAY_S."""
         stated = self.rules.crawl_delay(ROBOT) if self.rules is not None else None
         return min(float(stated or 0.0), LONGEST_DELAY_S)
 

@@ -1,7 +1,7 @@
-"""Files that hold nothing but a link: what desktops make of an address that is dragged out of a browser.
+"""Detects files that hold only a link: desktops make them when an address is dragged out of a browser.
 
-In: a file. Out: the address in it, or None for all other files. `.url` (Windows) and `.desktop` (Linux) are known by
-their content, `.webloc` (macOS) by its name, too. Nothing is parsed: the address is searched for.
+In: a file. Out: the address in it, or None for all other files. `.url` (Windows) and `.desktop` (Linux) are recognised
+by content, `.webloc` (macOS) also by name. Nothing is parsed: the address is found by search.
 """
 
 import codecs
@@ -20,11 +20,11 @@ PROPERTY_LIST_ENDINGS = frozenset({".webloc"})
 BINARY_LIST = b"bplist"
 
 _XML_PROPERTY = re.compile(rb"<key>\s*URL\s*</key>\s*<string>\s*([^<\s]+)\s*</string>")
-_BINARY_TEXT = re.compile(rb"https?://[\x21-\x7e]+", re.IGNORECASE)  # what follows a text in such a list is no letter
+_BINARY_TEXT = re.compile(rb"https?://[\x21-\x7e]+", re.IGNORECASE)  # in a binary list no letter follows a text
 
 
 def saved_link(file: FetchedFile) -> str | None:
-    """A web address in the form of `normalise_url`; of other addresses (of files, of mail) none. Raises OSError."""
+    """The web address, in the form of `normalise_url`; None for other addresses (files, mail). Raises OSError."""
     if file.size_bytes > LARGEST_BYTES:
         return None
     content = file.path.read_bytes().removeprefix(codecs.BOM_UTF8).strip()
@@ -33,7 +33,7 @@ def saved_link(file: FetchedFile) -> str | None:
 
 
 def _of_shortcut(content: bytes) -> bytes | None:
-    """The first `URL=` in the section that is about the link."""
+    """The first `URL=` in the section about the link."""
     if not content.startswith(b"["):
         return None
     is_about_link = False

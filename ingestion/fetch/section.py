@@ -1,7 +1,7 @@
-"""Which addresses belong to the section that a person asked for, and which of them are the same page.
+"""Decides which addresses belong to the section that a person asked for, and which are the same page.
 
 In: the address of the section's first page and its links. Out: a `Section` that admits or refuses addresses, and keys
-by which a page is known again. Pure; it knows neither robots.txt nor the network.
+that are equal for the same page. Pure; it knows neither robots.txt nor the network.
 """
 
 import re
@@ -13,10 +13,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from ingestion.fetch.links import Link
 
-FEWEST_PAGES_BELOW = 2  # so many pages under `/blog/` make `/blog` a section of its own
-QUERIES_OF_A_PATH = 10  # calendars and sortings of one list have no end
-DEEPEST_PATH = 12  # folders
-REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads into itself
+FEWEST_PAGES_BELOW = 2  # this many pages under `/blog/` make `/blog` a section of its own
+QUERIES_OF_A_PATH = 10  # different queries per path; calendars and sort orders are endless
+DEEPEST_PATH = 12  # path segments
+REPEATED_SEGMENT = 3  # `/a/b/a/b/a/b`: a relative link that leads back into itself
 
 _DOCUMENT_ENDINGS = ".pdf .doc .docx .docm .rtf .odt .xls .xlsx .xlsm .ods .csv .ppt .pptx .ppsx .odp .epub .fb2"
 _NO_PAGE_ENDINGS = (
@@ -29,27 +29,27 @@ _SAME_PAGE_PARAMETERS = (
     "phpsessid jsessionid sid sessionid session_id cfid cftoken aspsessionid print replytocom share amp ref"
 )
 _SAME_PAGE = frozenset(_SAME_PAGE_PARAMETERS.split())
-"""Parameters that change who asks or how it looks, and not what is said."""
+"""Parameters that change the session or the view, but not the content."""
 _INDEX = re.compile(r"(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
 _SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/?]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Pages of one host below one folder."""
+    """The pages of one host below one folder."""
 
-    host: str  # with its port, when there is one
+    host: str  # with its port, if given
     scheme: str
-    front: str  # address of the first page
+    front: str  # the first page's address
     folder: str  # "/docs/"
-    content_only: bool = False  # links of menus lead out of the section
+    content_only: bool = False  # ignore links in menus
     _queries: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     def admit(self, link: Link) -> str | None:
-        """The address to ask for, or None for what is neither page nor document of the section.
+        """The address to request, or None for what is neither a page nor a document of the section.
 
-        Sites keep their documents in a folder apart (`/files/`): one that the text links to may stand anywhere on the
-        host.
+        Sites often keep documents in a separate folder (`/files/`): one that is linked in the content may be anywhere
+        on the host.
         """
         address = clean_address(link.url, scheme=self.scheme)
         parts = urlsplit(address)
@@ -64,20 +64,20 @@ class Section:
         return address
 
     def holds(self, address: str) -> bool:
-        """Whether a page lies in it, however it was reached."""
+        """Whether an address lies in the section."""
         parts = urlsplit(address)
         return parts.netloc == self.host and f"{parts.path.rstrip('/')}/".startswith(self.folder)
 
     def is_of_site(self, address: str) -> bool:
-        """Whether it stands on the same host."""
+        """Whether an address is on the same host."""
         return urlsplit(address).netloc == self.host
 
 
 def choose_section(start: str, links: Sequence[Link]) -> Section:
-    """The narrowest part of the site that the first page is the front of.
+    """The narrowest part of the site that has the first page as its front.
 
-    Pages below the page itself (`/blog` and `/blog/…`); else its folder; else, for a page at the top of its site or a
-    list whose entries stand elsewhere, whatever its own text links to.
+    This is the pages below the page itself (`/blog` and `/blog/…`), else its folder. For a page at the top of its site,
+    or a list whose entries are elsewhere, it is whatever the page's content links to.
     """
     parts = urlsplit(start)
     whole = Section(host=parts.netloc, scheme=parts.scheme, front=start, folder="/")
@@ -94,7 +94,7 @@ def choose_section(start: str, links: Sequence[Link]) -> Section:
 
 
 def clean_address(url: str, *, scheme: str) -> str:
-    """Without sessions and views, under the section's own scheme."""
+    """The address without session and view parameters, under the section's scheme."""
     parts = urlsplit(url)
     kept = [part for part in parts.query.split("&") if part and part.split("=", 1)[0].lower() not in _SAME_PAGE]
     path = _SESSION_IN_PATH.sub("", parts.path) or "/"
@@ -102,7 +102,7 @@ def clean_address(url: str, *, scheme: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """The same for addresses of one page: with or without the last slash or index file, parameters in any order."""
+    """A key equal for all addresses of a page: ignores the last slash, index files and parameter order."""
     parts = urlsplit(url)
     path = _INDEX.sub("", unquote(_SESSION_IN_PATH.sub("", parts.path))).rstrip("/")
     query = "&".join(sorted(part for part in parts.query.split("&") if part))

@@ -1,7 +1,7 @@
-"""A file sent to the bot -> bytes on disk, through the `TelegramFiles` port.
+"""Downloads a file that was sent to the bot, through the `TelegramFiles` port.
 
-In: a FILE source with Telegram's handle. Out: a `FetchedFile`. The announced size is checked before anything is asked
-for, the real one afterwards.
+In: a FILE source with Telegram's file_id. Out: a `FetchedFile`. The declared size is checked before the download, the
+real one afterwards.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ DOWNLOAD_NAME = "upload"
 
 
 class TelegramFetcher:
-    """Downloads what was sent. `files` is None in a worker that has no way to Telegram: it leaves files to others."""
+    """Downloads sent files. In a worker without a bot token `files` is None: it leaves files to other workers."""
 
     def __init__(self, files: TelegramFiles | None, *, limit_bytes: int) -> None:
         self._files = files

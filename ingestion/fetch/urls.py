@@ -1,7 +1,7 @@
-"""Addresses of pages as people write them, in one form.
+"""Normalises addresses of pages as people write them.
 
-In: an address from a message or the command line. Out: the same place as one canonical URL, so that the same page sent
-twice has one name; None for what is no web address. It resolves and connects to nothing.
+In: an address from a message or the command line. Out: one canonical URL, so that the same page sent twice has one
+name; None for what is no web address. It resolves nothing and connects to nothing.
 """
 
 import re
@@ -16,13 +16,13 @@ TRACKING_PARAMETERS = frozenset(
 TRACKING_PREFIXES = ("utm_",)
 
 READABLE_FORMS = (
-    # A channel's post shows its words only inside the frame that other sites put it into.
+    # A channel's post shows its text only in the frame for embedding in other sites.
     (
         re.compile(r"^https?://(?:www\.)?t\.me/(?:s/)?(\w{4,})/(\d+)(?:\?.*)?$", re.IGNORECASE),
         r"https://t.me/\1/\2?embed=1&mode=tme",
     ),
 )
-"""Addresses of pages that say more under another address of the same host."""
+"""Pages whose text is at another address of the same host: (pattern, replacement)."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
@@ -31,7 +31,7 @@ _HOST_AND_PORT = re.compile(r"[^/?#:]+\.[^/?#:]+:\d{1,5}(?:[/?#]|$)")
 def normalise_url(text: str) -> str | None:
     """`Example.org/a?utm_source=x#top` -> `https://example.org/a`; None when it is no http(s) address.
 
-    Telegram marks bare domains as links; they get https, as browsers do today.
+    Telegram marks bare domains as links; they get https, as in today's browsers.
     """
     text = text.strip()
     if not _SCHEME.match(text) or _HOST_AND_PORT.match(text):
@@ -46,7 +46,7 @@ def normalise_url(text: str) -> str | None:
 
 
 def address_to_read(address: str) -> str:
-    """Where to read what stands at `address`; mostly the same."""
+    """The address at which to read `address`; usually the same."""
     for pattern, form in READABLE_FORMS:
         if pattern.match(address):
             return pattern.sub(form, address)
@@ -54,12 +54,12 @@ def address_to_read(address: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """The host as people name it: `www.example.org` -> `example.org`, letters of other scripts as such."""
+    """The host as people name it: `www.example.org` -> `example.org`, with punycode decoded."""
     return readable_host(httpx.URL(url).raw_host.decode("ascii")).removeprefix("www.")
 
 
 def _without_tracking(query: bytes) -> bytes | None:
-    """The query's other parameters, byte for byte: re-encoding them could name another page."""
+    """The query without tracking parameters; the rest byte for byte, since re-encoding could name another page."""
     kept = [part for part in query.decode("ascii").split("&") if part and not _is_tracking(part)]
     return "&".join(kept).encode("ascii") or None
 

@@ -1,7 +1,7 @@
-"""A link to a video -> its captions or its sound on disk, by yt-dlp in a limited process of its own.
+"""Fetches a video's captions or sound, with yt-dlp in a limited process of its own.
 
-In: a LINK source whose host is in `video_hosts`. Out: a `FetchedFile` with what the host says of the video, or why
-there is none. What is taken of a video says `video_choice`, what the process may do `video_guard`.
+In: a LINK source whose host is in `video_hosts`. Out: a `FetchedFile` with the host's metadata, or the reason why there
+is none. `video_choice` decides what to fetch, `video_guard` what the process may do.
 """
 
 import asyncio
@@ -30,32 +30,32 @@ from ingestion.records import About, FetchedFile, Source
 MEMORY_BYTES = 1 << 30
 LINE_LIMIT_BYTES = 1 << 20
 MEDIA_TYPES = {".vtt": "text/vtt", ".srt": "application/x-subrip"}
-SOUND_TYPE = "audio/mp4"  # as a claim; the content decides
+SOUND_TYPE = "audio/mp4"  # a declared type; the content decides
 
 START = "import sys; sys.path.append({folder!r}); from ingestion.fetch.video_child import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+"""The folder of our own packages comes last, so that nothing in it can shadow the standard library."""
 
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "SSL_CERT_FILE")
-"""Of the environment: tokens and keys stay out, and a HOME with somebody's yt-dlp settings."""
+"""Environment variables that the process keeps: no tokens and keys, and no HOME with somebody's yt-dlp settings."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoLimits:
-    """What a video may cost."""
+    """Limits for a video."""
 
-    total_s: float  # of fetching
-    size_bytes: int  # of its sound
-    sound_s: float  # its length, when it has to be listened to
+    total_s: float  # for the whole fetch
+    size_bytes: int  # of the sound
+    sound_s: float  # longest sound to be transcribed
     allow_hosts: frozenset[str] = frozenset()  # "127.0.0.1:8000": inside addresses that tests may reach
 
 
 class VideoFetcher:
-    """Fetches videos of the hosts we know."""
+    """Fetches videos of the known hosts."""
 
     def __init__(self, limits: VideoLimits, *, may_listen: bool) -> None:
-        """`may_listen`: a recording can be heard here; otherwise only captions are of use."""
+        """`may_listen`: recordings can be transcribed here; otherwise only captions are of use."""
         self._limits = limits
         self._may_listen = may_listen
         self._guard = AddressGuard(allow_hosts=limits.allow_hosts)
@@ -79,7 +79,7 @@ class VideoFetcher:
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-P",  # the working folder must not be able to stand in for a module
+            "-P",  # a file in the working folder must not shadow a module
             "-c",
             START.format(folder=str(Path(ingestion.__file__).parent.parent)),
             stdin=asyncio.subprocess.PIPE,
@@ -88,7 +88,7 @@ class VideoFetcher:
             limit=LINE_LIMIT_BYTES,
             env=_clean_environment(os.environ),
             cwd=folder,
-            start_new_session=True,  # with what it starts it can be ended as a group
+            start_new_session=True,  # so that its children can be killed with it
         )
         try:
             return await self._converse(process, self._wanted(url, folder), progress)
@@ -98,7 +98,7 @@ class VideoFetcher:
     async def _converse(self, process: asyncio.subprocess.Process, wanted: Wanted, progress: Progress) -> Got | Refused:
         if process.stdin is None or process.stdout is None:
             raise AssertionError("both are pipes")
-        process.stdin.write(wanted.to_line())  # and stays open: its end is the process's
+        process.stdin.write(wanted.to_line())  # stdin stays open: the process dies when it closes
         while True:
             message = await _read(process.stdout)
             if not isinstance(message, Fetched):
@@ -135,7 +135,7 @@ class VideoFetcher:
 
 
 async def _read(stream: asyncio.StreamReader) -> Message:
-    """Its next line; a process that ends without one could not do what the host asked of it."""
+    """The process's next message. If it ended without one, it could not do what the host demanded: VIDEO_REFUSED."""
     try:
         line = await stream.readline()
         if line:
@@ -147,7 +147,7 @@ async def _read(stream: asyncio.StreamReader) -> Message:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """With all that it has started, which may outlive a process that ended by itself at one of its limits."""
+    """Kill the process group: children may outlive a process that ended by itself at one of its limits."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

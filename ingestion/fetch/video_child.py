@@ -1,8 +1,8 @@
 """The process that runs yt-dlp for one link and ends.
 
-In: standard input with one line (`video_wire.Wanted`), kept open as a life line. Out: on standard output `Message`
-lines, the last one `Got` or `Refused`. Captions are fetched before sound, and a picture never. No cookies, no
-configuration files, no plugins, no updates; only the extractors of the hosts we know.
+In: one line (`video_wire.Wanted`) on standard input, which stays open; when it closes, the process dies. Out: `Message`
+lines on standard output, the last one `Got` or `Refused`. Captions are tried before sound; pictures are never fetched.
+No cookies, no configuration files, no plugins, no updates; only the extractors of known hosts.
 """
 
 import sys
@@ -20,11 +20,11 @@ EXTRACTORS = (
     *("youtube", "vimeo", "rutube", "rutube:embed", "vk", "odnoklassniki", "dzen\\.ru"),
     *("twitch:vod", "twitch:clips"),
 )
-"""yt-dlp's names for `video_hosts`; playlists, channels and its reader of any page are left out."""
-ANY_PAGE = ("generic", "html5")  # for hosts of tests
-NAME = "video"  # of what is written
+"""yt-dlp's names for `video_hosts`; without playlists, channels and its generic reader of any page."""
+ANY_PAGE = ("generic", "html5")  # for test hosts
+NAME = "video"  # of the written file
 DETAIL_CHARACTERS = 500
-FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit by itself; the kernel's limit is for when it does not
+FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit itself; the kernel's limit is a backstop
 SOCKET_S = 20
 
 Options = dict[str, Any]  # yt-dlp's own
@@ -35,7 +35,7 @@ class _TooLarge(Exception):
 
 
 class _Silent:
-    """A logger without a voice: messages quote pages."""
+    """A logger that drops everything: messages quote pages."""
 
     def debug(self, message: str) -> None: ...
     def info(self, message: str) -> None: ...
@@ -44,7 +44,7 @@ class _Silent:
 
 
 class VideoFetch:
-    """One link, from its description to a file or a reason."""
+    """One link, from its metadata to a file or a reason."""
 
     def __init__(self, wanted: Wanted, output: IO[bytes]) -> None:
         self._wanted = wanted
@@ -52,8 +52,8 @@ class VideoFetch:
         self._folder = Path(wanted.folder)
 
     def run(self) -> Message:
-        """Fetch captions or sound. The last message."""
-        from yt_dlp.utils import YoutubeDLError  # a second, after the process was fettered
+        """Fetch captions or sound. Returns the last message."""
+        from yt_dlp.utils import YoutubeDLError  # takes a second; after the process was limited
 
         video: Video | None = None
         try:
@@ -86,7 +86,7 @@ class VideoFetch:
         return self._got(video) if self._file() else self._refuse(FailureCode.FILE_TOO_LARGE, video, "sound")
 
     def _fetch_captions(self, info: dict[str, Any], captions: Captions) -> bool:
-        """False when the host names them and does not give them, as hosts do to whom they take for a robot."""
+        """False when the host lists captions but does not deliver them, as hosts do to suspected robots."""
         from yt_dlp.utils import YoutubeDLError
 
         try:
@@ -113,11 +113,11 @@ class VideoFetch:
             "socket_timeout": SOCKET_S,
             "retries": 2,
             "extractor_retries": 1,
-            "fixup": "never",  # repairs are ffmpeg's
+            "fixup": "never",  # needs ffmpeg
             "hls_prefer_native": True,
             "format": "bestaudio/best",
-            "format_sort": ["lang", "+size", "+br"],  # the smallest in the language that is spoken
-            "ignore_no_formats_error": True,  # captions may be had all the same
+            "format_sort": ["lang", "+size", "+br"],  # the smallest one in the spoken language
+            "ignore_no_formats_error": True,  # there may still be captions
             "outtmpl": {"default": str(self._folder / f"{NAME}.%(ext)s")},
             "nopart": True,
             "js_runtimes": {"deno": {}},
@@ -175,13 +175,13 @@ def _yt_dlp(options: Options) -> Iterator[Any]:
     from yt_dlp import YoutubeDL
     from yt_dlp.globals import plugin_dirs
 
-    plugin_dirs.value = []  # before the first YoutubeDL, which would load what lies in the person's folders
+    plugin_dirs.value = []  # before the first YoutubeDL, which would load plugins from the person's folders
     with YoutubeDL(options) as downloader:
         yield downloader
 
 
 def main() -> None:
-    """Run by `video`."""
+    """Entry point; started by `video`."""
     stdin, output = sys.stdin.buffer, sys.stdout.buffer
     wanted = Wanted.from_line(stdin.readline())
     end_with(stdin.fileno())

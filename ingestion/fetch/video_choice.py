@@ -1,7 +1,7 @@
-"""What is taken of a video behind a link, by what its host says of it: captions, else its sound, else the reason.
+"""Chooses what to fetch of a video from its host's metadata: captions, else sound, else the reason for neither.
 
-In: yt-dlp's description of a video (a JSON object whose fields each host fills as it likes) and its error messages.
-Out: records and reasons. Pure; nothing is fetched here.
+In: yt-dlp's description of a video (a JSON object whose fields each host fills differently) and its error messages.
+Out: records and reasons. Pure; it fetches nothing.
 """
 
 import re
@@ -13,8 +13,8 @@ from typing import Any
 
 from ingestion.errors import FailureCode
 
-READABLE = ("vtt", "srt")  # of the formats that captions come in
-PREFERRED = ("ru", "en")  # written by people, these are taken before the language that is spoken
+READABLE = ("vtt", "srt")  # caption formats that we can read
+PREFERRED = ("ru", "en")  # manual captions in these are preferred to the spoken language
 AUTHORS = ("channel", "uploader", "creator")
 ON_THE_AIR = frozenset({"is_live", "is_upcoming", "post_live"})
 
@@ -24,22 +24,22 @@ Info = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Captions:
-    """One of the texts that a host offers."""
+    """One caption track that a host offers."""
 
-    language: str  # as the host calls it: ru, ru-RU, en-orig
-    is_automatic: bool  # heard by a machine
+    language: str  # the host's code: ru, ru-RU, en-orig
+    is_automatic: bool  # by speech recognition
 
 
 @dataclass(frozen=True, kw_only=True)
 class Video:
-    """What there is to know of a video before anything of it is fetched."""
+    """What the host says of a video before anything is fetched."""
 
     title: str
     author: str | None
     published_at: datetime | None
     duration_s: float | None
     is_on_air: bool
-    captions: Captions | None  # the best of those that can be read
+    captions: Captions | None  # the best readable track
 
 
 class Trouble(StrEnum):
@@ -66,11 +66,11 @@ _TROUBLES = (
     (Trouble.GONE, r"log.?in|password|sign in to confirm your age"),
     (Trouble.AWAY, r"HTTP Error 5\d\d|timed? ?out|unable to connect|connection|name resolution|TransportError"),
 )
-"""Asked in this order; the words are those of yt-dlp's extractors."""
+"""Tried in this order; the words are those of yt-dlp's extractors."""
 
 
 def read_info(info: Info) -> Video:
-    """The fields that matter here, whatever else the host says."""
+    """The fields that we need from the host's metadata."""
     return Video(
         title=" ".join(str(info.get("title") or info.get("id") or "").split()),
         author=next((str(info[field]) for field in AUTHORS if info.get(field)), None),
@@ -82,9 +82,9 @@ def read_info(info: Info) -> Video:
 
 
 def choose_captions(info: Info) -> Captions | None:
-    """A person's in Russian, English or the language that is spoken; else what a machine heard; else any person's.
+    """Manual captions in Russian, English or the spoken language; else automatic ones; else any manual ones.
 
-    What a machine has translated is never taken: it is neither what was said nor what somebody wrote.
+    Machine translations are never taken: they are neither what was said nor what somebody wrote.
     """
     manual = _readable(info.get("subtitles"))
     automatic = _readable(info.get("automatic_captions"))
@@ -98,7 +98,7 @@ def choose_captions(info: Info) -> Captions | None:
 
 
 def classify_trouble(message: str) -> Trouble:
-    """The reason behind an error message; what is not known counts as a refusal."""
+    """The reason behind an error message; unknown messages count as a refusal."""
     for trouble, pattern in _TROUBLES:
         if re.search(pattern, message, re.IGNORECASE):
             return trouble
@@ -106,7 +106,7 @@ def classify_trouble(message: str) -> Trouble:
 
 
 def _readable(offered: object) -> Sequence[str]:
-    """The languages that come in a format we read; a chat of viewers is no caption."""
+    """Languages that come in a readable format; this excludes live chats."""
     if not isinstance(offered, Mapping):
         return ()
     return [
@@ -121,7 +121,7 @@ def _in_language(keys: Sequence[str], language: str) -> str | None:
 
 
 def _as_heard(keys: Sequence[str], spoken: str) -> str | None:
-    """YouTube marks the original among a hundred translations; other hosts have but one."""
+    """The original track: YouTube marks it among a hundred translations; other hosts have only one."""
     original = next((key for key in keys if key.endswith("-orig")), None)
     return original or _in_language(keys, spoken) or (keys[0] if len(keys) == 1 else None)
 

@@ -1,6 +1,6 @@
-"""Which links lead to a video of a host that we know, and not to a page.
+"""Tells links to videos of known hosts from links to pages.
 
-In: an address. Out: yes or no. Pure; hosts are data. What is done with such a link, `ingestion.fetch.video` decides.
+In: an address. Out: yes or no. Pure; hosts are data. `ingestion.fetch.video` does the fetching.
 """
 
 import re
@@ -17,7 +17,7 @@ VIDEO_PATHS = {
     "ok.ru": r"/(video|live)/\d+.*",
     "twitch.tv": r"/(videos/\d+|[^/]+/clip/.+)",
 }
-"""Host -> the paths of its videos; the host's subdomains `www`, `m` and `music` count as the host."""
+"""Host -> pattern of its video paths; the subdomains `www`, `m` and `music` count as the host."""
 
 _SUBDOMAIN = re.compile(r"^(www|m|music)\.")
 

@@ -1,7 +1,7 @@
-"""What the worker and the process that runs yt-dlp say to each other: one line of JSON each.
+"""The messages between the worker and the process that runs yt-dlp: one line of JSON each.
 
-In: records. Out: bytes, and back. What the process says is checked as it is read, for it speaks with strangers:
-whatever is not of the right shape raises ValueError.
+In: records. Out: bytes, and back. The process handles untrusted data, so its messages are validated: a wrong shape
+raises ValueError.
 """
 
 import json
@@ -19,8 +19,8 @@ class Wanted:
 
     url: str
     folder: str
-    may_listen: bool  # False: captions only, for nothing here hears sound
-    limit_s: float  # a longer sound is not fetched
+    may_listen: bool  # False: captions only, because nothing here can transcribe
+    limit_s: float  # longer sound is not fetched
     size_bytes: int
     memory_bytes: int
     cpu_s: int
@@ -32,14 +32,14 @@ class Wanted:
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:
-        """The inverse; the line comes from our own process."""
+        """The inverse of `to_line`; the line comes from our own process."""
         fields = json.loads(line)
         return cls(**{**fields, "allow_hosts": tuple(fields["allow_hosts"])})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fetched:
-    """How much of the sound is there."""
+    """Progress of the download of the sound."""
 
     done_bytes: int
     total_bytes: int  # 0 while unknown
@@ -47,7 +47,7 @@ class Fetched:
 
 @dataclass(frozen=True, kw_only=True)
 class Got:
-    """A file in the folder, and what the host says of the video."""
+    """The file in the folder, and the host's metadata of the video."""
 
     file: str
     title: str
@@ -58,7 +58,7 @@ class Got:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Why there is none: a FailureCode, or None when the host may answer later."""
+    """Why there is no file: a FailureCode, or None when the host may answer later."""
 
     code: FailureCode | None
     title: str
@@ -74,7 +74,7 @@ def encode_message(message: Message) -> bytes:
 
 
 def decode_message(line: bytes) -> Message:
-    """The inverse. Raises ValueError."""
+    """The inverse of `encode_message`. Raises ValueError."""
     try:
         fields = json.loads(line)
         match fields["message"]:
@@ -120,4 +120,4 @@ def _integer(value: object) -> int:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
-    return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # what PostgreSQL can hold
+    return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # PostgreSQL stores no NUL, no surrogates

@@ -1,7 +1,7 @@
-"""Single pages and files of a section, each within what is left of the section's time and bytes.
+"""Reads single pages and files of a section, each within the section's remaining time and bytes.
 
 In: addresses. Out: a `Visit` each: a page with its links, or a file on disk. Pictures, recordings and archives that a
-section links to are none of its pages and are not read.
+section links to are refused.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from ingestion.parsers.kinds import FileKind, glance
 from ingestion.parsers.page_charset import decode_page
 from ingestion.records import FetchedFile
 
-SHORTEST_WAIT_S = 1.0  # left of the time: no page is begun with less
+SHORTEST_WAIT_S = 1.0  # no page is begun with less time left
 
 _NO_DOCUMENTS = frozenset({FileKind.IMAGE, FileKind.MEDIA, FileKind.ARCHIVE})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """What was behind an address, with where it leads: a page, or a file when there is no markup."""
+    """The content of an address: a page with its links, or a file if it is no page."""
 
     url: str  # after redirects
     tags: RobotTags
@@ -37,10 +37,10 @@ class Visit:
 
 
 class Visitor:
-    """Asks for single addresses until its time is over."""
+    """Reads addresses until its time is over."""
 
     def __init__(self, downloader: Downloader, folder: Path, *, limits: DownloadLimits, total_s: float) -> None:
-        """`limits` are those of a single page or file."""
+        """`limits` apply to a single page or file."""
         self._downloader = downloader
         self._folder = folder
         self._limits = replace(limits, documents_only=True)
@@ -49,17 +49,17 @@ class Visitor:
 
     @property
     def left_s(self) -> float:
-        """Seconds."""
+        """Seconds until the time is over."""
         return self._ends_at - asyncio.get_running_loop().time()
 
     async def rules_of(self, url: str) -> RobotsRules:
-        """What the host of `url` asks of robots."""
+        """The robots.txt of the host of `url`."""
         return await fetch_robots(self._downloader, url, self._folder)
 
     async def visit(self, address: str, *, file_bytes: int = 0) -> Visit:
-        """A page, or a file of at most `file_bytes`; 0: files are refused.
+        """A page, or a file of at most `file_bytes` (0: files are refused).
 
-        Raises SourceError and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither page nor document.
+        Raises SourceError and ServiceError with PAGE_* codes; PAGE_TYPE for what is neither a page nor a document.
         """
         self._count += 1
         target = self._folder / f"page-{self._count}"
@@ -75,7 +75,7 @@ class Visitor:
         return visit
 
     def _limits_now(self, file_bytes: int) -> DownloadLimits:
-        """A file may take no more of the time than is left."""
+        """Limits for the next download: even a file gets no more than the time left."""
         left_s = max(SHORTEST_WAIT_S, self.left_s)
         total_s = min(self._limits.total_s, left_s)
         patience = max(1.0, min(self._limits.file_patience, left_s / total_s))

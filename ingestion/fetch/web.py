@@ -1,8 +1,8 @@
-"""A link -> a file on disk: the page itself, or the document behind the address.
+"""Fetches a link to disk: the page itself, or the document behind the address.
 
-In: a LINK source. Out: a `FetchedFile`; a page is left as HTML, because its extraction is parsing of hostile input and
-belongs into the parsers' process. Text whose charset only the header knows is rewritten as UTF-8 with a byte order
-mark, which every reader believes first.
+In: a LINK source. Out: a `FetchedFile`. A page stays HTML: extracting its text is parsing of hostile input and belongs
+in the parsing process. Text whose charset only the header tells is rewritten as UTF-8 with a byte order mark, which
+every reader trusts first.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
 
 BODY_NAME = "page"
-SENT_ON = 3  # times in a row, by the pages themselves
-STUB_BYTES = 8 * 1024  # a page that only sends on is short; a long one has something to say
+SENT_ON = 3  # redirects in a row by the pages themselves
+STUB_BYTES = 8 * 1024  # a page that only redirects is short; a longer one has content
 
 _CHARSETS = ("cp", "iso8859", "koi8", "mac", "utf-16", "gb", "big5", "euc", "shift_jis", "kz1048", "ptcp154", "tis")
-"""Beginnings of Python's names of real charsets; its registry also holds `hex`, `idna` and the like."""
+"""Prefixes of Python's names of real charsets; its registry also has `hex`, `idna` and the like."""
 _AS_BROWSERS_READ = {"iso8859-1": "cp1252", "iso8859-9": "cp1254"}  # encoding.spec.whatwg.org
 
 
@@ -51,7 +51,7 @@ class WebFetcher:
         )
 
     async def _download(self, source: Source, target: Path) -> Download:
-        """What is at the end of the way: servers send on, and so do pages."""
+        """Download, following redirects of servers and of pages."""
         address = address_to_read(source.identifier)
         for _ in range(SENT_ON + 1):
             download = await self._downloader.download(address, target, known=source.edition)
@@ -63,20 +63,20 @@ class WebFetcher:
 
 
 def _onward(download: Download) -> str | None:
-    """Where a page that holds nothing else sends its reader. Blocking."""
+    """Where a short page redirects its reader; None if it does not. Blocking."""
     if download.content is not Content.PAGE or download.size_bytes > STUB_BYTES:
         return None
     return sent_on_to(decode_page(download.path.read_bytes()), url=str(download.url))
 
 
 def make_readable(download: Download) -> None:
-    """Rewrite a text in a charset of which only the header speaks. Blocking."""
+    """Rewrite a text as UTF-8 if only the header tells its charset. Blocking."""
     if download.content is not Content.FILE and (charset := _foreign_charset(download)):
         _rewrite_as_utf8(download.path, charset)
 
 
 def download_name(download: Download) -> str:
-    """What a page or a file is called: see `media.file_name`."""
+    """The name of a page or file; see `media.file_name`."""
     return file_name(
         download.disposition,
         download.url.path,
@@ -88,7 +88,7 @@ def download_name(download: Download) -> str:
 
 
 def _foreign_charset(download: Download) -> str | None:
-    """The declared charset, when it is a known one and not UTF-8."""
+    """The declared charset, if known and not UTF-8."""
     try:
         name = codecs.lookup(download.charset or "utf-8").name
     except (LookupError, ValueError):
@@ -99,7 +99,7 @@ def _foreign_charset(download: Download) -> str | None:
 def _rewrite_as_utf8(path: Path, charset: str) -> None:
     body = path.read_bytes()
     if not charset.startswith("utf-16") and _is_utf8(body):
-        return  # servers declare a default that their pages do not keep to
+        return  # servers declare a default that their pages do not follow
     text = body.decode(charset, errors="replace")
     path.write_text(text.removeprefix("\ufeff"), encoding="utf-8-sig", newline="")
 

@@ -1,4 +1,4 @@
-"""From bytes on disk to a `Document`: one module a format, an ordered registry, and a process of its own to run them.
+"""Turns bytes on disk into a `Document`: a module for each format, an ordered registry, and separate processes.
 
 In: `FetchedFile`. Out: `Document` with blocks in reading order, each with its place. Nothing here opens a connection.
 """

@@ -1,8 +1,8 @@
-"""What one parsing process does: read a request from its socket, do it under limits, write the result; perhaps again.
+"""A parsing process: reads requests from its socket, serves each under limits, writes the results.
 
-In: a socket as file descriptor 0 with a line of JSON (`ParseRequest`). Out: lines of JSON on the same socket
-(`codec`), for a picture its bytes after them, then `AGAIN` unless it has grown or worked too long. Whoever started it
-decides how long a request may take, and whether there is another.
+In: a socket as file descriptor 0 with lines of JSON (`ParseRequest`). Out: lines of JSON on the same socket (`codec`),
+for a picture followed by its bytes; then `AGAIN`, unless the process has grown or worked too long. The other side
+decides how long a request may take, and whether another follows.
 """
 
 import contextlib
@@ -25,18 +25,18 @@ from ingestion.parsers.registry import parse_file
 from ingestion.parsers.reporting import Tell, reported_to
 from ingestion.parsers.request import AGAIN, ParseRequest, Task
 
-NICENESS = 5  # answers to people go before reading; at 10 a busy machine hardly reads at all
+NICENESS = 5  # answering people has priority over reading; at 10, a busy machine hardly reads at all
 CPU_GRACE_S = 5  # between the signal that Python can still report and the kernel's kill
 MOST_OPEN_FILES = 64
 LARGEST_REQUEST_BYTES = 64 * 1024
-MOST_REQUESTS = 50  # whatever a library leaves open or behind ends with the process
-GROWN = 1.5  # times the memory of a fresh one (some 70 MB): the next file shall have all of its own
+MOST_REQUESTS = 50  # then the process ends, and with it whatever a library leaks
+GROWN = 1.5  # times a fresh process's memory (some 70 MB); one larger ends: the next file shall have its full share
 REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
 def serve_requests(connection: socket.socket) -> None:
-    """Answer the requests that come over `connection`, one after the other, until it is closed or one was too much."""
-    logging.disable(logging.CRITICAL)  # pypdf tells of every oddity, with pieces of the document
+    """Answer requests from `connection` one by one, until it is closed or the process is used up."""
+    logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
     os.nice(NICENESS)
     at_first = _most_memory()
     served = 0
@@ -52,7 +52,7 @@ def serve_requests(connection: socket.socket) -> None:
 
 
 def _serve(request: ParseRequest, connection: socket.socket) -> bool:
-    """Whether nothing unforeseen has happened: a parser may give its reason for not reading a file."""
+    """Serve one request. False after an unforeseen failure; a parser's own SourceError is foreseen."""
     _limit_resources(request)
     answer, is_sound = _answer(request, connection)
     _lift_memory_limit()
@@ -62,13 +62,13 @@ def _serve(request: ParseRequest, connection: socket.socket) -> bool:
 
 
 def _most_memory() -> int:
-    """At any time so far, in a unit that depends on the system."""
+    """Peak memory of this process, in a unit that depends on the system."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _answer(request: ParseRequest, connection: socket.socket) -> tuple[Iterable[bytes], bool]:
-    """With whether all went as foreseen. What is sent may be made while it is sent: the work is done, and no limit can
-    hit between two pieces."""
+    """The answer, and False after an unforeseen failure. The pieces may be generated while they are sent: the parsing
+    is done, so no limit can hit between two pieces."""
     try:
         with _reported_cpu_limit(), reported_to(_tell(connection)):
             return TASKS[request.task](request), True
@@ -78,7 +78,7 @@ def _answer(request: ParseRequest, connection: socket.socket) -> tuple[Iterable[
         failure = _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
     except _CpuTimeSpent:
         failure = _failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=request.cpu_s)
-    # The top of a process that exists to meet files made to break parsers: any error is the file's.
+    # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
     except Exception as error:
         failure = _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
     return [failure], False
@@ -107,7 +107,7 @@ TASKS: dict[Task, Callable[[ParseRequest], Iterable[bytes]]] = {
 
 
 def _tell(connection: socket.socket) -> Tell:
-    """Reports go out at once, but not each of a thousand pages'."""
+    """Reports progress on the socket at most every REPORT_EVERY_S."""
     reported_at = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -134,8 +134,8 @@ def _failure(code: FailureCode, request: ParseRequest, *, detail: str, **params:
 
 
 def _limit_resources(request: ParseRequest) -> None:
-    """A hard limit can be lowered but never raised, so that of the processor allows for what came before: the process
-    ends itself once it has worked for as long as one request may."""
+    """Set the kernel's limits. A hard limit can never be raised again, so that of the processor includes the time spent
+    on earlier requests: the process ends itself once it has worked for as long as one request may."""
     spent_s = math.ceil(time.process_time())
     limits = {
         resource.RLIMIT_AS: (request.memory_bytes, resource.RLIM_INFINITY),
@@ -145,19 +145,19 @@ def _limit_resources(request: ParseRequest) -> None:
         resource.RLIMIT_NOFILE: (MOST_OPEN_FILES, MOST_OPEN_FILES),
     }
     for limit, values in limits.items():
-        # A container or system may have set a lower hard limit, or (macOS) know no RLIMIT_AS: then that one holds.
+        # A container or system may have set a lower hard limit, or (macOS) have no RLIMIT_AS; then that applies.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, values)
 
 
 def _lift_memory_limit() -> None:
-    """The work is done; a parser that left no memory must still be able to say so."""
+    """Lift the limit after parsing: a process that ran out of memory must still be able to report it."""
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 class _CpuTimeSpent(BaseException):
-    """Not an Exception: no parser's own `except Exception` may swallow it."""
+    """Processor time is spent. A BaseException, so that no parser's `except Exception` swallows it."""
 
 
 @contextlib.contextmanager

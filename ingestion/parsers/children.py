@@ -1,7 +1,7 @@
-"""Starts the nursery and gives whoever asks a line to a fresh child of it.
+"""Starts the nursery and connects callers to freshly forked processes.
 
-In: nothing. Out: sockets, each with a limited process at its other end that does one thing and ends (`child`). Closing
-a socket ends its process. What is said over the sockets is `process`' affair.
+In: nothing. Out: sockets, each with a limited process at its other end (`child`). Closing a socket ends its process.
+`process` knows what is said over the sockets.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from pathlib import Path
 
 import ingestion
 
-START_S = 60  # it imports every parser; on a machine that swaps that takes its time
+START_S = 60  # it imports every parser; this is slow on a machine that swaps
 CLOSING_S = 5
 
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-"""Of the environment: tokens and keys stay out of the process that reads strangers' files."""
+"""Environment variables that the process keeps: tokens and keys stay out of a process that reads strangers' files."""
 
 START_NURSERY = "import sys; sys.path.append({folder!r}); from ingestion.parsers.nursery import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+"""The folder of our own packages comes last, so that nothing in it can shadow the standard library."""
 
 
 class NurseryDied(Exception):
-    """The process that parsers are forked from does not run: our own trouble, not the file's."""
+    """The process that parsers are forked from does not run: our fault, not the file's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +35,14 @@ class _Nursery:
 
 
 class Children:
-    """One nursery, started with the first child and started anew when it has died."""
+    """One nursery, started with the first child and restarted when it has died."""
 
     def __init__(self) -> None:
         self._nursery: _Nursery | None = None
         self._starting = asyncio.Lock()
 
     async def connect(self) -> socket.socket:
-        """Our end of a pair whose other end is a new child's. Raises NurseryDied."""
+        """Our end of a socket pair whose other end is given to a new child. Raises NurseryDied."""
         async with self._starting:
             if self._nursery is None:
                 self._nursery = await _start_nursery()
@@ -59,12 +59,12 @@ class Children:
         return ours
 
     async def forget_dead(self) -> None:
-        """Start anew with the next child; for who has seen the nursery die."""
+        """Drop the nursery, so that the next child starts a new one; for callers that saw the nursery die."""
         if self._nursery is not None:
             await self._forget(self._nursery)
 
     async def close(self) -> None:
-        """End the nursery and whatever it still runs."""
+        """End the nursery and its children."""
         await self.forget_dead()
 
     async def _forget(self, nursery: _Nursery) -> None:
@@ -80,7 +80,7 @@ async def _start_nursery() -> _Nursery:
     with theirs:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-P",  # the working folder must not be able to stand in for a module
+            "-P",  # a file in the working folder must not shadow a module
             "-c",
             START_NURSERY.format(folder=str(Path(ingestion.__file__).parent.parent)),
             stdin=theirs.fileno(),

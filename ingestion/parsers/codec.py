@@ -1,8 +1,8 @@
-"""A document, or the reason why there is none, as JSON lines: how results leave the parsing process.
+"""Serialises a document, or the reason why there is none, as JSON lines: the output of the parsing process.
 
-In: `Document`, `Picture` or `SourceError`. Out: lines, a document's in many, so that neither side ever holds a book
-twice; and back. The reading side trusts nothing: whatever is not of the right shape raises ValueError, and no code is
-ever loaded (no pickle).
+In: `Document`, `Picture` or `SourceError`. Out: lines, and back. A document takes many lines, so that neither side
+holds a book twice. The reading side trusts nothing: a wrong shape raises ValueError, and no code is ever loaded (no
+pickle).
 """
 
 import json
@@ -21,10 +21,10 @@ from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool, Spooled, Writing
 
 FILE_FAILURES = "file-"
-FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # of FailureCode.FILE_*
+FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # accepted, of FailureCode.FILE_*
 
-LINE_CHARS = 100_000  # in a line, if no block is longer: a millisecond's work for the reading side
-FRAME_CHARS = 80  # about what a line says of a block besides its words
+LINE_CHARS = 100_000  # of a line, unless a single block is longer: a millisecond's work for the reading side
+FRAME_CHARS = 80  # about what a line needs for a block besides its text
 
 KINDS: Mapping[str, BlockKind] = {kind.value: kind for kind in BlockKind}
 
@@ -33,7 +33,7 @@ JsonObject = Mapping[str, JsonValue]
 
 @dataclass(frozen=True, kw_only=True)
 class PagesRead:
-    """How far the parser is."""
+    """Progress of the parser."""
 
     done: int
     total: int
@@ -41,10 +41,10 @@ class PagesRead:
 
 @dataclass(frozen=True, kw_only=True)
 class PictureHead:
-    """What precedes the bytes of a picture."""
+    """The header before the bytes of a picture."""
 
     size_bytes: int
-    frames: int  # of the file that it was taken from
+    frames: int  # of the file that the picture comes from
 
 
 def encode_pages(done: int, total: int) -> bytes:
@@ -53,7 +53,7 @@ def encode_pages(done: int, total: int) -> bytes:
 
 
 def encode_document(document: Document) -> Iterator[bytes]:
-    """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot carry, become question marks."""
+    """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot encode, become question marks."""
     yield from _block_lines(document.blocks)
     content: dict[str, JsonValue] = {
         "title": document.title,
@@ -71,7 +71,7 @@ def encode_document(document: Document) -> Iterator[bytes]:
 
 
 def encode_blocks(blocks: Sequence[Block]) -> bytes:
-    """One line of JSON. Most blocks stand where the one before them does: the same place serves both."""
+    """One line of JSON. Most blocks share the locator of the one before, so its JSON is reused."""
     written: list[JsonValue] = []
     locator, place = Locator(), Locator().to_json()
     for block in blocks:
@@ -82,19 +82,19 @@ def encode_blocks(blocks: Sequence[Block]) -> bytes:
 
 
 def _block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
-    """A long document's were written while it was read (`outline`)."""
+    """Lines of blocks; those of a long document were serialised while it was read (`outline`)."""
     if isinstance(blocks, Spooled) and blocks.writing is BLOCKS:
         return blocks.written()
     return map(encode_blocks, in_portions(blocks, written_chars, limit=LINE_CHARS))
 
 
 def written_chars(block: Block) -> int:
-    """About how many it takes in a line: of many brief blocks under long headings the headings take most."""
+    """Approximate size of a block in a line. Headings count: of short blocks they are the largest part."""
     return FRAME_CHARS + len(block.text) + sum(map(len, block.locator.headings))
 
 
 def encode_picture(content: bytes, *, frames: int) -> Iterator[bytes]:
-    """One line of JSON, then the bytes as they are."""
+    """One line of JSON, then the raw bytes."""
     yield _encode({"picture": {"bytes": len(content), "frames": frames}})
     yield content
 
@@ -105,17 +105,16 @@ def encode_failure(error: SourceError) -> bytes:
 
 
 class DocumentLines:
-    """Puts a document together again, line by line; a long one's blocks lie in a file."""
+    """Rebuilds a document line by line; the blocks of a long one are in a file."""
 
     def __init__(self, folder: Path) -> None:
         self._blocks = Spool(folder, BLOCKS)
 
     def add(self, line: bytes) -> PagesRead | Document | None:
-        """The document with its last line. Raises the SourceError that a line carries, ValueError when it is no line
-        of ours."""
+        """Returns the document at its last line. Raises the SourceError in a line, ValueError if malformed."""
         try:
             return self._add(_decode(line), line)
-        except OverflowError as error:  # numbers without end
+        except OverflowError as error:  # infinite numbers
             raise ValueError("not a result of ours") from error
 
     def _add(self, message: JsonObject, line: bytes) -> PagesRead | Document | None:
@@ -129,7 +128,7 @@ class DocumentLines:
 
 
 def decode_picture_head(line: bytes) -> PictureHead:
-    """Raises the SourceError that the line carries, ValueError when it is no line of ours."""
+    """Raises the SourceError in the line, ValueError for a malformed line."""
     head = _object(_decode(line).get("picture"))
     return PictureHead(size_bytes=_integer(head.get("bytes")), frames=_integer(head.get("frames")))
 
@@ -138,7 +137,7 @@ def _decode(line: bytes) -> JsonObject:
     try:
         message = _object(_json(line))
         failure = _failure_from_json(_object(message["failure"])) if "failure" in message else None
-    except RecursionError as error:  # brackets without end
+    except RecursionError as error:  # endless brackets
         raise ValueError("not a result of ours") from error
     if failure is not None:
         raise failure
@@ -148,7 +147,7 @@ def _decode(line: bytes) -> JsonObject:
 def _json(line: bytes) -> object:
     try:
         return orjson.loads(line)
-    except ValueError:  # half a surrogate, a number without end: `json` takes more
+    except ValueError:  # lone surrogates, infinite numbers: `json` accepts more
         return json.loads(line)
 
 
@@ -184,13 +183,13 @@ BLOCKS = Writing(write=encode_blocks, read=_decode_blocks)
 
 
 def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
-    """Add them as they come, so that only some pages of them are held. Raises OSError."""
+    """Add blocks as they come, so that only some pages of them are held. Raises OSError."""
     for portion in in_portions(blocks, written_chars, limit=LINE_CHARS):
         spool.add(portion, size=sum(map(written_chars, portion)))
 
 
 def _blocks_from_json(blocks: JsonValue) -> list[Block]:
-    """Most blocks stand where the one before them does: the same locator serves both."""
+    """Most blocks have the locator of the one before, so its object is shared."""
     read = []
     known: tuple[JsonObject, Locator] = {}, Locator()
     for block in map(_object, _list(blocks)):
@@ -233,7 +232,7 @@ def _list(value: JsonValue) -> list[JsonValue]:
 def _text(value: JsonValue) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
-    return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # what PostgreSQL can hold
+    return value.replace("\0", "").encode("utf-8", errors="replace").decode()  # PostgreSQL stores no NUL, no surrogates
 
 
 def _kind(value: JsonValue) -> BlockKind:

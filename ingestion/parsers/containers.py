@@ -1,7 +1,7 @@
-"""What the containers of many formats hold: ZIP archives (Office, OpenDocument, EPUB) and OLE2 files (old Office).
+"""Recognises formats that share a container: ZIP (Office, OpenDocument, EPUB) and OLE2 (old Office).
 
 In: a path. Out: a `FileKind` by the names in the container's directory, or a SourceError without the file's name. It
-unpacks nothing, save for the line in which OpenDocument and EPUB files say what they are.
+unpacks nothing except the `mimetype` of OpenDocument and EPUB files.
 """
 
 import mmap
@@ -20,8 +20,8 @@ PACKED_MAGICS = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0")  # gzip, bzip2, xz
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 
 ZIP_END = b"PK\x05\x06"
-ZIP_END_WITHIN_BYTES = 65_557  # the record and the longest comment
-DIRECTORY_SIZE_AT = slice(12, 16)  # of the record: bytes of the directory
+ZIP_END_WITHIN_BYTES = 65_557  # the record with the longest comment
+DIRECTORY_SIZE_AT = slice(12, 16)  # in the record: size of the directory in bytes
 ZIP64_END = b"PK\x06\x06"
 ZIP64_DIRECTORY_SIZE_AT = slice(40, 48)
 LARGEST_DIRECTORY_BYTES = 4 * 1024 * 1024  # 40,000 files
@@ -34,7 +34,7 @@ KINDS_BY_MEMBER = (
     ("xl/workbook.bin", FileKind.XLS),
     ("ppt/presentation.xml", FileKind.PPTX),
 )
-"""Beginnings of a member's name; the strict variant and others have digits behind `document`."""
+"""Prefixes of member names; the strict variant and others add digits to `document`."""
 
 KINDS_BY_MIMETYPE = (
     ("application/epub+zip", FileKind.EPUB),
@@ -52,11 +52,11 @@ KINDS_BY_STREAM = (
     ("Book", FileKind.XLS),
     ("__properties_version1.0", FileKind.OUTLOOK),
 )
-"""Names in the root of an OLE2 file; None stands for an encrypted one."""
+"""Names in the root of an OLE2 file; None marks an encrypted file."""
 
 
 def zip_kind(path: Path) -> FileKind:
-    """Raises SourceError: FILE_DAMAGED, FILE_ENCRYPTED, FILE_TOO_HEAVY, FILE_UNSUPPORTED."""
+    """The kind of a ZIP file. Raises SourceError: FILE_DAMAGED, FILE_ENCRYPTED, FILE_TOO_HEAVY, FILE_UNSUPPORTED."""
     try:
         with path.open("rb") as stream:
             _check_directory(stream)
@@ -66,9 +66,9 @@ def zip_kind(path: Path) -> FileKind:
 
 
 def _check_directory(stream: BinaryIO) -> None:
-    """A directory is read whole, and 20 MB of it become half a gigabyte of objects.
+    """Refuse a huge directory: it is read whole, and 20 MB of it become half a gigabyte of objects.
 
-    Which record counts is for zipfile to say: an archive may hold several, to be read differently by different readers.
+    All end records are checked: an archive may hold several, and zipfile decides which one counts.
     """
     size = stream.seek(0, 2)
     stream.seek(max(0, size - ZIP_END_WITHIN_BYTES))
@@ -77,7 +77,7 @@ def _check_directory(stream: BinaryIO) -> None:
 
 
 def _stated_directory_bytes(tail: bytes) -> int:
-    """The largest that any record states; a directory is never larger than its file, whatever is stated."""
+    """The largest directory size in any end record; unlike a real directory's, it may exceed the file's size."""
     marks = ((ZIP_END, DIRECTORY_SIZE_AT), (ZIP64_END, ZIP64_DIRECTORY_SIZE_AT))
     return max(
         (
@@ -126,7 +126,7 @@ def _check_open(archive: zipfile.ZipFile) -> None:
 
 
 def ole2_kind(path: Path) -> FileKind:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_UNSUPPORTED."""
+    """The kind of an OLE2 file. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_UNSUPPORTED."""
     names = _root_names(path)
     for name, kind in KINDS_BY_STREAM:
         if name not in names:
@@ -152,6 +152,6 @@ def _root_names(path: Path) -> frozenset[str]:
 
 
 def _names_by_search(path: Path) -> frozenset[str]:
-    """Of a file whose directory is broken: the names that occur somewhere, as UTF-16."""
+    """For a file with a broken directory: the known names that occur anywhere in it, as UTF-16."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return frozenset(name for name, _ in KINDS_BY_STREAM if content.find(name.encode("utf-16-le")) >= 0)

@@ -1,7 +1,7 @@
-"""A section of a site as one `Document`: page after page, each under its title and with its address.
+"""Reads a crawled section of a site as one `Document`: page after page, each under its title and with its address.
 
-In: a file of `ingestion.site_file`. Out: a `Document` of as many parts as pages; pages that say the same again are left
-out, and so is what every page repeats. Pages for which the time of the process does not suffice are named unread.
+In: a file of `ingestion.site_file`. Out: a `Document` with a part for each page. Near-duplicate pages, and blocks that
+most pages repeat, are left out. Pages that the process has no time for are listed as unread.
 """
 
 import resource
@@ -22,27 +22,27 @@ from ingestion.records import Block, BlockKind, Document
 from ingestion.site_file import SITE_TYPE, SitePage, Unread, read_site
 
 SHINGLE_WORDS = 5
-ALIKE = 0.9  # of the shingles of two pages together: the same page with another date or counter
-FEWEST_PAGES = 4  # of a site before its pages are compared for what they repeat
-REPEATED_ON = 0.6  # of the pages
-TIME_SHARE = 0.7  # of the limit of the process; the rest is for putting together and sending
+ALIKE = 0.9  # share of common shingles: the same page with another date or counter
+FEWEST_PAGES = 4  # fewest pages of a site for which repeated blocks are looked for
+REPEATED_ON = 0.6  # share of the pages
+TIME_SHARE = 0.7  # of the process's time limit; the rest is for assembling and sending
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPage:
-    """A page and where it stands."""
+    """A page and its address."""
 
     url: str
     document: Document
 
 
 def accepts(file: FileInfo) -> bool:
-    """Only what our own crawler calls so."""
+    """Only the media type of our own crawler."""
     return file.media_type == SITE_TYPE
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError FILE_WITHOUT_TEXT, ValueError when the file is not ours."""
+    """Raises SourceError FILE_WITHOUT_TEXT, ValueError for a file that the crawler did not write."""
     unread: list[UnreadPart] = []
     pages = _without_repetitions(_distinct(_read_pages(path, unread)))
     if not pages:
@@ -60,7 +60,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _read_pages(path: Path, unread: list[UnreadPart]) -> Iterator[ReadPage]:
-    """Pages without text, such as galleries, are none; those behind a wall go to `unread`."""
+    """Pages with text; galleries and the like are skipped, and pages behind a wall are added to `unread`."""
     ends_at = time.monotonic() + _time_for_pages_s()
     for record in read_site(path):
         if isinstance(record, Unread):
@@ -82,7 +82,7 @@ def _read(page: SitePage, unread: list[UnreadPart]) -> ReadPage | None:
 
 
 def _time_for_pages_s() -> float:
-    """The limit that the parsing process has set itself; without one, as in tests, there is time."""
+    """A share of the limit that the parsing process has set itself; unlimited without one, as in tests."""
     soft, _ = resource.getrlimit(resource.RLIMIT_CPU)
     return float("inf") if soft == resource.RLIM_INFINITY else soft * TIME_SHARE
 
@@ -109,7 +109,7 @@ def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
 
 
 def _without_repetitions(pages: Sequence[ReadPage]) -> list[ReadPage]:
-    """Without blocks that stand on most pages: offers, addresses, notices that extraction took for text."""
+    """Drop blocks that stand on most pages: offers, addresses, notices that extraction took for text."""
     if len(pages) < FEWEST_PAGES:
         return list(pages)
     seen = Counter(text for page in pages for text in {block.text for block in page.document.blocks})
@@ -125,7 +125,7 @@ def _except(blocks: Sequence[Block], texts: set[str]) -> tuple[Block, ...]:
 
 
 def chapter(document: Document, *, url: str) -> Iterator[Block]:
-    """The title of a page or file as a heading of the first level, and its own headings below; all with its address."""
+    """The title of a page or file as a level-1 heading, with its own headings below; all blocks get its address."""
     title = document.title
     yield Block(kind=BlockKind.HEADING, text=title, level=1, locator=Locator(url=url))
     for block in document.blocks:

@@ -1,7 +1,7 @@
-"""CSV and TSV: rows with their column names, whatever the delimiter and encoding.
+"""Reads CSV and TSV: rows with their column names, whatever the delimiter and encoding.
 
-In: a text file whose name or sender says that it is a table. Out: a `Document` of tables with rows as places. A file in
-which no delimiter makes columns is read as plain text.
+In: a text file that its name or sender calls a table. Out: a `Document` of tables, with row numbers as places. A file
+that no delimiter splits into columns is read as plain text.
 """
 
 import csv
@@ -20,9 +20,9 @@ from ingestion.parsers.sheets import SheetRow, add_sheet
 from ingestion.parsers.titles import choose_title
 from ingestion.records import Document
 
-ENDINGS = frozenset({".csv", ".tsv", ".tab", ".xls"})  # .xls: many programs call their CSV so
+ENDINGS = frozenset({".csv", ".tsv", ".tab", ".xls"})  # .xls: many programs name their CSV so
 MEDIA_TYPES = frozenset({"text/csv", "text/tab-separated-values", "application/csv"})
-DELIMITERS = (";", "\t", ",", "|")  # of equals the first: commas also stand in decimals and sentences
+DELIMITERS = (";", "\t", ",", "|")  # on a tie the first wins: commas also occur in decimals and sentences
 SAMPLE_CHARACTERS = 64 * 1024
 SAMPLE_ROWS = 200
 LARGEST_FIELD_CHARACTERS = 10_000_000
@@ -32,12 +32,12 @@ _VALUE = re.compile(r"[-+(]?[\s\u00a0\d.,:/-]*\d[\s\u00a0\d.,:/-]*\)?\s?(?:%|\u2
 
 
 def accepts(file: FileInfo) -> bool:
-    """Text that is called a table."""
+    """Text that is declared a table."""
     return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Rows are counted as the file's own records, empty ones included."""
+    """Row numbers count the file's own records, including empty ones."""
     lines = text_lines(path)
     first = list(_beginning(lines))
     stated = _STATED_DELIMITER.match(first[0]) if first else None
@@ -52,7 +52,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _beginning(lines: Iterator[str]) -> Iterator[str]:
-    """Enough of them to guess by; the others stay."""
+    """Enough lines to guess the delimiter; the rest stays in `lines`."""
     chars = 0
     while chars < SAMPLE_CHARACTERS and (line := next(lines, None)) is not None:
         chars += len(line)
@@ -60,7 +60,7 @@ def _beginning(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _guess_delimiter(sample: str) -> str | None:
-    """The one by which most rows have the same number of columns, more than one; None when there is none."""
+    """The delimiter with which most rows have the same number of columns, at least two; None when there is none."""
     scores = {delimiter: _score(sample, delimiter) for delimiter in DELIMITERS}
     best = max(DELIMITERS, key=lambda delimiter: scores[delimiter])
     return best if scores[best] > 0 else None

@@ -1,7 +1,7 @@
-"""DOC, the binary Word format of 1997 to 2003: paragraphs, headings, lists, tables, notes.
+"""Reads DOC, the binary Word format of 1997 to 2003: paragraphs, headings, lists, tables, notes.
 
-In: an OLE2 file with a Word document. Out: a `Document`. `doc_file` knows the format; how its paragraphs become blocks
-is decided here. No library reads it without another program, and people still have shelves of it.
+In: an OLE2 file with a Word document. Out: a `Document`. `doc_file` knows the format; this module turns its paragraphs
+into blocks. Libraries for DOC need another program, and people still have many such files.
 """
 
 import re
@@ -23,7 +23,7 @@ CELL_END, LINE_END, PAGE_END = "\x07", "\r", "\x0c"
 FIELD_BEGIN, FIELD_RESULT, FIELD_END = "\x13", "\x14", "\x15"
 FIELD_MARKS = frozenset({FIELD_BEGIN, FIELD_RESULT, FIELD_END})
 ENDS = frozenset({CELL_END, LINE_END, PAGE_END})
-MOST_FIELDS = 1_000  # one inside another
+MOST_FIELDS = 1_000  # nested fields
 
 _TOKEN = re.compile("[\x07\r\x0c\x13\x14\x15]|[^\x07\r\x0c\x13\x14\x15]+")
 _SPELLED = str.maketrans({"\x0b": "\n", "\x1e": "-", "\x1f": None})
@@ -36,7 +36,7 @@ def accepts(file: FileInfo) -> bool:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (Word 95 and before are told so too)."""
+    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (also for Word 95 and older)."""
     # Imported here: few files are of this kind.
     import olefile  # type: ignore[import-untyped] # it brings no types
 
@@ -57,7 +57,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 class _Reader:
-    """Takes the body paragraph by paragraph, then notes and boxes."""
+    """Reads the body paragraph by paragraph, then notes and text boxes."""
 
     def __init__(self, text: DocText) -> None:
         self._source = text
@@ -108,7 +108,7 @@ class _Reader:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
-    """(words, the mark that ends them, its position). Of fields the result alone is told, not the instruction."""
+    """(words, the mark that ends them, its position). A field yields its result, not its instruction."""
     words: list[str] = []
     fields: list[bool] = []
     for token in _TOKEN.finditer(text):
@@ -127,7 +127,7 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _follow_field(fields: list[bool], mark: str) -> list[bool]:
-    """For each field that is open, whether its result has begun."""
+    """Update the open fields: for each, whether its result has begun."""
     if mark == FIELD_BEGIN:
         return [*fields[-MOST_FIELDS:], False]
     return [*fields[:-1], True] if mark == FIELD_RESULT and fields else fields[:-1]

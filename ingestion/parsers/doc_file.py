@@ -1,7 +1,7 @@
-"""The binary Word format (97 to 2003): its text with what each paragraph is, out of the tables of the file.
+"""Reads the binary Word format (97 to 2003): the text, and the properties of each paragraph.
 
-In: the streams of an OLE2 file ([MS-DOC]; sections are named where a structure is read). Out: paragraphs in order, with
-their ends. It reads text and four properties of paragraphs, nothing else.
+In: the streams of an OLE2 file ([MS-DOC]; comments give the section of each structure). Out: paragraphs in order, with
+their ends. It reads text and four paragraph properties, nothing else.
 """
 
 import struct
@@ -17,39 +17,39 @@ PAPX_TABLE_AT, PIECE_TABLE_AT = 0x0102, 0x01A2  # 2.5.6 FibRgFcLcb97: fcPlcfBteP
 PAGE_BYTES = 512  # 2.9.175 PapxFkp
 COMPRESSED_FLAG = 0x40000000  # 2.9.73 FcCompressed
 ROW_SPRM, ROW_END_SPRM, LIST_SPRM, LIST_LEVEL_SPRM = 0x2416, 0x2417, 0x460B, 0x260A  # 2.6.2
-OPERAND_BYTES = (1, 1, 2, 4, 2, 2, None, 3)  # 2.2.5.1 Sprm.spra; None: the first byte says
-LONG_OPERAND_SPRM = 0xD608  # 2.9.351: two bytes say
+OPERAND_BYTES = (1, 1, 2, 4, 2, 2, None, 3)  # 2.2.5.1 Sprm.spra; None: the first byte gives the size
+LONG_OPERAND_SPRM = 0xD608  # 2.9.351: two bytes give the size
 
 
 class BadDoc(ValueError):
-    """The tables contradict each other, or the file ends before they do."""
+    """The tables contradict each other, or the file is too short for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParagraphFacts:
-    """What a paragraph is."""
+    """Properties of a paragraph."""
 
     style: int = 0  # 1 to 9: headings of that level (2.9.271)
     in_table: bool = False
     ends_row: bool = False
-    list_id: int = 0  # 0: in none
+    list_id: int = 0  # 0: not in a list
     list_level: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocText:
-    """The characters of the file, and where in the file each stands."""
+    """The characters of the file, and their positions in it."""
 
     body: str
     notes: str
     end_notes: str
     boxes: str
-    _offsets: Sequence[tuple[int, int, int]]  # first character, its byte, bytes of a character
+    _offsets: Sequence[tuple[int, int, int]]  # first character, its byte, bytes per character
     _starts: Sequence[int] = field(default=())  # bytes at which paragraphs begin
     _facts: Sequence[ParagraphFacts] = field(default=())
 
     def facts(self, position: int) -> ParagraphFacts:
-        """Of the paragraph that the body's character at `position` is in."""
+        """Properties of the paragraph with the body's character at `position`."""
         index = bisect_right(self._offsets, position, key=lambda entry: entry[0]) - 1
         first, offset, width = self._offsets[index]
         found = bisect_right(self._starts, offset + (position - first) * width) - 1
@@ -65,17 +65,17 @@ class _Piece:
 
 
 def is_encrypted(document: bytes) -> bool:
-    """By the flag of its header."""
+    """Whether the header's flag says so."""
     return len(document) > FLAGS_AT + 2 and bool(_number(document, FLAGS_AT, 2) & ENCRYPTED_FLAG)
 
 
 def table_name(document: bytes) -> str:
-    """The stream that holds the tables."""
+    """The name of the stream with the tables."""
     return "1Table" if _number(document, FLAGS_AT, 2) & SECOND_TABLE_FLAG else "0Table"
 
 
 def read_doc(document: bytes, table: bytes) -> DocText:
-    """Raises BadDoc, and for Word 95 and before."""
+    """Raises BadDoc, also for Word 95 and older."""
     if _number(document, 0, 2) != MAGIC or _number(document, 2, 2) < FIRST_UNICODE_VERSION:
         raise BadDoc("not a file of Word 97 to 2003")
     pieces = list(_pieces(_table(document, table, PIECE_TABLE_AT)))
@@ -136,7 +136,7 @@ def _decode(document: bytes, piece: _Piece) -> str:
 
 
 def _read_facts(document: bytes, table: bytes) -> tuple[list[int], list[ParagraphFacts]]:
-    """2.8.6 PlcBtePapx: pages, each with paragraphs; in order of their bytes."""
+    """2.8.6 PlcBtePapx: pages with paragraphs, sorted by byte."""
     count = (len(table) - 4) // 8
     found: dict[int, ParagraphFacts] = {}
     for index in range(count):
@@ -177,7 +177,7 @@ def _read_properties(data: bytes) -> ParagraphFacts:
 
 
 def _sprms(data: bytes) -> Iterator[tuple[int, int]]:
-    """2.2.5.1: codes with the numbers behind them."""
+    """2.2.5.1: (code, operand) of each property."""
     at = 0
     while at + 2 < len(data):
         code = int.from_bytes(data[at : at + 2], "little")

@@ -1,7 +1,7 @@
-"""DOCX by python-docx: paragraphs, headings, lists, tables, text boxes and notes in the order in which they are read.
+"""Reads DOCX by python-docx: paragraphs, headings, lists, tables, text boxes and notes in reading order.
 
-In: a WordprocessingML file, transitional or strict. Out: a `Document` with heading paths. Pages are not known: Word
-makes them when it shows the file.
+In: a WordprocessingML file, transitional or strict. Out: a `Document` with heading paths. Page numbers are unknown:
+Word computes pages when it displays the file.
 """
 
 import zipfile
@@ -26,14 +26,14 @@ from ingestion.records import Block, BlockKind, Document
 
 ARCHIVE_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 XML_DAMAGE = (SyntaxError, XmlchemyError, ValueError, RecursionError)  # lxml's XMLSyntaxError is a SyntaxError
-PACKAGE_DAMAGE = (OpcError, LookupError, AttributeError, TypeError)  # parts missing, or of another type than related
-"""What python-docx raises, met on fuzzed files."""
+PACKAGE_DAMAGE = (OpcError, LookupError, AttributeError, TypeError)  # parts missing, or of another type than declared
+"""What python-docx raises on fuzzed files."""
 
-OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY, of which lxml makes an XMLSyntaxError with this code
+OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY; lxml raises an XMLSyntaxError with this code
 
 
 def accepts(file: FileInfo) -> bool:
-    """An archive that holds a Word document."""
+    """An archive that contains a Word document."""
     return file.kind is FileKind.DOCX
 
 
@@ -58,12 +58,12 @@ def _read(path: Path, info: FileInfo) -> Document:
         title=choose_title(stated.title, blocks, name=info.name),
         blocks=blocks,
         language=language_of(blocks),
-        author=stated.author.strip() or None,  # the date of creation is often the template's: not taken
+        author=stated.author.strip() or None,  # the creation date is often the template's, so it is ignored
     )
 
 
 class _Reader:
-    """Takes paragraphs and tables; neighbouring list items and code lines become one block."""
+    """Reads paragraphs and tables; adjacent list items or code lines become one block."""
 
     def __init__(self, styles: DocxStyles) -> None:
         self._outline = Outline()
@@ -94,7 +94,7 @@ class _Reader:
             self._outline.add(BlockKind.PARAGRAPH, text)
 
     def _bullet(self, list_id: int, depth: int) -> str:
-        """Numbers count on through the document for each list, and anew for a deeper level below each item."""
+        """Numbers continue through the document for each list; deeper levels restart below each item."""
         indent = INDENT * depth
         counts = self._counts.setdefault(list_id, {})
         for deeper in [level for level in counts if level > depth]:

@@ -1,8 +1,8 @@
-"""Brings the body of a DOCX into one flow of paragraphs and tables, and tells their words.
+"""Flattens the body of a DOCX into one flow of paragraphs and tables, and extracts their text.
 
-In: the main part in pieces, and python-docx's document of the others. Out: the paragraphs and tables of the body, one
-at a time, with deletions gone, content controls and insertions opened, text boxes and notes as paragraphs after the one
-they hang on. python-docx by itself passes over all of these, and holds the whole tree.
+In: the main part in pieces, and python-docx's document of the other parts. Out: the paragraphs and tables of the body,
+one at a time: deletions removed, content controls and insertions unwrapped, text boxes and notes as paragraphs after
+the one they belong to. python-docx itself skips all of these, and holds the whole tree.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,14 +22,14 @@ Rows = list[list[str]]  # texts of cells
 
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 UNREAD = (qn("w:del"), qn("w:moveFrom"), qn("w:tabs"), f"{COMPATIBILITY}Fallback")
-"""Deletions, tab stops (not tabs) and the second copies of drawings."""
+"""Deletions, definitions of tab stops, and the fallback copies of drawings."""
 
 WRAPPERS = (
     *map(qn, ("w:sdt", "w:sdtContent", "w:ins", "w:moveTo", "w:customXml")),
     f"{COMPATIBILITY}AlternateContent",
     f"{COMPATIBILITY}Choice",
 )
-"""Around paragraphs, tables, rows and cells, which python-docx looks for one level deep."""
+"""Elements around paragraphs, tables, rows and cells; python-docx looks for those only one level deep."""
 
 CHARACTERS: Mapping[str, str] = {
     qn("w:tab"): "\t",
@@ -38,7 +38,7 @@ CHARACTERS: Mapping[str, str] = {
     qn("w:cr"): "\n",
     qn("w:noBreakHyphen"): "-",
 }
-WORDS = (qn("w:t"), qn("m:t"), *CHARACTERS)  # m:t: of formulas
+WORDS = (qn("w:t"), qn("m:t"), *CHARACTERS)  # m:t: text of formulas
 BODY = qn("w:body")
 PARAGRAPH = qn("w:p")
 TABLE = qn("w:tbl")
@@ -50,30 +50,30 @@ NOTE_PARTS = {
     qn("w:endnoteReference"): RELATIONSHIP_TYPE.ENDNOTES,
 }
 RARE = frozenset((*UNREAD, *WRAPPERS, TEXT_BOX, *NOTE_PARTS))
-"""What a paragraph must be taken apart for: most have none of it, and are read where they stand."""
+"""Elements that need a paragraph to be flattened; most paragraphs have none and are read in place."""
 
 WIDEST_SPAN = 100  # columns; a damaged file may claim any number
 
 
 def related_element(document: Document, relationship: str) -> Element | None:
-    """The root of the part that the main part relates to in that way; None without such a part."""
+    """The root of the part with this relationship to the main part; None without such a part."""
     related = (found.target_part for found in document.part.rels.values() if found.reltype == relationship)
     return next((parse_xml(part.blob) for part in related), None)
 
 
 def read_body(main: Iterable[bytes], document: Document) -> Iterator[CT_P | Rows]:
-    """All that there is to read, in order; nothing of it is held. Raises lxml's XMLSyntaxError."""
+    """The content of the body in order; nothing is held. Raises lxml's XMLSyntaxError."""
     notes = {reference: _note_texts(related_element(document, part)) for reference, part in NOTE_PARTS.items()}
     read = (PARAGRAPH, TABLE, ROW, *RARE)
     parser = etree.XMLPullParser(["end"], tag=read, resolve_entities=False, no_network=True)
     parser.set_element_class_lookup(element_class_lookup)
-    rows: Rows = []  # of the table that is open
-    is_plain = True  # nothing rare has ended since the last paragraph of the body
+    rows: Rows = []  # of the open table
+    is_plain = True  # no RARE element has ended since the last paragraph of the body
     for piece in main:
         parser.feed(piece)
         for _, element in parser.read_events():
             tag = element.tag
-            if tag == TAB_STOPS:  # the only one that is common
+            if tag == TAB_STOPS:  # the only frequent one
                 element.clear()
             elif tag in RARE:
                 is_plain = False
@@ -87,7 +87,7 @@ def read_body(main: Iterable[bytes], document: Document) -> Iterator[CT_P | Rows
 
 
 def _read_part(element: Element, rows: Rows, notes: "Notes") -> Iterator[CT_P | Rows]:
-    """A paragraph or a table that is over; a row of one goes to `rows`. What stands inside these is read with them."""
+    """Yield a finished paragraph or table, add a finished row to `rows`. Nested elements are read with them."""
     holder = _holder(element)
     if element.tag == ROW and holder is not None and holder.tag == TABLE and _is_of_body(holder):
         table = OxmlElement("w:tbl")
@@ -106,13 +106,13 @@ def _read_part(element: Element, rows: Rows, notes: "Notes") -> Iterator[CT_P | 
 
 
 def _content(body: Element) -> Iterator[CT_P | Rows]:
-    """Of a paragraph, and of the text boxes and notes that hang on it."""
+    """The paragraph itself, then its text boxes and notes."""
     for element in paragraphs_and_tables(body):
         yield table_rows(element) if isinstance(element, CT_Tbl) else element
 
 
 def _holder(element: Element) -> Element | None:
-    """What it stands in, apart from wrappers."""
+    """The parent, skipping wrappers."""
     above = element.getparent()
     while above is not None and above.tag in WRAPPERS:
         above = above.getparent()
@@ -125,7 +125,7 @@ def _is_of_body(element: Element) -> bool:
 
 
 def _taken(element: Element) -> Element:
-    """The same with all inside it, apart from the parser's tree, which keeps an empty one and nothing before it."""
+    """Move the element's content into a new element outside the parser's tree, and free the tree up to there."""
     taken = OxmlElement("w:" + element.tag.rpartition("}")[2])
     taken.extend(list(element))
     _forget(element)
@@ -133,21 +133,21 @@ def _taken(element: Element) -> Element:
 
 
 def _forget(element: Element) -> None:
-    """Of the parser's tree: what is in it, and all that stands before it."""
+    """Free the parser's tree: the element's content and everything before it."""
     element.clear()
     while element.getprevious() is not None:
         del element.getparent()[0]
 
 
 Notes = Mapping[str, Mapping[str | None, str]]
-"""By the tag of a reference, texts by id."""
+"""Tag of the reference -> id -> text."""
 
 
 def _flatten(part: Element, notes: Notes) -> None:
-    """Change the tree, so that the part's own children and those of cells are all that there is to read."""
+    """Change the tree so that all content is in direct children of the part and of its cells."""
     etree.strip_elements(part, *UNREAD, with_tail=False)
     etree.strip_tags(part, *WRAPPERS)
-    for element in reversed(list(part.iter(TEXT_BOX, *NOTE_PARTS))):  # from the end: the first lands first
+    for element in reversed(list(part.iter(TEXT_BOX, *NOTE_PARTS))):  # in reverse, so that followers end up in order
         paragraph = next(element.iterancestors(PARAGRAPH), None)
         if paragraph is not None:
             followers = list(element) if element.tag == TEXT_BOX else _spell_note(element, notes[element.tag])
@@ -156,17 +156,17 @@ def _flatten(part: Element, notes: Notes) -> None:
 
 
 def paragraphs_and_tables(container: Element) -> Iterator[CT_P | CT_Tbl]:
-    """Of a body or cell. python-docx's `iter_inner_content` takes the square of their number: minutes for a book."""
+    """Children of a body or cell. python-docx's `iter_inner_content` is quadratic in them: minutes for a book."""
     return container.iterchildren(PARAGRAPH, TABLE)  # type: ignore[no-any-return] # lxml's
 
 
 def words(element: Element) -> str:
-    """Of a paragraph: also those in links, fields and formulas, of which `Paragraph.text` tells some only."""
+    """The text of a paragraph, including links, fields and formulas, which `Paragraph.text` gives only in part."""
     return "".join([CHARACTERS.get(inner.tag) or inner.text or "" for inner in element.iter(*WORDS)])
 
 
 def table_rows(table: CT_Tbl) -> Rows:
-    """One list of texts a row; a merged cell's text stands in its first place, the cells that it covers are empty."""
+    """A list of texts for each row; a merged cell's text is in its first place, and the places it covers are empty."""
     return [_row_cells(row) for row in table.tr_lst]
 
 
@@ -179,7 +179,7 @@ def _row_cells(row: CT_Row) -> list[str]:
 
 
 def _cell_text(cell: CT_Tc) -> str:
-    """Its paragraphs one after another; each row of a table inside is one too."""
+    """The cell's paragraphs, line by line; each row of a nested table becomes one line."""
     lines: list[str] = []
     for element in paragraphs_and_tables(cell):
         if isinstance(element, CT_Tbl):
@@ -190,7 +190,7 @@ def _cell_text(cell: CT_Tc) -> str:
 
 
 def _note_texts(part: Element | None) -> dict[str | None, str]:
-    """By id, each in one line; separators are no notes."""
+    """Id -> note on one line; separators are skipped."""
     if part is None:
         return {}
     etree.strip_elements(part, *UNREAD, with_tail=False)
@@ -202,7 +202,7 @@ def _note_texts(part: Element | None) -> dict[str | None, str]:
 
 
 def _spell_note(reference: Element, texts: Mapping[str | None, str]) -> list[Element]:
-    """Put [id] into the reference's place; the note with the same mark as a paragraph, if there is one."""
+    """Put [id] in place of the reference; returns the note as a paragraph with the same mark, if there is one."""
     key = reference.get(qn("w:id"))
     mark = OxmlElement("w:t")
     mark.text = f"[{key}]"

@@ -1,8 +1,8 @@
-"""Opens a DOCX with python-docx, within limits, and in the one dialect that python-docx reads.
+"""Opens a DOCX with python-docx, within limits, and translated to the dialect that python-docx reads.
 
-In: a path. Out: python-docx's document, of the parts that a text needs. python-docx inflates every part that a
-relationship names and knows the transitional variant alone: so it gets a copy in memory, of the XML parts only. The
-main part, which is nearly all of a file, stays in its archive: it comes as a stream, and python-docx gets an empty one.
+In: a path. Out: python-docx's document of the parts that a text needs. python-docx inflates every related part and
+knows only the transitional variant, so it gets a copy in memory with the XML parts alone. The main part, nearly all of
+a file, stays in the archive: it is streamed, and python-docx gets an empty one.
 """
 
 import io
@@ -23,9 +23,9 @@ from docx.opc.oxml import parse_xml, serialize_part_xml
 from ingestion.errors import FailureCode, SourceError
 
 LARGEST_XML_BYTES = 64 * 1024 * 1024
-"""Of all XML parts, inflated; 64 MB of it is a book shelf."""
+"""Limit of all XML parts, inflated; 64 MB is a shelf of books."""
 
-LARGEST_OTHER_BYTES = 16 * 1024 * 1024  # of those besides the main part: as trees they take about ten times as much
+LARGEST_OTHER_BYTES = 16 * 1024 * 1024  # of the parts besides the main one: as trees they take about ten times as much
 ROOT = "_rels/.rels"
 TYPES = "[Content_Types].xml"
 PIECE_BYTES = 256 * 1024
@@ -35,7 +35,7 @@ EMPTY_MAIN = (
 
 XML_ENDINGS = (".xml", ".rels")
 NEEDED_RELATIONSHIPS = frozenset({"officeDocument", "core-properties", "styles", "numbering", "footnotes", "endnotes"})
-"""Last words of their types. Without the others, pictures need not be there: many a file names one that is not."""
+"""Last words of relationship types. The others are dropped, so pictures may be missing: many files name one that is."""
 
 DIALECTS = (
     (rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+[\"'])", rb"http://schemas.openxmlformats.org/\1/2006/\2"),
@@ -45,13 +45,14 @@ DIALECTS = (
         rb"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
     ),
 )
-"""What python-docx refuses and what it takes: the URIs of the strict variant (ISO 29500-1, annex A) and of the
-transitional one (ISO 29500-4, annex A), which name the same elements; documents with macros and templates."""
+"""Patterns that python-docx refuses, and their replacements. The URIs of the strict variant (ISO 29500-1, annex A) and
+of the transitional one (ISO 29500-4, annex A) name the same elements; the types are those of documents with macros and
+of templates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedDocx:
-    """`parts` is a document without a body; `main` tells the real main part, translated, piece by piece."""
+    """`parts` is a document with an empty body; `main` yields the real main part, translated, piece by piece."""
 
     parts: Document
     main: Iterator[bytes]
@@ -59,7 +60,7 @@ class OpenedDocx:
 
 @contextmanager
 def open_docx(path: Path, *, name: str) -> Iterator[OpenedDocx]:
-    """Raises SourceError FILE_TOO_HEAVY before anything is inflated, and what zipfile, lxml and python-docx raise."""
+    """Raises SourceError FILE_TOO_HEAVY before inflating, and the errors of zipfile, lxml and python-docx."""
     with zipfile.ZipFile(path) as archive:
         members = {member.filename: member for member in archive.infolist() if member.filename.endswith(XML_ENDINGS)}
         sizes = {part: member.file_size for part, member in members.items()}
@@ -83,15 +84,15 @@ def _check(is_small: bool, sizes: Mapping[str, int], name: str) -> None:
 
 
 def _main_part(relationships: bytes) -> str:
-    """Empty where none is named, of which python-docx says what it thinks."""
+    """The main part's name; empty when none is declared: python-docx then raises its own error."""
     links = parse_xml(relationships).Relationship_lst  # type: ignore[arg-type] # lxml takes bytes
     targets = (link.target_ref for link in links if link.reltype.endswith("/officeDocument"))
     return posixpath.normpath(next(targets, "")).lstrip("/")
 
 
 def _related(archive: zipfile.ZipFile, members: Collection[str], main: str) -> Iterator[tuple[str, bytes]]:
-    """What python-docx comes to, from relationship to relationship: a half of the parts. zipfile never inflates beyond
-    the size that the directory states."""
+    """The parts that python-docx reaches by relationships: about half of all. zipfile never inflates beyond the size
+    stated in the directory."""
     if TYPES in members:
         yield TYPES, _translate(TYPES, archive.read(TYPES))
     waiting, met = [""], {""}
@@ -116,7 +117,7 @@ def _targets(relationships: bytes) -> list[str]:
 
 
 def _translated(part: str, stream: IO[bytes]) -> Iterator[bytes]:
-    """Whole tags at a time: neither an address nor a document type is cut in two."""
+    """Translated pieces that end after a tag: no URI and no document type is cut in two."""
     rest: list[bytes] = []
     while piece := stream.read(PIECE_BYTES):
         whole, end, begun = piece.rpartition(b">")
@@ -128,7 +129,8 @@ def _translated(part: str, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _translate(part: str, data: bytes) -> bytes:
-    """Raises ValueError for a part with a DTD. In UTF-16 it goes unseen, but lxml resolves nothing of it either."""
+    """Translate the dialect. Raises ValueError for a part with a DTD. One in UTF-16 goes unnoticed, but lxml resolves
+    nothing of it either."""
     if b"<!DOCTYPE" in data:
         message = f"{part} has a document type, which ISO 29500-2 forbids"
         raise ValueError(message)

@@ -1,6 +1,6 @@
-"""What the styles and lists of a DOCX mean for its text: which paragraphs are headings, which are list items.
+"""Derives from the styles and lists of a DOCX which paragraphs are headings and which are list items.
 
-In: python-docx's document. Out: each paragraph's role. It knows nothing of fonts and colours.
+In: python-docx's document. Out: each paragraph's role. It ignores fonts and colours.
 """
 
 import re
@@ -18,8 +18,8 @@ HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*(\d)", re.IGNORECA
 TITLE_STYLES = frozenset({"title", "название"})
 CODE_STYLES = frozenset({"html preformatted", "code", "source code", "preformatted text", "plain text"})
 BODY_OUTLINE_LEVEL = 9  # in w:outlineLvl, 0 is the outermost heading and 9 is no heading
-DEEPEST_LIST_LEVEL = 8  # Word has nine; a damaged file may claim any number
-TELLING = (qn("w:numPr"), qn("w:outlineLvl"))  # properties besides the style
+DEEPEST_LIST_LEVEL = 8  # Word has nine levels; a damaged file may claim any number
+TELLING = (qn("w:numPr"), qn("w:outlineLvl"))  # properties that can change a role, besides the style
 PROPERTIES, STYLE = map(qn, ("w:pPr", "w:pStyle"))
 NO_LIST = 0  # this w:numId takes a paragraph out of its style's list
 UNORDERED_FORMATS = frozenset({"", "bullet", "none"})
@@ -28,19 +28,19 @@ LEVEL_FORMAT = "string(w:lvl[@w:ilvl = $depth]/w:numFmt/@w:val)"
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
-    """What a paragraph is in its document."""
+    """The role of a paragraph in its document."""
 
-    heading_level: int | None = None  # 1 the outermost; None for what is no heading
+    heading_level: int | None = None  # 1 is the outermost; None: no heading
     list_id: int = NO_LIST
-    depth: int = 0  # in the list, 0 the outermost
-    is_code: bool = False  # line breaks and spaces are meant
+    depth: int = 0  # in the list; 0 is the outermost
+    is_code: bool = False  # line breaks and spaces are significant
 
 
 PLAIN = Role()
 
 
 class DocxStyles:
-    """Tells roles from a paragraph's own properties, then from its style, then from those that one is based on."""
+    """Derives roles from a paragraph's own properties, then its style, then the styles that one is based on."""
 
     def __init__(self, document: Document) -> None:
         self._styles = {style.styleId: style for style in document.styles.element.style_lst}
@@ -48,8 +48,8 @@ class DocxStyles:
         self._roles: dict[str | None, Role] = {}  # of styles
 
     def role(self, paragraph: CT_P) -> Role:
-        """A paragraph without properties is plain: no style of its own makes it a heading or a list item."""
-        properties = next(paragraph.iterchildren(PROPERTIES), None)  # python-docx's own way there takes twice as long
+        """The role of a paragraph; one without properties is plain, because it names no style."""
+        properties = next(paragraph.iterchildren(PROPERTIES), None)  # python-docx's accessor takes twice as long
         if properties is None:
             return PLAIN
         style = next(properties.iterchildren(STYLE), None)
@@ -58,7 +58,7 @@ class DocxStyles:
         return _refine(role, "", properties) if has_own else role
 
     def is_ordered(self, list_id: int, depth: int) -> bool:
-        """Whether the items of a list's level are counted."""
+        """Whether the items of this list level are numbered."""
         levels = self._lists.get(list_id)
         if levels is None:
             return False
@@ -66,7 +66,7 @@ class DocxStyles:
 
     def _style_role(self, style_id: str | None) -> Role:
         if style_id not in self._roles:
-            self._roles[style_id] = PLAIN  # what a ring of styles comes to
+            self._roles[style_id] = PLAIN  # the value for a cycle of styles
             style = self._styles.get(style_id)
             if style is not None:
                 base = self._style_role(style.basedOn_val)
@@ -75,7 +75,7 @@ class DocxStyles:
 
 
 def _refine(base: Role, name: str, properties: CT_PPr | None) -> Role:
-    """A role by a style's name (none for a paragraph) and properties; `base` where these say nothing."""
+    """A role by a style's name ("" for a paragraph) and properties; `base` where these say nothing."""
     numbering: Element | None = properties.numPr if properties is not None else None
     list_id = numbering.numId if numbering is not None else None
     depth = numbering.ilvl if numbering is not None else None
@@ -100,7 +100,7 @@ def _heading_level(base: Role, name: str, properties: CT_PPr | None) -> int | No
 
 
 def _list_definitions(numbering: Element | None) -> dict[int, Element | None]:
-    """By a list's id, the element that holds its levels: lists share them."""
+    """List id -> the element with its levels; lists may share one."""
     if numbering is None:
         return {}
     shared = {element.get(qn("w:abstractNumId")): element for element in numbering.findall(qn("w:abstractNum"))}

@@ -1,6 +1,6 @@
-"""Makes pictures that a recogniser can read of pages of PDFs and of photos.
+"""Makes pictures for the recogniser from pages of PDFs and from photos.
 
-In: a path and a page. Out: a JPEG, upright, of at most 4,000 pixels a side. It decodes strangers' pictures, so only the
+In: a path and a page. Out: a JPEG, upright, of at most 4,000 pixels a side. It decodes untrusted pictures, so only the
 limited process of `child` may call it.
 """
 
@@ -15,12 +15,12 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ingestion.errors import FailureCode, SourceError
 
-PAGE_DPI = 300  # of letters of 8 points 0.7 % are read wrong; at 200 1.2 %, at 150 1.5 % (docs/decisions.md)
+PAGE_DPI = 300  # error rate for letters of 8 points: 0.7 %; at 200 dpi 1.2 %, at 150 dpi 1.5 % (docs/decisions.md)
 POINTS_AN_INCH = 72
 LARGEST_SIDE = 4_000  # pixels
-SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, its letters are enlarged
+SMALL_SIDE = 1_250  # pixels: a picture this small is a screenshot or a scrap, and is enlarged
 ENLARGEMENT = 2
-MOST_PIXELS = 250_000_000  # of a photo before it is reduced; telephones reach 200 million
+MOST_PIXELS = 250_000_000  # of a photo before it is reduced; phones reach 200 million
 MOST_PAGES = 1_000  # of a TIFF
 JPEG_QUALITY = 92
 SIXTEEN_BITS = 256.0  # divides 16-bit grey down to 8 bits
@@ -33,8 +33,8 @@ FORMATS = (
     "WEBP",
     "AVIF",
     "HEIF",
-)  # of those that Pillow knows one runs Ghostscript
-PAGED_FORMATS = frozenset({"TIFF"})  # where other formats have frames they are an animation
+)  # not all that Pillow knows: one of the others runs Ghostscript
+PAGED_FORMATS = frozenset({"TIFF"})  # in other formats, several frames are an animation
 
 DAMAGE = (UnidentifiedImageError, OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError)
 """What Pillow raises on damaged pictures."""
@@ -49,7 +49,7 @@ class Drawing:
 
 
 def draw_page(path: Path, page: int, *, name: str) -> Drawing:
-    """Page `page` of a PDF, from 0, in grey at 300 dots an inch or as many as 4,000 pixels allow.
+    """Page `page` of a PDF, from 0, in grey at 300 dpi, or less to stay within 4,000 pixels a side.
 
     Raises SourceError: FILE_DAMAGED.
     """
@@ -70,7 +70,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
     Raises SourceError: FILE_DAMAGED, FILE_TOO_HEAVY.
     """
     _know_heif(path)
-    Image.MAX_IMAGE_PIXELS = None  # the check is ours: Pillow's own gives a warning first
+    Image.MAX_IMAGE_PIXELS = None  # we check the size ourselves: Pillow only warns at first
     try:
         with Image.open(path, formats=FORMATS) as picture:
             pages = _count_pages(picture) if picture.format in PAGED_FORMATS else 1
@@ -79,7 +79,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
             picture.seek(page)
             if math.prod(picture.size) > MOST_PIXELS:
                 raise SourceError(FailureCode.FILE_TOO_HEAVY, name=name, detail=f"{picture.size} pixels")
-            picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # a JPEG is decoded no larger than needed
+            picture.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # decode a JPEG no larger than needed
             return Drawing(jpeg=_to_jpeg(_fitted(_flat(ImageOps.exif_transpose(picture)))), pages=pages)
     except DAMAGE as error:
         detail = f"{type(error).__name__}: {error}"
@@ -87,7 +87,7 @@ def open_picture(path: Path, page: int, *, name: str) -> Drawing:
 
 
 def _count_pages(picture: Image.Image) -> int:
-    """No further than one too many: Pillow goes from each to the next, looking it up among all before."""
+    """Counts to MOST_PAGES + 1 at most: Pillow seeks page by page, comparing each with all before."""
     pages = 1
     with contextlib.suppress(EOFError):
         while pages <= MOST_PAGES:
@@ -100,14 +100,14 @@ def _know_heif(path: Path) -> None:
     with path.open("rb") as stream:
         head = stream.read(12)
     if head[4:8] == b"ftyp":
-        # Imported for these files alone: its native libraries take their time.
+        # Imported only for these files: its native libraries load slowly.
         from pi_heif import register_heif_opener
 
         register_heif_opener()
 
 
 def _flat(picture: Image.Image) -> Image.Image:
-    """Without transparency, palette or more than 8 bits a colour; what shows through is white."""
+    """Without transparency, palette or more than 8 bits a channel; transparent areas become white."""
     if picture.mode.startswith(("I", "F")):
         return picture.convert("F").point(lambda value: value / SIXTEEN_BITS).convert("L")
     if picture.mode in {"1", "L"} and "transparency" not in picture.info:

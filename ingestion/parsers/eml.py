@@ -1,7 +1,7 @@
-"""A letter: who wrote to whom, when, on what, and its words.
+"""Reads a letter: sender, recipients, date, subject and text.
 
-In: an EML or MHTML file. Out: a `Document` that begins with the headers a person looks at. Attachments are not read
-here: `ingestion.reading.archives` unpacks them and asks for each.
+In: an EML or MHTML file. Out: a `Document` that begins with the headers that people look at. Attachments are not read
+here: `ingestion.reading.archives` unpacks them and has each read.
 """
 
 from datetime import UTC, datetime
@@ -24,12 +24,12 @@ SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def accepts(file: FileInfo) -> bool:
-    """A text that begins with a letter's headers."""
+    """A text that begins with the headers of a letter."""
     return file.kind is FileKind.EMAIL
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """The letter's own words; one without any has its headers."""
+    """The letter's headers and text; the text may be empty."""
     letter = open_letter(path)
     stated = {name: _header(letter.headers, name) for name in SHOWN_HEADERS}
     return letter_document(
@@ -44,7 +44,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 def letter_document(
     headers: dict[str, str], words: Bodies, *, name: str, author: str | None, sent_at: datetime | None
 ) -> Document:
-    """A letter of any format."""
+    """The document of a letter in any format."""
     outline = Outline()
     outline.add(BlockKind.PARAGRAPH, "\n".join(f"{header}: {value}" for header, value in headers.items()))
     _add_words(outline, words)
@@ -59,7 +59,7 @@ def letter_document(
 
 
 def _add_words(outline: Outline, words: Bodies) -> None:
-    """The plain form, unless the other one says much more."""
+    """Add the plain body, unless the HTML body has much more text."""
     marked = Outline()
     if words.html.strip():
         add_markup(marked, words.html)
@@ -73,7 +73,7 @@ def _add_words(outline: Outline, words: Bodies) -> None:
 
 
 def _header(headers: EmailMessage, name: str) -> str:
-    """In one line. Raises nothing: a header that cannot be understood is one that is not there."""
+    """The header on one line; empty if it cannot be parsed. Never raises."""
     try:
         return " ".join(tidy_text(str(headers.get(name, ""))).split())
     except (ValueError, LookupError, AttributeError, TypeError):  # what the header parser raises on broken ones

@@ -1,7 +1,7 @@
-"""From the bytes of a text file to its characters, old Russian encodings included.
+"""Decodes text files, including old Russian encodings.
 
-In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL holds none), of a file
-line by line. It does not decide whether bytes are text; `kinds` does.
+In: bytes that are text of some kind. Out: text with `\\n` line ends and without NUL (PostgreSQL stores none); a file
+comes line by line. It does not decide whether bytes are text; `kinds` does.
 """
 
 import codecs
@@ -15,28 +15,28 @@ from ingestion.language import detect_language
 SAMPLE_BYTES = 200_000
 WIDE_SAMPLE_BYTES = 4_096
 PIECE_BYTES = 1024 * 1024
-LONGEST_LINE_CHARS = 10_000_000  # a longer one comes in pieces
+LONGEST_LINE_CHARS = 10_000_000  # a longer one is split into pieces
 
 BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the same two bytes
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is a prefix of it
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 WIDE_ENCODINGS: Mapping[str, int] = {"utf-32-le": 4, "utf-32-be": 4, "utf-16-le": 2, "utf-16-be": 2}
-"""Encoding -> bytes of a character."""
+"""Encoding -> bytes per code unit."""
 WIDE_PLAIN_SHARE = 0.9
-"""Of the characters, in the scripts below: the wrong byte order yields ideographs and unassigned places."""
-CYRILLIC_HIGH_BYTE = b"\x04"  # of each letter in UTF-16; a word alone has no zero byte
+"""Share of characters in the scripts below: the wrong byte order gives ideographs and unassigned code points."""
+CYRILLIC_HIGH_BYTE = b"\x04"  # the high byte of each letter in UTF-16; a single word has no zero byte
 WIDE_PLAIN_END = 0x700  # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic
 PUNCTUATION_PLACES = range(0x2000, 0x2122)
 
 CYRILLIC_ENCODINGS: Mapping[str, float] = {
     "cp1251": 2.5, "koi8-r": 1.0, "cp866": 1.0, "mac-cyrillic": 0.0, "iso8859-5": 0.0
 }  # fmt: skip
-"""With the frequent pairs that each is given in advance: how often it is met. The first and the fourth share all small
-letters but two."""
+"""Encoding -> frequent pairs credited in advance, by how common it is. cp1251 and mac-cyrillic share all but two small
+letters."""
 FREQUENT_PAIRS_TEXT = (
     "ст ен то ни ра но ко по на ов ан ро пр ет ре ол ер ва те та ли од от ль ме ос не ны го ти ле ор ть ис ем ом "
     "ка ат да ес во ит об ри ог де ел ие им ал че ве ак ия он нн ла мо ин тр ля за со ло ой ав сл ск ед вы ам ци "
@@ -45,36 +45,36 @@ FREQUENT_PAIRS_TEXT = (
     "ап яе ай сс са ят вр ну уч аб ще пи ши бр уд ги "
 )
 FREQUENT_PAIRS = frozenset(FREQUENT_PAIRS_TEXT.split())
-"""The 160 pairs of letters that make up four fifths of Russian text (counted in encyclopedic and technical texts); in a
-wrongly decoded one they are chance hits."""
+"""The 160 letter pairs that make up four fifths of Russian text (counted in encyclopedic and technical texts). In
+wrongly decoded text they occur only by chance."""
 FEWEST_FREQUENT_PAIRS = 0.4
-FEWEST_FREQUENT_PAIRS_OF_SHORT, SHORT_BYTES = 0.25, 12  # a word or two prove little
-FEWEST_CYRILLIC = 0.7  # of what lies above ASCII
+FEWEST_FREQUENT_PAIRS_OF_SHORT, SHORT_BYTES = 0.25, 12  # a word or two are weak evidence
+FEWEST_CYRILLIC = 0.7  # share of the characters above ASCII
 UTF8_VALID_FOR_EACH_BROKEN = 10
 LAST_RESORT = "cp1252"
-WESTERN_LANGUAGES = frozenset({"en", "de", "fr", "es", "it", "pt"})  # that cp1252 was made for
+WESTERN_LANGUAGES = frozenset({"en", "de", "fr", "es", "it", "pt"})  # the languages cp1252 was made for
 
 _PAIR = re.compile(r"(?=([а-яё]{2}))")
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 _STRANGE = re.compile(
-    r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў\u00a0«»„“”‘’–—…№§°•€₽]"  # what Russian texts have no use for
+    r"[^\x00-\x7fА-Яа-яЁёІіЇїЄєЎў\u00a0«»„“”‘’–—…№§°•€₽]"  # characters unusual in Russian texts
     r"|[а-яё][А-ЯЁЄЇІЎ]"  # a capital inside a word
     r"|[а-яё][€№§°•„“”«»…—][а-яё]"  # a mark inside a word
-    r"|(?:^|\s)[”’»…—–‘•‚](?=[а-яё])"  # a mark that closes, before a word
-    r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital where a dash may stand
+    r"|(?:^|\s)[”’»…—–‘•‚](?=[а-яё])"  # a closing mark before a word
+    r"|[а-яё]\s[СРЧЎ](?=\s[а-яё])"  # a lone capital in the place of a dash
 )
-STRANGE_WEIGHT = 2.0  # pairs
+STRANGE_WEIGHT = 2.0  # in pairs
 
 
 def decode_text(data: bytes) -> str:
-    """The characters of `data`. Never raises: bytes that are wrong in the encoding become U+FFFD."""
+    """Decode `data`. Never raises: invalid bytes become U+FFFD."""
     pieces = (data[begin : begin + PIECE_BYTES] for begin in range(0, len(data), PIECE_BYTES))
     return tidy_text(data.decode(_guess_encoding(data[:SAMPLE_BYTES], pieces), errors="replace"))
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """The same of a file that is never held whole: its lines with their ends. Raises OSError."""
+    """The lines of a file with their ends; the file is never held whole. Raises OSError."""
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
         stream.seek(0)
@@ -85,12 +85,12 @@ def text_lines(path: Path) -> Iterator[str]:
 
 
 def tidy_text(text: str) -> str:
-    """The text with `\\n` line ends, without NUL and byte order marks."""
+    """Normalise to `\\n` line ends; remove NUL and byte order marks."""
     return text.replace("\0", "").replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def guess_wide_encoding(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark, by how sensible the text is when read so; None when it is neither."""
+    """UTF-16 or UTF-32 without a byte order mark, if the text is plausible when read so; else None."""
     sample = data[:WIDE_SAMPLE_BYTES]
     if b"\0" not in sample and sample.count(CYRILLIC_HIGH_BYTE) < len(sample) * FEWEST_CYRILLIC / 2:
         return None
@@ -102,7 +102,7 @@ def guess_wide_encoding(data: bytes) -> str | None:
 
 
 def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
-    """By the beginning, but UTF-8 by all `pieces`: a few Russian words may stand at the end."""
+    """Guess from the beginning, but test UTF-8 on all `pieces`: a few Russian words may be at the end."""
     for mark, encoding in BOMS:
         if sample.startswith(mark):
             return encoding
@@ -115,7 +115,7 @@ def _guess_encoding(sample: bytes, pieces: Iterable[bytes]) -> str:
 
 
 def _is_utf8(pieces: Iterable[bytes]) -> bool:
-    """Also with a few broken bytes, as when a file was cut in the middle of a character."""
+    """Whether the bytes are UTF-8, tolerating a few broken ones, as when a file was cut inside a character."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     broken = above = 0
     for piece in chain(pieces, [b""]):
@@ -134,9 +134,9 @@ def _guess_cyrillic(sample: bytes) -> str | None:
 
 
 def _russian_score(text: str, *, given: float = 0.0) -> float:
-    """Share of letter pairs that are frequent in Russian, less what does not occur there; 0 for another script.
+    """Share of letter pairs that are frequent in Russian, reduced by unusual characters; 0 for another script.
 
-    `given` pairs are counted as frequent in advance.
+    `given` pairs are credited in advance.
     """
     above = len(_ABOVE_ASCII.findall(text))
     cyrillic = len(_CYRILLIC.findall(text))
@@ -149,11 +149,11 @@ def _russian_score(text: str, *, given: float = 0.0) -> float:
 
 
 def _guess_by_statistics(sample: bytes) -> str | None:
-    # Imported here: it takes 50 ms, and most files are UTF-8.
+    # Imported here: the import takes 50 ms, and most files are UTF-8.
     from charset_normalizer import from_bytes
 
     if detect_language(sample.decode(LAST_RESORT, errors="replace")) in WESTERN_LANGUAGES:
-        return LAST_RESORT  # its small words are ASCII; the statistics below take French for Baltic
+        return LAST_RESORT  # its frequent words are ASCII; the statistics below mistake French for Baltic languages
     best = from_bytes(sample).best()
     return best.encoding if best is not None else None
 

@@ -1,7 +1,7 @@
-"""EPUB: chapters in the order of the book, each under its heading.
+"""Reads EPUB: chapters in the order of the book, each under its heading.
 
 In: an EPUB 2 or 3 without copy protection. Out: a `Document` with the book's title and authors. Chapters without a
-heading of their own get the one of the table of contents. Nothing outside the archive is asked for.
+heading get their title from the table of contents. Nothing outside the archive is loaded.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,13 @@ from ingestion.records import BlockKind, Document
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
 CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml"})
-HEADING_WITHIN_BLOCKS = 3  # of a chapter: behind an epigraph, say
+HEADING_WITHIN_BLOCKS = 3  # of a chapter: the heading may follow an epigraph
 NCX_TYPE = "application/x-dtbncx+xml"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Item:
-    """A file of the book, as its manifest names it."""
+    """An entry of the book's manifest."""
 
     part: str
     media_type: str
@@ -35,12 +35,12 @@ class _Item:
 
 
 def accepts(file: FileInfo) -> bool:
-    """An archive that says it is an EPUB."""
+    """An archive that declares itself an EPUB."""
     return file.kind is FileKind.EPUB
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (without a list of chapters), FILE_TOO_HEAVY."""
+    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no package document), FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
         opf_part = _find_opf(package, info.name)
         opf = read_tree(package.read(opf_part), recover=True)
@@ -90,7 +90,7 @@ def _stated(opf: Element, field: str) -> str | None:
 
 
 def _check_open(package: Package, chapters: list[_Item], name: str) -> None:
-    """Fonts may be disguised; chapters that are encrypted belong to a shop."""
+    """Refuse encrypted chapters, which are copy-protected; encrypted fonts are harmless."""
     encryption = package.tree(ENCRYPTION)
     if encryption is None:
         return
@@ -125,7 +125,7 @@ def _ncx_links(root: Element) -> Iterator[tuple[str, str]]:
 
 
 def _add_chapter(outline: Outline, source: str, title: str | None) -> None:
-    """`title` is that of the table of contents."""
+    """`title` is the chapter's in the table of contents."""
     chapter = Outline()
     add_markup(chapter, source)
     blocks = chapter.finish()

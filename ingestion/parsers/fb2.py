@@ -1,7 +1,7 @@
-"""FB2: the book's sections as headings, verses line by line, notes where they are called.
+"""Reads FB2: sections as headings, verses line by line, notes where they are referenced.
 
-In: a FictionBook file in any encoding that it states. Out: a `Document` with title and authors. Pictures are passed
-over before anything is parsed: they are most of such a file.
+In: a FictionBook file in any encoding that it declares. Out: a `Document` with title and authors. Pictures are removed
+before parsing: they are most of such a file.
 """
 
 import re
@@ -32,7 +32,7 @@ def accepts(file: FileInfo) -> bool:
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Books with small mistakes in their markup are read. Raises SourceError FILE_DAMAGED for one that was cut off."""
+    """Tolerates small mistakes in the markup. Raises SourceError FILE_DAMAGED for a truncated file."""
     data = _PICTURE.sub(b"", path.read_bytes())
     if not data.startswith(_WIDE_BOMS) and not _END.search(data):
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail="the end of the book is missing")
@@ -62,7 +62,7 @@ def _authors(about: Element | None) -> str | None:
 
 
 def _notes(root: Element) -> dict[str, str]:
-    """Id -> the note's words, without the number that it repeats as its title."""
+    """Id -> the note's text, without the number that is its title."""
     notes: dict[str, str] = {}
     for body in root.iterchildren("{*}body"):
         if body.get("name") in (NOTES, "comments"):
@@ -90,7 +90,7 @@ class _Reader:
         }
 
     def read_children(self, element: Element, level: int) -> None:
-        """Poems, citations, epigraphs and annotations are what is in them."""
+        """Read the children; elements without a step (such as poems and epigraphs) are just their content."""
         for inner in element:
             self._steps.get(local_name(inner), self.read_children)(inner, level)
 

@@ -1,6 +1,6 @@
-"""What is known of a file before it is read.
+"""What is known of a file before it is parsed.
 
-In: what `kinds` found and the sender claims. Out: records that parsers accept or pass on. It looks at no file.
+In: what `kinds` found and what the sender declares. Out: records that parsers check or pass on. It opens no file.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 
 class FileKind(StrEnum):
-    """What the content says."""
+    """Kinds of files by content."""
 
     PDF = "pdf"
     DOCX = "docx"
@@ -28,14 +28,14 @@ class FileKind(StrEnum):
     XML = "xml"
     HTML = "html"
     TEXT = "text"
-    ARCHIVE = "archive"  # no parser's: its files are read one by one, by `ingestion.reading.archives`
-    IMAGE = "image"  # no parser's: read by `ingestion.reading.pictures`
-    MEDIA = "media"  # sound or video, no parser's either: read by `ingestion.reading.recordings`
+    ARCHIVE = "archive"  # no parser: `ingestion.reading.archives` reads its files one by one
+    IMAGE = "image"  # no parser: read by `ingestion.reading.pictures`
+    MEDIA = "media"  # sound or video, no parser: read by `ingestion.reading.recordings`
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfo:
-    """What a parser may know before it reads: the kind by content, the rest as the sender claims."""
+    """What a parser knows before reading: the kind by content, the rest as the sender declares."""
 
     name: str
     kind: FileKind
@@ -43,5 +43,5 @@ class FileInfo:
 
     @property
     def ending(self) -> str:
-        """Of the name, in small letters with its dot; empty when there is none."""
+        """The extension of the name, in lower case with its dot; empty when there is none."""
         return PurePath(self.name).suffix.lower()

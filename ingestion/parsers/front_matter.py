@@ -1,7 +1,7 @@
-"""The lines between `---` at the top of a Markdown file: title, author, date.
+"""Reads the lines between `---` at the top of a Markdown file: title, author, date.
 
-In: the file's text. Out: what it says of itself, and the text after it. It reads `key: value` lines, quoted or not;
-other YAML is passed over.
+In: the file's text. Out: the metadata, and the text after it. It reads `key: value` lines, quoted or not; other YAML is
+ignored.
 """
 
 import json
@@ -16,7 +16,7 @@ FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class FrontMatter:
-    """What a Markdown file states about itself; None where it is silent."""
+    """The metadata of a Markdown file; None where nothing is stated."""
 
     title: str | None = None
     author: str | None = None
@@ -24,7 +24,7 @@ class FrontMatter:
 
 
 def split_front_matter(text: str) -> tuple[FrontMatter, str]:
-    """A rule `---` that opens a text without any field after it is no front matter."""
+    """A rule `---` at the top without any field after it is no front matter."""
     found = FRONT_MATTER.match(text)
     if found is None:
         return FrontMatter(), text

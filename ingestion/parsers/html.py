@@ -1,9 +1,9 @@
-"""Web pages: the main text without menus, advertisements and comments, as a `Document`.
+"""Reads web pages: the main text without menus, advertisements and comments.
 
-In: an HTML file. Out: a `Document` with the page's own title, author and day. What is the main text trafilatura
-decides; where it finds next to nothing, what the page tells browsers without scripts and its own summary are asked.
-Pages that say nothing without a script, or to strangers, are refused with that reason. trafilatura needs some 27 MB for
-each of a page: what is longer than any article is read whole, like a book.
+In: an HTML file. Out: a `Document` with the page's own title, author and day. trafilatura extracts the main text; where
+it finds too little, the page's noscript content and summary are tried. Pages that show no text without scripts or a
+login are refused with that reason. trafilatura needs about 27 bytes of memory per byte, so pages longer than any
+article are read whole, like a book.
 """
 
 import re
@@ -30,19 +30,19 @@ from ingestion.parsers.titles import choose_title
 from ingestion.records import Block, BlockKind, Document
 
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer ones are exports of chats and manuals on one page
-ENOUGH_CHARACTERS = 250  # shorter main texts are compared with what else the page offers
+LONGEST_ARTICLE_BYTES = 10_000_000  # 320 MB of memory; longer pages are exports of chats and one-page manuals
+ENOUGH_CHARACTERS = 250  # shorter main texts are compared with the page's other text
 STANDFIRST_CHARACTERS = 40  # shorter summaries are slogans
-WHOLE_SUMMARY_CHARACTERS = 300  # search engines show 160
+WHOLE_SUMMARY_CHARACTERS = 300  # longer summaries are the text itself; search engines show 160
 TITLE_WITHIN_CHARS = 64 * 1024
 
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100};base64,[A-Za-z0-9+/=]{200,}")
-"""Browsers save pages with their pictures inside: nearly all of such a file, and nothing to read."""
+"""Pictures embedded in saved pages: most of such a file, and useless to us."""
 _TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 
 
 def accepts(file: FileInfo) -> bool:
-    """Pages by their beginning, or text that the server calls a page."""
+    """Pages by their beginning, or text that the server declares a page."""
     return file.kind is FileKind.HTML or (file.kind is FileKind.TEXT and file.media_type in MEDIA_TYPES)
 
 
@@ -53,13 +53,13 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _decode(path: Path) -> tuple[str, int]:
-    """The page without pictures, and its bytes."""
+    """The page without embedded pictures, and its size."""
     body = _PICTURE.sub(b"data:,", path.read_bytes())
     return decode_page(body), len(body)
 
 
 def _read_whole(text: str, *, name: str) -> Document:
-    """With its menus, which are nothing beside so much."""
+    """Read without extraction; the menus are negligible in so much text."""
     stated = _TITLE.search(text[:TITLE_WITHIN_CHARS])
     outline = Outline()
     add_markup(outline, text)
@@ -69,7 +69,7 @@ def _read_whole(text: str, *, name: str) -> Document:
 
 
 def read_page(text: str, *, name: str) -> Document:
-    """The same for a page that is in memory already; `name` is the title when the page has none."""
+    """Parse a page that is in memory already; `name` is the title when the page has none."""
     tree = load_page(text)
     if tree is None:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name, detail="no markup")
@@ -95,7 +95,7 @@ def _main_text(tree: HtmlElement, text: str, facts: PageFacts, *, name: str) -> 
 def _scarce_text(
     blocks: tuple[Block, ...], tree: HtmlElement, text: str, facts: PageFacts, *, name: str
 ) -> tuple[Block, ...]:
-    """The longest of what the page offers besides, unless it only tells why it shows no more. Raises SourceError."""
+    """The longest text the page offers, unless it only says why there is no more. Raises SourceError."""
     fallback = noscript_pages(text)
     if _length(blocks) < ENOUGH_CHARACTERS:
         inside = load_page(fallback) if fallback else None
@@ -114,13 +114,13 @@ def _extract(tree: HtmlElement) -> tuple[Block, ...]:
 
 
 def _summary_alone(facts: PageFacts) -> tuple[Block, ...]:
-    """The summary where it is the text itself: longer than anybody writes for search engines."""
+    """The summary, if it is long enough to be the text itself."""
     summary = facts.summary or ""
     return (Block(kind=BlockKind.PARAGRAPH, text=summary),) if len(summary) >= WHOLE_SUMMARY_CHARACTERS else ()
 
 
 def _with_standfirst(blocks: tuple[Block, ...], tree: HtmlElement, summary: str) -> tuple[Block, ...]:
-    """With the line under the title, which extraction takes for an ornament: the page states it, and shows it too."""
+    """Insert the line under the title, which extraction drops, if the page both declares and shows it."""
     if not blocks or len(summary) < STANDFIRST_CHARACTERS or summary in _one_line(blocks):
         return blocks
     if summary not in words_of(tree.find(".//body")):

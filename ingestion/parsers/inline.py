@@ -1,4 +1,4 @@
-"""The inside of a Markdown paragraph as text that reads well: no stars, no tags, addresses only where they say more.
+"""Renders the inside of a Markdown paragraph as plain text: no stars, no tags, addresses only where they add something.
 
 In: markdown-it's inline tokens, or a piece of HTML. Out: text.
 """
@@ -16,9 +16,9 @@ WORTHWHILE_ADDRESS = ("http://", "https://", "mailto:", "tel:")
 
 
 def render_inline(tokens: Sequence[Token]) -> str:
-    """A link is its text and, when it leads outside, its address in brackets; an image is its description."""
+    """A link becomes its text, followed by an external address in brackets; an image becomes its description."""
     parts: list[str] = []
-    links: list[tuple[str, int]] = []  # address, and the part at which its text begins
+    links: list[tuple[str, int]] = []  # address, and the index of the first part of its text
     for token in tokens:
         if token.type == "link_open":
             links.append((str(token.attrs.get("href", "")), len(parts)))
@@ -31,7 +31,7 @@ def render_inline(tokens: Sequence[Token]) -> str:
 
 
 def strip_tags(text: str) -> str:
-    """The words of a piece of HTML; scripts, styles and comments are not words."""
+    """The text of a piece of HTML, without scripts, styles and comments."""
     text = UNREAD_ELEMENT.sub(" ", text)
     text = LINE_BREAK_TAG.sub("\n", text)
     lines = (line.strip() for line in html.unescape(TAG.sub("", text)).split("\n"))
@@ -63,4 +63,4 @@ RENDERERS: Mapping[str, Callable[[Token], str]] = {
     "image": lambda token: render_inline(token.children or []),
     "html_inline": _render_html,
 }
-"""Everything else (the brackets of emphasis) carries no text of its own."""
+"""Other tokens (such as those of emphasis) have no text of their own."""

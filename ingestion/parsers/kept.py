@@ -1,7 +1,8 @@
-"""Lines to parsing processes, and those processes that have read one file of a base and may read its next one.
+"""Lends connections to parsing processes, and keeps used processes for the next file of the same base.
 
-In: whose file is to be read. Out: a `Line` that nobody else speaks over. A process never serves two bases: what a file
-may have done to it reaches no other person's. Forking costs as much as reading a small file, which is why one is kept.
+In: the base whose file is to be read. Out: a `Line` that nobody else uses. A process never serves two bases, so
+whatever a file may have done to it reaches no other person. Processes are kept because forking one costs as much as
+reading a small file.
 """
 
 import asyncio
@@ -14,26 +15,26 @@ from ingestion.parsers.children import Children
 from ingestion.parsers.request import AGAIN
 
 LONGEST_LINE_BYTES = 50 * 1024 * 1024
-IDLE_S = 2.0  # the next file of a batch comes sooner, or not at all
+IDLE_S = 2.0  # the next file of a batch comes sooner, or never
 MOST_IDLE = 4  # each holds some 20 MB of its own
 WILLING_S = 1.0
-BUFFERED_BYTES = 256 * 1024  # a usual line; a process that answers faster than we read waits at twice as much
+BUFFERED_BYTES = 256 * 1024  # a usual line; when our buffer holds twice this, the process has to wait
 
 
 class KeptProcessEnded(Exception):
-    """A process that had read another file ended without an answer: whether this one ended it cannot be told."""
+    """A process that had read another file ended without an answer: this file need not be the cause."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Line:
-    """Our end of the conversation with one process; closing it ends the process."""
+    """Our end of the connection to one process; closing it ends the process."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    fresh: bool = True  # it has read no file yet
+    fresh: bool = True  # the process has read no file yet
 
     async def read(self) -> bytes:
-        """The next line, the last perhaps without its end. Raises ValueError when it is too long."""
+        """The next line; the last may lack its line end. Raises ValueError when it is too long."""
         pieces: list[bytes] = []
         while sum(map(len, pieces)) <= LONGEST_LINE_BYTES:
             try:
@@ -46,22 +47,22 @@ class Line:
         raise ValueError(message)
 
     def close(self) -> None:
-        """End the process at its other end, whatever it does."""
+        """End the process, whatever it is doing."""
         self.writer.transport.abort()
 
 
 class KeptChildren:
-    """Fresh processes of a nursery, and those that wait for another file."""
+    """Fresh processes of a nursery, and idle ones that wait for another file."""
 
     def __init__(self) -> None:
         self._children = Children()
-        self._idle: dict[Line, BaseId] = {}  # the one that has waited longest is first
+        self._idle: dict[Line, BaseId] = {}  # the longest-waiting first
 
     @contextlib.asynccontextmanager
     async def lend(self, base: BaseId | None) -> AsyncIterator[Line]:
-        """A line to a process that has served nobody else than `base`; with None one that serves once.
+        """A line to a process that has served only `base`; for None, one that serves a single file.
 
-        It is kept for another file when the block ends well, and ended otherwise. Raises NurseryDied.
+        The process is kept if the block ends well, and ended otherwise. Raises NurseryDied.
         """
         line = await self._take(base)
         try:
@@ -75,12 +76,12 @@ class KeptChildren:
             self._keep(replace(line, fresh=False), base)
 
     async def forget_dead(self) -> None:
-        """Start a new nursery with the next process; for who has seen the old one die, and all of its with it."""
+        """Start a new nursery with the next process; for callers that saw the old one die with all its processes."""
         self._end_all()
         await self._children.forget_dead()
 
     async def close(self) -> None:
-        """End the nursery and whatever it still runs."""
+        """End the nursery and its processes."""
         self._end_all()
         await self._children.close()
 
@@ -115,7 +116,7 @@ class KeptChildren:
 
 
 async def _is_willing(line: Line) -> bool:
-    """Whether the process says that it would do it again: one that has grown or worked for long ends instead."""
+    """Whether the process has said AGAIN: one that has grown or worked for long ends instead."""
     try:
         async with asyncio.timeout(WILLING_S):
             return await line.read() == AGAIN

@@ -1,8 +1,7 @@
-"""What a file really is, by its content and not by its name.
+"""Recognises what a file really is, by its content and not by its name.
 
-In: a path and what the sender claims. Out: `FileInfo` for choosing a parser, or a SourceError for what no parser can
-take. It parses nothing beyond the directories of containers (`containers`) and the first tag or headers of a text
-(`markups`).
+In: a path and what the sender declares. Out: `FileInfo` for choosing a parser, or a SourceError for what no parser can
+read. It parses only the directories of containers (`containers`) and the first tag or headers of a text (`markups`).
 """
 
 import codecs
@@ -30,19 +29,19 @@ MEDIA_MAGICS = (b"OggS", b"ID3", b"fLaC", b"\x1aE\xdf\xa3", b"#!AMR", b"\x30\x26
 MPEG_AUDIO_SYNCS = (b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xfa", b"\xff\xf1", b"\xff\xf9")  # MP3 and ADTS AAC
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 RTF_MAGIC = b"{\\rtf"
-BINARY_MAGICS = (b"%!PS", b"7z\xbc\xaf", b"Rar!", b"{\\pwi")  # look like text, or may
+BINARY_MAGICS = (b"%!PS", b"7z\xbc\xaf", b"Rar!", b"{\\pwi")  # binary formats that look like text, or may
 
 HEAD_BYTES = 64 * 1024
 PDF_MARK_WITHIN_BYTES = 1024  # Acrobat accepts junk of this length before the mark
-CONTROL_SHARE_OF_BINARY = 0.01  # text has next to no control characters, random bytes have 10 %
+CONTROL_SHARE_OF_BINARY = 0.01  # text has hardly any control characters, random bytes have 10 %
 TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1a\x1b")  # \x1a ends a DOS text, \x1b starts an escape in logs
 OTHER_CONTROLS = bytes(byte for byte in range(0x20) if byte not in TEXT_CONTROLS)
 
 
 def glance(path: Path) -> FileKind | None:
-    """What is not read by a parser alone: IMAGE, MEDIA, ARCHIVE, and EMAIL and OUTLOOK for what is attached to them.
+    """The kind, if a parser alone cannot read it: IMAGE, MEDIA, ARCHIVE, and for their attachments EMAIL and OUTLOOK.
 
-    None for all else, damaged files included. Safe outside the parsing process: it holds no more than a few megabytes.
+    None for all else, including damaged files. Safe outside the parsing process: it holds at most a few megabytes.
     """
     head = _head(path)
     try:
@@ -76,7 +75,7 @@ def _head(path: Path) -> bytes:
 
 
 def _kind_by_magic(path: Path, head: bytes) -> FileKind | None:
-    """None for text, and for what is unknown. Raises SourceError without a name."""
+    """None for text and for unknown content. Raises SourceError without a name."""
     if head.startswith(ZIP_MAGICS):
         return zip_kind(path)
     if head.startswith(OLE2_MAGIC):
@@ -91,7 +90,7 @@ def _kind_by_magic(path: Path, head: bytes) -> FileKind | None:
 
 
 def _is_pdf(head: bytes) -> bool:
-    """A mark behind other bytes counts at a line's start, or where objects follow: texts speak of the mark too."""
+    """A mark after other bytes counts only at the start of a line or before objects: texts mention the mark, too."""
     at = head[:PDF_MARK_WITHIN_BYTES].find(b"%PDF")
     return at >= 0 and (at == 0 or head[at - 1 : at] in b"\r\n" or b" obj" in head)
 
@@ -109,7 +108,7 @@ def _picture_or_media(head: bytes) -> FileKind | None:
 
 
 def _is_mpeg_audio(head: bytes) -> bool:
-    """A frame header, and not Cyrillic letters of cp1251 («яы», «яс») with the same bits."""
+    """A frame header, and not cp1251 text («яы», «яс») with the same bits."""
     return head.startswith(MPEG_AUDIO_SYNCS) and b"\0" in head
 
 

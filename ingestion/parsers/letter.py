@@ -1,7 +1,7 @@
-"""A letter as it was sent: which of its parts are its words, and which are attached.
+"""Tells a letter's text parts from its attachments.
 
-In: the structure of an EML or MHTML file (`mime`). Out: the bodies as text or HTML, and its attachments, which are not
-held: their content is asked for piece by piece. Charsets that lie or are missing are guessed by the letters.
+In: the structure of an EML or MHTML file (`mime`). Out: the bodies as text or HTML, and the attachments, whose content
+is read lazily in pieces. Wrong or missing charsets are guessed from the text.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,29 +17,29 @@ _UNATTACHED_TYPES_TEXT = (
 )
 UNATTACHED_TYPES = frozenset(_UNATTACHED_TYPES_TEXT.split())
 BODY_TYPES = ("text/plain", "text/html")
-MOST_SIGNS_A_BYTE = 3  # of quoted-printable; base64 takes four for three bytes
-FULLNESS = 0.5  # of the words of the HTML body: a plain one with fewer is «open this letter in a browser»
+MOST_SIGNS_A_BYTE = 3  # quoted-printable; base64 takes four characters for three bytes
+FULLNESS = 0.5  # of the words of the HTML body: a shorter plain body is «open this letter in a browser»
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attached:
-    """A file in a letter."""
+    """A file attached to a letter."""
 
     name: str
-    size_bytes: int  # at the least
+    size_bytes: int  # a lower bound
     pieces: Callable[[], Iterator[bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bodies:
-    """The same words in two forms, as letters have them; empty where one is missing."""
+    """The same text in two forms, as letters have it; empty where one is missing."""
 
     plain: str
     html: str
 
 
 def bodies(letter: Letter) -> Bodies:
-    """The words of the letter itself, not of those attached to it."""
+    """The text of the letter itself, not of letters attached to it."""
     texts: dict[str, list[str]] = {kind: [] for kind in BODY_TYPES}
     for part in letter.parts:
         kind = part.headers.get_content_type()
@@ -49,7 +49,7 @@ def bodies(letter: Letter) -> Bodies:
 
 
 def attachments(letter: Letter) -> Iterator[Attached]:
-    """In order; a picture that the text shows is none."""
+    """Attachments in order; pictures shown in the text are skipped."""
     shown = bodies(letter).html
     for part in letter.parts:
         is_unattached = part.headers.get_content_type() in UNATTACHED_TYPES
@@ -59,14 +59,14 @@ def attachments(letter: Letter) -> Iterator[Attached]:
 
 
 def decode_part(part: Part) -> str:
-    """The text of a part: as its charset says, when that is true. Raises OSError."""
+    """The text of a part, decoded by its charset if that is correct. Raises OSError."""
     data = b"".join(part.content())
     charset = part.headers.get_content_charset()
     if charset is None or charset in ("us-ascii", "ascii", "unknown-8bit", "default"):
         return decode_text(data)
     try:
         return data.decode(charset).replace("\r\n", "\n").replace("\0", "")
-    except (LookupError, ValueError):  # not only UnicodeError: a name with a zero byte in it
+    except (LookupError, ValueError):  # not only UnicodeError: the charset's name may hold a zero byte
         return decode_text(data)
 
 

@@ -1,7 +1,7 @@
-"""Markdown: headings with their paths, code kept whole, tables, lists; inline marks made readable.
+"""Reads Markdown: headings with their paths, code kept whole, tables, lists; inline markup as plain text.
 
-In: a Markdown file. Out: a `Document`. The block structure is markdown-it's; what the tokens become is decided here.
-The text is read in portions (`markdown_portions`), each paragraph when its turn comes: a book is never held as tokens.
+In: a Markdown file. Out: a `Document`. markdown-it gives the block structure; this module turns tokens into blocks. The
+text is parsed in portions (`markdown_portions`) and the paragraphs one at a time, so a book is never held as tokens.
 """
 
 import io
@@ -28,7 +28,7 @@ from ingestion.records import BlockKind, Document
 ENDINGS = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 MEDIA_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 INDENT = "  "
-FRONT_MATTER_CHARS = 64 * 1024  # it ends within them, or is none
+FRONT_MATTER_CHARS = 64 * 1024  # longer front matter is not recognised
 
 
 def accepts(file: FileInfo) -> bool:
@@ -42,7 +42,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def parse_markdown(text: str, *, name: str) -> Document:
-    """The same for Markdown that is in memory already; `name` is the title when the text has none."""
+    """The same for Markdown in memory; `name` is the title when the text has none."""
     return _read(lambda: (f"{line}\n" for line in text.split("\n")), name=name)
 
 
@@ -64,7 +64,7 @@ def _read(lines: Lines, *, name: str) -> Document:
 
 
 def _split(lines: Lines) -> tuple[FrontMatter, Iterator[str]]:
-    """What the file states of itself, and the lines after that."""
+    """The front matter, and the lines after it."""
     following = iter(lines())
     head: list[str] = []
     chars = 0
@@ -78,16 +78,16 @@ def _split(lines: Lines) -> tuple[FrontMatter, Iterator[str]]:
 
 
 class _Reader:
-    """Walks the tokens once; a list or a table gathers its lines until it closes."""
+    """Walks the tokens once; the lines of a list or table are collected until it closes."""
 
     def __init__(self, parser: MarkdownIt, env: EnvType) -> None:
         self.outline = Outline()
         self._parser = parser
         self._env = env
-        self._goes_on_at: int | None = None  # the next item's number, when its list began in an earlier portion
+        self._goes_on_at: int | None = None  # the next item's number, if its list began in an earlier portion
         self._next_number = 0  # of the list that was closed last
         self._heading_level = 0
-        self._bullets: list[str] = []  # of the lists that are open, outermost first
+        self._bullets: list[str] = []  # of the open lists, outermost first
         self._numbers: list[int] = []
         self._bullet_due = False
         self._lines: list[str] = []  # of the outermost list
@@ -111,7 +111,7 @@ class _Reader:
         }
 
     def read(self, portion: Portion) -> None:
-        """Tokens without a step (paragraphs' own brackets, quotes, rules) carry no text."""
+        """Read all tokens; those without a step (such as paragraph brackets, quotes, rules) carry no text."""
         self._goes_on_at = self._next_number if portion.goes_on else None
         for token in portion.tokens:
             step = self._steps.get(token.type)

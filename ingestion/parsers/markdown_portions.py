@@ -1,8 +1,8 @@
-"""Markdown in portions of whole blocks: markdown-it takes some fifty times a text's size, so it never gets a book.
+"""Parses Markdown in portions of whole blocks: markdown-it takes about fifty times a text's size in memory.
 
-In: lines. Out: markdown-it's tokens, without the insides of paragraphs, portion by portion. A block is settled once
-another has begun behind it: where a portion ends, its last block is read again with the next one. A list or table that
-is a portion by itself is settled item by item; the next portion then goes on with it.
+In: lines. Out: markdown-it's tokens, without those inside paragraphs, portion by portion. A block is settled once
+another has begun after it, so the last block of a portion is parsed again with the next one. A list or table that fills
+a portion is settled item by item, and the next portion continues it.
 """
 
 import re
@@ -14,27 +14,27 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
 PORTION_CHARS = 100_000
-LONGEST_PARAGRAPH_CHARS = 1_000_000  # then it ends with a line: nobody wrote it as one
+LONGEST_PARAGRAPH_CHARS = 1_000_000  # a longer one ends after a line: nobody wrote it as one paragraph
 
-_DEFINITION = re.compile(r"^[\s>*+\-\d.)]*\[[^\]]+\]:", re.MULTILINE)  # of a link's address: `[name]: https://…`
+_DEFINITION = re.compile(r"^[\s>*+\-\d.)]*\[[^\]]+\]:", re.MULTILINE)  # of a link: `[name]: https://…`
 _ITEMS = {"bullet_list_open": "list_item_open", "ordered_list_open": "list_item_open", "table_open": "tr_open"}
 _CUT_ANYWHERE = frozenset({"paragraph_open", "blockquote_open"})
-_HEADER_LINES = 2  # of a table: the names of its columns, and the rule under them
+_HEADER_LINES = 2  # of a table: the column names, and the rule under them
 
 Lines = Callable[[], Iterable[str]]
-"""The text from its beginning, each time it is called; lines with their ends."""
+"""Returns the text from its beginning at each call; lines have their ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Portion:
-    """Some blocks in a row; `goes_on`: they begin with the rest of the list that the last portion ended with."""
+    """Consecutive blocks; `goes_on`: the first continues the list that ended the last portion."""
 
     tokens: Sequence[Token]
     goes_on: bool = False
 
 
 def read_portions(lines: Lines, parser: MarkdownIt, env: EnvType) -> Iterator[Portion]:
-    """`env` knows from the start what any definition says, wherever it stands; `inline` reads a paragraph with it."""
+    """`env` has all link definitions from the start, wherever they stand; `inline` needs it to read a paragraph."""
     parser.disable("inline")
     if any(map(_DEFINITION.match, lines())):
         for _ in _portions(lines(), parser, env):
@@ -60,25 +60,25 @@ def _portions(lines: Iterable[str], parser: MarkdownIt, env: EnvType) -> Iterato
             yield Portion(tokens=settled.tokens, goes_on=goes_on)
             held, goes_on = settled.rest, settled.goes_on
         chars = sum(map(len, held))
-        enough = max(PORTION_CHARS, 2 * chars)  # what is read again is so never more than what is new
+        enough = max(PORTION_CHARS, 2 * chars)  # so no more text is parsed again than is new
     yield Portion(tokens=_parse(held, parser, env), goes_on=goes_on)
 
 
 def _parse(lines: Sequence[str], parser: MarkdownIt, env: EnvType) -> Sequence[Token]:
     tokens = parser.parse("".join(lines), env)
-    env.pop("duplicate_refs", None)  # definitions that are read again; nobody looks at them
+    env.pop("duplicate_refs", None)  # of definitions parsed again; unused
     return tokens
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Settled:
     tokens: Sequence[Token]
-    rest: list[str]  # lines that belong to the next portion
+    rest: list[str]  # lines for the next portion
     goes_on: bool = False
 
 
 def _settle(tokens: Sequence[Token], lines: list[str]) -> _Settled | None:
-    """What is certain whatever follows; None when that is nothing."""
+    """The tokens that no further text can change; None when there are none."""
     last = _last(tokens, lambda token: token.level == 0 and token.map is not None)
     if last is None:
         return None
@@ -93,7 +93,7 @@ def _settle(tokens: Sequence[Token], lines: list[str]) -> _Settled | None:
 
 
 def _settle_items(tokens: Sequence[Token], lines: list[str], *, item_type: str) -> _Settled | None:
-    """All items of the list, or rows of the table, but the last; rows take the names of their columns along."""
+    """All items of the list, or rows of the table, but the last; the next portion of a table repeats its header."""
     is_table = item_type == "tr_open"
     level = 2 if is_table else 1
     last = _last(tokens, lambda token: token.type == item_type and token.level == level)
@@ -110,5 +110,5 @@ def _last(tokens: Sequence[Token], is_wanted: Callable[[Token], bool]) -> int | 
 
 
 def _line(token: Token) -> int:
-    """The first one of a block."""
+    """The block's first line."""
     return token.map[0] if token.map else 0

@@ -1,7 +1,7 @@
-"""HTML that is all text, as blocks: chapters of books, bodies of letters, tables that a program called a document.
+"""Turns HTML that is all text into blocks: chapters of books, bodies of letters, tables exported as documents.
 
 In: markup without menus and advertisements (`html` reads web pages). Out: headings, paragraphs, lists, tables and code
-on an outline, nothing left out but what is never shown. Nothing is loaded.
+on an outline; only invisible content is left out. Nothing is loaded.
 """
 
 import re
@@ -24,7 +24,7 @@ _BLOCKS_TEXT = (
 BLOCKS = frozenset(_BLOCKS_TEXT.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LISTS = frozenset({"ul", "ol", "menu"})
-FEWEST_TABLE_CELLS = 2  # in each direction: other tables are made for their looks, as letters have them
+FEWEST_TABLE_CELLS = 2  # in each direction; smaller tables are for layout, as in letters
 
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
@@ -35,18 +35,18 @@ _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\
 
 
 def decode_markup(data: bytes) -> str:
-    """As its XML declaration says, else as pages are decoded."""
+    """Decode by the XML declaration, else like a page."""
     declared = _XML_ENCODING.match(data)
     if declared is not None:
         try:
             return data.decode(declared.group(1).decode("ascii"))
         except (LookupError, UnicodeError):
-            pass  # it lies
+            pass  # the declaration is wrong
     return decode_page(data)
 
 
 def add_markup(outline: Outline, source: str) -> None:
-    """Add all that `source` says. Markup of any quality is understood."""
+    """Add all text of `source`. Tolerates any markup."""
     text = _XML_DECLARATION.sub("", source)
     parser = lxml_html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
     root = lxml_html.document_fromstring(text if text.strip() else "<p></p>", parser=parser, ensure_head_body=True)
@@ -56,13 +56,13 @@ def add_markup(outline: Outline, source: str) -> None:
 
 
 class _Reader:
-    """Walks the tree once; inline text is gathered until a block begins or ends."""
+    """Walks the tree once; inline text is collected until a block begins or ends."""
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
         self._text: list[str] = []
         self._depth = 0  # of lists
-        self._numbers: list[int | None] = []  # of each open list; None without numbers
+        self._numbers: list[int | None] = []  # next number of each open list; None for unordered ones
         self._bullet = ""
         self._steps: Mapping[str, Callable[[Element], None]] = {
             **dict.fromkeys(HEADINGS, self._read_heading),
@@ -75,14 +75,14 @@ class _Reader:
         }
 
     def read(self, element: Element) -> None:
-        """The element with all inside it, not the text behind it."""
+        """The element with its content, without the text after it."""
         name = local_name(element)
         if name in UNREAD or not name or _is_unseen(element):
             return
         self._steps.get(name, self._read_inside)(element)
 
     def close(self) -> None:
-        """End the paragraph or item that is open."""
+        """End the open paragraph or list item."""
         text = _AROUND_BREAKS.sub("\n", _SPACES.sub(" ", "".join(self._text))).strip()
         self._text.clear()
         if not text:
@@ -160,7 +160,7 @@ class _Reader:
         self._outline.add(BlockKind.TABLE, render_table([[_flat(cell) for cell in row] for row in rows]))
 
     def _read_layout(self, element: Element) -> None:
-        """Each cell as a block of its own."""
+        """Read each cell of a layout table as a block."""
         self.close()
         for inner in element:
             if local_name(inner) in ("td", "th"):
@@ -177,7 +177,7 @@ def _rows(table: Element) -> list[list[Element]]:
 
 
 def _flat(element: Element) -> str:
-    """Its words on one line, blocks inside apart."""
+    """The text on one line, with blanks between inner blocks."""
     return " ".join("".join(_pieces(element)).split())
 
 

@@ -1,6 +1,6 @@
-"""What a text is: a web page, a book in FB2, some other XML, a letter with its headers, or plain text.
+"""Tells the kind of a text: web page, FB2 book, other XML, letter with headers, or plain text.
 
-In: the first bytes of a text. Out: a `FileKind`. It looks at the first tag or the first headers alone.
+In: the first bytes of a text. Out: a `FileKind`. It looks only at the first tag or the first headers.
 """
 
 import re
@@ -12,7 +12,7 @@ HTML_ENDINGS = frozenset({".html", ".htm", ".xhtml"})
 XML_ENDINGS = frozenset({".xml", ".fb2", ".svg", ".rss", ".atom", ".opml", ".kml", ".gpx", ".fodt", ".xsd"})
 HTML_MARKS = ("<!doctype html", "<html")
 HTML_MARK_WITHIN = 4096  # characters
-LETTER_HEADERS_WITHIN = 16 * 1024  # characters; each server on the way adds some
+LETTER_HEADERS_WITHIN = 16 * 1024  # characters; each mail server adds some
 FEWEST_LETTER_HEADERS = 3
 _LETTER_HEADERS_TEXT = (
     "from to cc subject date message-id received return-path delivered-to mime-version content-type reply-to"
@@ -41,7 +41,7 @@ def text_kind(head: bytes, *, ending: str) -> FileKind:
 
 
 def _as_text(head: bytes) -> str:
-    """Good enough for tags and headers, which are ASCII."""
+    """Decode roughly: tags and headers are ASCII."""
     for mark, encoding in _BOM_ENCODINGS:
         if head.startswith(mark):
             return head.decode(encoding, errors="replace")

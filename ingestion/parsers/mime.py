@@ -1,8 +1,8 @@
-"""The structure of a letter (RFC 5322, 2045, 2046) without its content: where in the file each part begins and ends.
+"""Finds the structure of a letter (RFC 5322, 2045, 2046): where in the file each part begins and ends.
 
-In: an EML or MHTML file, read line by line. Out: the headers of the letter and of its parts, and places in the file. A
-letter with 60 MB of attachments costs no more memory than one without: Python's own parser would hold it eight times.
-Broken letters are understood as that parser understands them.
+In: an EML or MHTML file, read line by line. Out: the headers of the letter and of its parts, and file positions.
+Attachments of 60 MB take no extra memory: Python's own parser would hold them eight times. Broken letters are read as
+that parser reads them.
 """
 
 import re
@@ -15,45 +15,45 @@ from typing import TextIO
 
 from ingestion.parsers.mime_coding import decoded
 
-MOST_PARTS = 1_000  # of a letter; what is behind them is not read
-DEEPEST = 100  # multiparts inside one another; what is inside of more is one part
-LARGEST_HEADERS_CHARS = 64 * 1024  # of a part, and in all of its letter; what is longer is passed over
-LARGEST_ALL_HEADERS_CHARS = 4 * 1024 * 1024
-LONGEST_FIELD_CHARS = 8 * 1024  # some 300 addresses; Python's reader of 64 KB of semicolons takes minutes
-LONGEST_LINE_CHARS = 64 * 1024  # longer ones come in pieces
+MOST_PARTS = 1_000  # of a letter; later ones are ignored
+DEEPEST = 100  # nested multiparts; anything deeper is one part
+LARGEST_HEADERS_CHARS = 64 * 1024  # of one part; the rest is skipped
+LARGEST_ALL_HEADERS_CHARS = 4 * 1024 * 1024  # of all parts of a letter
+LONGEST_FIELD_CHARS = 8 * 1024  # some 300 addresses; Python's reader takes minutes for 64 KB of semicolons
+LONGEST_LINE_CHARS = 64 * 1024  # longer ones are split
 
 _HEADER = re.compile(r"From |[!-9;-~]*:|[\t ]")  # RFC 5322, 2.2: a field's name, or a folded line
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A leaf of the letter's structure; a letter inside is one, unopened."""
+    """A leaf of the letter's structure; an attached letter is one, unopened."""
 
     headers: EmailMessage  # without content
     path: Path
-    begin: int  # bytes of the file
+    begin: int  # in bytes of the file
     end: int
 
     def content(self) -> Iterator[bytes]:
-        """What was sent, piece by piece, decoded as the headers say. Raises OSError."""
+        """The content in pieces, with the transfer encoding decoded. Raises OSError."""
         return decoded(self.path, self.begin, self.end, str(self.headers.get("Content-Transfer-Encoding", "")))
 
     def head(self) -> EmailMessage:
-        """The headers that stand at the beginning of the content, which is a letter."""
+        """The headers at the beginning of the content, for a part that is a letter."""
         begun = next(self.content(), b"")[:LARGEST_HEADERS_CHARS]
         return _headers(re.split(rb"\r?\n\r?\n", begun, maxsplit=1)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Letter:
-    """A letter's own headers, and its parts in order; a plain one is its only part."""
+    """A letter's own headers, and its parts in order; a plain letter is its only part."""
 
     headers: EmailMessage
     parts: tuple[Part, ...]
 
 
 def open_letter(path: Path) -> Letter:
-    """A file that begins with an mbox line is read to the end of its first letter's own structure. Raises OSError."""
+    """Parse a letter; of an mbox file, only the first letter. Raises OSError."""
     with path.open(encoding="latin-1", newline="") as stream:  # a character is a byte
         lines = _Lines(stream)
         headers = lines.read_headers(is_first=True)
@@ -74,7 +74,7 @@ def _read_parts(path: Path, lines: "_Lines", headers: EmailMessage) -> Iterator[
 
 
 def _next_message(lines: "_Lines", delimiter: "_Delimiter | None") -> EmailMessage | None:
-    """The headers behind a delimiter, when a part follows it; what stands behind the last one is for nobody."""
+    """The headers after a delimiter, if a part follows; text after the last delimiter is ignored."""
     while delimiter is not None:
         lines.end_multiparts(delimiter)
         if not delimiter.is_last:
@@ -85,12 +85,12 @@ def _next_message(lines: "_Lines", delimiter: "_Delimiter | None") -> EmailMessa
 
 @dataclass(frozen=True, kw_only=True)
 class _Delimiter:
-    depth: int  # of the multipart that it belongs to
+    depth: int  # of the multipart it belongs to
     is_last: bool
 
 
 class _Fields:
-    """Headers as they are read: of each the beginning, of all no more than there is room for."""
+    """Headers being read: each is cut at its limit, and all together at the room left."""
 
     def __init__(self, room: int) -> None:
         self.lines: list[str] = []
@@ -98,7 +98,7 @@ class _Fields:
         self._of_this_one = 0
 
     def take(self, line: str, *, begins: bool) -> int:
-        """A line, or a piece of one, that begins a header or goes on with it. How much of it is kept."""
+        """Add a line, or a piece of one, that begins or continues a header. Returns how many characters are kept."""
         if begins:
             self._of_this_one = min(LONGEST_FIELD_CHARS, self._room)
         kept = line[: self._of_this_one]
@@ -111,19 +111,19 @@ class _Fields:
 
 
 class _Lines:
-    """Goes through the file once and knows which multiparts are open."""
+    """Goes through the file once and tracks the open multiparts."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._again: str | None = None  # a line that was read, and belongs to what follows
+        self._again: str | None = None  # a line that was read too early
         self._headers_left = LARGEST_ALL_HEADERS_CHARS
-        self.boundaries: list[str] = []  # the outermost first
-        self._part_types = ["text/plain"]  # of parts that state none: in no multipart, in the first, in the second ...
+        self.boundaries: list[str] = []  # outermost first
+        self._part_types = ["text/plain"]  # default type of a part: outside multiparts, in the first, in the second ...
         self.position = 0  # of the next line
-        self.end = 0  # of the last content before a delimiter, without the line's end that belongs to that
+        self.end = 0  # end of the last content, without the line end, which belongs to the delimiter
 
     def open_multipart(self, message: EmailMessage) -> bool:
-        """Whether these are the headers of a multipart, whose parts follow."""
+        """Enter a multipart; False when these headers belong to none."""
         boundary = message.get_boundary() if message.get_content_maintype() == "multipart" else None
         if boundary is None or len(self.boundaries) == DEEPEST:
             return False
@@ -133,17 +133,17 @@ class _Lines:
         return True
 
     def end_multiparts(self, delimiter: _Delimiter) -> None:
-        """Those inside the delimiter's own, and that one with its last."""
+        """Close those inside the delimiter's own, and its own after the last delimiter."""
         left = delimiter.depth + (not delimiter.is_last)
         del self.boundaries[left:], self._part_types[left + 1 :]
 
     def read_headers(self, *, is_first: bool = False) -> EmailMessage:
-        """Up to the empty line, or to one that is no header."""
+        """Read up to an empty line, or to one that is no header."""
         fields = _Fields(min(LARGEST_HEADERS_CHARS, self._headers_left))
         begins_line = True
         while line := self._next():
             if is_first and not fields.lines and not (line := line.removeprefix("\xef\xbb\xbf")).strip("\r\n"):
-                continue  # some programs leave lines, or a mark, before the letter
+                continue  # some programs put lines, or a mark, before the letter
             if begins_line and not _HEADER.match(line):
                 if line.strip("\r\n"):
                     self._give_back(line)
@@ -155,7 +155,7 @@ class _Lines:
         return message
 
     def skip_to_delimiter(self) -> _Delimiter | None:
-        """None at the end of the file. `end` is then where the content before it ends."""
+        """Skip to the next delimiter and set `end`; None at the end of the file."""
         line_end = 0
         begins_line = True
         while line := self._next():

@@ -1,7 +1,7 @@
-"""How the content of a letter's part was made fit for mail (RFC 2045, 6), undone piece by piece.
+"""Decodes the transfer encoding of a letter's part (RFC 2045, 6), piece by piece.
 
-In: a stretch of a file, and the name of the coding. Out: pieces of what was sent, each some 100 KB at most. Damage is
-passed over as mail programs do; an unknown coding is none.
+In: a range of a file, and the name of the encoding. Out: pieces of the content, of some 100 KB at most. Damage is
+skipped as mail programs do; an unknown encoding is treated as none.
 """
 
 import binascii
@@ -37,7 +37,7 @@ def _pieces(path: Path, begin: int, end: int) -> Pieces:
 
 
 def _from_base64(pieces: Pieces) -> Pieces:
-    """Up to the first padding that completes four letters; other signs than base64's are no part of it."""
+    """Decode up to the first padding that completes four letters; other characters are ignored."""
     kept = b""
     for piece in pieces:
         letters, is_over = _without_padding(kept + piece.translate(None, _NOT_BASE64))
@@ -53,7 +53,7 @@ def _from_base64(pieces: Pieces) -> Pieces:
 
 
 def _without_padding(letters: bytes) -> tuple[bytes, bool]:
-    """The letters up to their end, and whether there was one; a padding in the wrong place is damage."""
+    """The letters before the padding that ends them, and whether there was one; misplaced padding is damage."""
     found = bytearray()
     for run in _RUNS.finditer(letters):
         missing = -len(found) % QUAD
@@ -61,7 +61,7 @@ def _without_padding(letters: bytes) -> tuple[bytes, bool]:
             found += run.group()
         elif missing in (1, 2) and len(run.group()) >= missing:
             return bytes(found), True
-        elif missing == 2 and run.end() == len(letters):  # the other one may be in the next piece
+        elif missing == 2 and run.end() == len(letters):  # its second sign may be in the next piece
             found += b"="
     return bytes(found), False
 
@@ -86,7 +86,7 @@ def _from_uu(pieces: Pieces) -> Pieces:
 def _uu_line(line: bytes) -> bytes:
     try:
         return binascii.a2b_uu(line)
-    except binascii.Error:  # some encoders leave signs behind the content
+    except binascii.Error:  # some encoders leave characters after the content
         length = (line[0] - 32) & 63
         try:
             return binascii.a2b_uu(line[: (length * 4 + 5) // 3 + 1])
@@ -95,7 +95,7 @@ def _uu_line(line: bytes) -> bytes:
 
 
 def _lines(pieces: Pieces, escape: bytes) -> Pieces:
-    """Stretches that end where a line does, or where a line is very long, but in no escape of three signs."""
+    """Regroup into pieces that end at a line end or inside a very long line, never inside an `=XX` escape."""
     kept = b""
     for piece in pieces:
         kept += piece

@@ -1,7 +1,6 @@
-"""A letter that Outlook saved: the same as `eml` makes of others.
+"""Reads a letter saved by Outlook, into the same form as `eml`.
 
-In: an MSG file. Out: a `Document`. Its attachments are unpacked by `ingestion.archives`; a body in RTF alone is
-read as text.
+In: an MSG file. Out: a `Document`. `ingestion.archives` unpacks its attachments. A body in RTF only is read as text.
 """
 
 from pathlib import Path
@@ -24,7 +23,7 @@ def accepts(file: FileInfo) -> bool:
 
 def parse(path: Path, info: FileInfo) -> Document:
     """Raises SourceError FILE_DAMAGED."""
-    # Imported here: it takes 160 ms, and few files are of this kind.
+    # Imported here: the import takes 160 ms, and few files are of this kind.
     from oxmsg import Message
 
     try:

@@ -1,7 +1,7 @@
-"""How a spreadsheet shows its numbers: 0.155 is 15.5 %, 46143 is a day, 1200 is 1200 ₽.
+"""Formats numbers as a spreadsheet shows them: 0.155 is 15.5 %, 46143 is a day, 1200 is 1200 ₽.
 
-In: number formats (ECMA-376, 18.8.30 and .31). Out: text as the person saw it, in one spelling everywhere: ISO dates, a
-point before decimals, no marks between thousands. It follows the first section of a format, that of positive numbers.
+In: number formats (ECMA-376, 18.8.30 and .31). Out: the text that the person saw, in a uniform notation: ISO dates, a
+decimal point, no thousands separators. It uses the first section of a format, the one for positive numbers.
 """
 
 import re
@@ -17,12 +17,12 @@ BUILT_IN: Mapping[int, str] = {
     17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 37: "#,##0", 38: "#,##0",
     39: "#,##0.00", 40: "#,##0.00", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss",
 }  # fmt: skip
-"""Formats that files name by number alone; 5 to 8 and 41 to 44 are currencies of the reader's country: left general."""
+"""Formats given by number alone; 5 to 8 and 41 to 44 are currencies of the reader's country and stay general."""
 
-EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no time zone; day 60, 1900-02-29, never was
+EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no time zone; day 60, 1900-02-29, does not exist
 EPOCH_1904_DAYS = 1462
 LAST_DAY = 2_958_465  # 9999-12-31
-SIGNIFICANT_DIGITS = 12  # the 15 of a double, less what sums of decimal fractions leave behind
+SIGNIFICANT_DIGITS = 12  # a double's 15, minus the rounding errors of decimal sums
 LARGEST_PLAIN = 1e15
 
 _SECTION = re.compile(r'(?:"[^"]*"|\\.|[^;"\\])*')
@@ -35,7 +35,7 @@ _ELAPSED = re.compile(r"\[[hms]+\]", re.IGNORECASE)
 
 
 class Shape(Enum):
-    """What a number stands for."""
+    """What a number represents."""
 
     NUMBER = "number"
     DATE = "date"
@@ -46,7 +46,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class NumberFormat:
-    """One format, understood."""
+    """A parsed number format."""
 
     shape: Shape = Shape.NUMBER
     decimals: int | None = None  # None: as many as the number has
@@ -57,7 +57,7 @@ class NumberFormat:
 
 @lru_cache(maxsize=1024)
 def read_format(code: str) -> NumberFormat:
-    """What a format code says; one that says nothing leaves the number as it is."""
+    """Parse a format code; one that says nothing leaves the number as it is."""
     section = _INVISIBLE.sub("", _section_of(code))
     section = _BRACKETS.sub("", _CURRENCY.sub(lambda found: f'"{found.group(1)}"', section))
     bare = _LITERAL.sub("", section)
@@ -92,8 +92,8 @@ def show_number(value: float, number_format: NumberFormat, *, epoch_1904: bool =
 
 
 def plain_number(value: float, *, decimals: int = SIGNIFICANT_DIGITS) -> str:
-    """Without an exponent where that is readable, and without what binary fractions leave behind."""
-    if not abs(value) < LARGEST_PLAIN:  # nor what is no number at all
+    """Without an exponent where that is readable, and without rounding errors of binary fractions."""
+    if not abs(value) < LARGEST_PLAIN:  # also infinities and NaN
         return f"{value:g}"
     if decimals < SIGNIFICANT_DIGITS:
         text = f"{value:.{decimals}f}"

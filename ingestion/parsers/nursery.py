@@ -1,11 +1,11 @@
-"""The process that parsing processes are forked from: it has imported the parsers once, so that a fork costs little.
+"""The process that parsing processes are forked from: it imports the parsers once, so that a fork is cheap.
 
-In: over a Unix socket as file descriptor 0, a byte and a socket for each process that is wanted. Out: a forked child
-(`child`) that speaks over that socket; after its end the line {"exit": status}. It kills a child whose socket is closed
-at the other end, and all of them when its own socket is closed. It never touches a document itself.
+In: over a Unix socket as file descriptor 0, a byte and a socket for each process wanted. Out: a forked child (`child`)
+that talks over that socket; after it ends, the line {"exit": status}. It kills a child when the other end of the
+child's socket is closed, and all children when its own socket is closed. It never touches a document itself.
 
 Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
-hands results over as pickles.
+transfers results as pickles.
 """
 
 import contextlib
@@ -24,17 +24,17 @@ import charset_normalizer  # noqa: F401 - imported where it is used, which would
 from ingestion.parsers.child import serve_requests
 
 READY = b"!"
-STREAM_SOCKET = 0  # file descriptors of a child: its socket, then /dev/null, /dev/null and the life line
+STREAM_SOCKET = 0  # descriptors of a child: its socket, then /dev/null twice and the life line
 LIFE_LINE = 3
 MOST_DESCRIPTORS = 4096
-OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: looking for rubbish took a fifth of its time
+OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: garbage collection took a fifth of its time
 
 
 @dataclass(kw_only=True)
 class _Child:
     pid: int
     connection: socket.socket
-    life: int  # reading end of a pipe that only the child holds open: it hangs up when the child ends
+    life: int  # read end of a pipe that only the child holds open: it hangs up when the child ends
 
 
 @dataclass(kw_only=True)
@@ -44,10 +44,10 @@ class _Nursery:
     children: dict[int, _Child] = field(default_factory=dict)  # by either of their descriptors
 
     def run(self) -> None:
-        """Say that it is ready, then serve until the other end of the control socket is closed."""
+        """Announce readiness, then serve until the other end of the control socket is closed."""
         try:
             self.control.sendall(READY)
-        except BrokenPipeError:  # whoever wanted it was killed meanwhile
+        except BrokenPipeError:  # the process that started us was killed meanwhile
             return
         self.poll.register(self.control, select.POLLIN)
         while self._serve([descriptor for descriptor, _ in self.poll.poll()]):
@@ -56,7 +56,7 @@ class _Nursery:
             self._bury(next(iter(self.children.values())))
 
     def _serve(self, ready: list[int]) -> bool:
-        """False at the end. The dead go first: a new child may get a descriptor that `ready` names for a dead one."""
+        """False at the end. The dead come first: a new child may reuse a dead one's descriptor in `ready`."""
         for descriptor in ready:
             if descriptor in self.children:
                 self._bury(self.children[descriptor])
@@ -77,10 +77,10 @@ class _Nursery:
         child = _Child(pid=pid, connection=connection, life=life)
         for descriptor in (connection.fileno(), life):
             self.children[descriptor] = child
-            self.poll.register(descriptor, 0)  # 0: tell of hang-ups only
+            self.poll.register(descriptor, 0)  # 0: report hang-ups only
 
     def _bury(self, child: _Child) -> None:
-        """End a child that has ended by itself or is no longer waited for; its pid cannot be another's yet."""
+        """Kill and reap a child that has ended or is no longer wanted; until it is reaped, its pid cannot be reused."""
         for descriptor in (child.connection.fileno(), child.life):
             self.poll.unregister(descriptor)
             del self.children[descriptor]
@@ -94,7 +94,7 @@ class _Nursery:
 
 
 def _live(connection: int, life_end: int) -> NoReturn:
-    """The forked child, from here to its end: it keeps its own descriptors only, so that no other file is held up."""
+    """The child's whole life after the fork. It closes inherited descriptors, so no other file stays open."""
     status = 1
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -109,7 +109,7 @@ def _live(connection: int, life_end: int) -> NoReturn:
 
 
 def main() -> None:
-    """Run with the control socket as standard input (see `process`)."""
+    """Entry point, with the control socket as standard input (see `process`)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
     gc.set_threshold(OBJECTS_BEFORE_COLLECTING)
     gc.freeze()  # children share these objects' pages with the nursery

@@ -1,8 +1,7 @@
-"""OpenDocument texts, sheets and presentations (ODT, ODS, ODP and their templates).
+"""Reads OpenDocument texts, sheets and presentations (ODT, ODS, ODP and their templates).
 
-In: an archive of the three types. Out: a `Document`: headings with their levels, lists, tables and notes of a text,
-sheets as tables with rows as places, slides with their titles and notes. Deleted words that are kept for review are not
-read.
+In: an archive of one of the three types. Out: a `Document`: a text with heading levels, lists, tables and notes; sheets
+as tables with row numbers; slides with titles and notes. Tracked deletions are skipped.
 """
 
 from pathlib import Path
@@ -27,12 +26,12 @@ KINDS = frozenset({FileKind.ODT, FileKind.ODS, FileKind.ODP})
 
 
 def accepts(file: FileInfo) -> bool:
-    """An archive that says it is an OpenDocument."""
+    """An archive that declares itself an OpenDocument."""
     return file.kind in KINDS
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (without a content), FILE_TOO_HEAVY."""
+    """Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED (no content), FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
         _check_open(package, info.name)
         content = package.tree(CONTENT)
@@ -63,7 +62,7 @@ def _stated(meta: Element | None, field: str) -> str | None:
 
 
 def _read_body(outline: Outline, content: Element, body: Element) -> int:
-    """Add all; the number of slides."""
+    """Add all content. Returns the number of slides."""
     reader = OdfReader(outline, content)
     slides = 0
     for part in body:
@@ -84,7 +83,7 @@ def _read_sheets(outline: Outline, spreadsheet: Element) -> None:
 
 
 def _read_slides(outline: Outline, presentation: Element, reader: OdfReader) -> int:
-    """Frames stand in the file as they were made; a title is the slide's heading wherever it stands."""
+    """Frames are in order of creation, so the title is looked up and becomes the slide's heading wherever it is."""
     pages = list(presentation.iterchildren("{*}page"))
     for number, page in enumerate(pages, start=1):
         outline.leave(1)

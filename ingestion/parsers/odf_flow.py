@@ -1,7 +1,7 @@
-"""The flow of an OpenDocument text: headings, paragraphs, lists, tables, notes, in order.
+"""Reads the flow of an OpenDocument text: headings, paragraphs, lists, tables, notes, in order.
 
-In: elements of `office:text`, of frames on slides, of anything that holds them. Out: blocks on an outline. It follows
-the structure and not the looks; whether a list is numbered, its style says.
+In: elements of `office:text`, of frames on slides, or of anything that contains them. Out: blocks on an outline. It
+uses structure, not appearance; the style tells whether a list is numbered.
 """
 
 import re
@@ -17,7 +17,7 @@ _UNREAD_TEXT = (
     "object object-ole image note-citation script event-listeners"
 )
 UNREAD = frozenset(_UNREAD_TEXT.split())
-MOST_BLANKS = 100  # that one element may stand for
+MOST_BLANKS = 100  # that one element may represent
 WIDEST_SPAN = 100  # columns
 DEEPEST_HEADING = 10
 
@@ -40,13 +40,13 @@ class OdfReader:
         }
 
     def read(self, element: Element) -> None:
-        """The element with all in it."""
+        """The element with its content."""
         name = local_name(element)
         if name and name not in UNREAD:
             self._steps.get(name, self.read_inside)(element)
 
     def read_inside(self, element: Element) -> None:
-        """Sections, frames, text boxes, groups: what is in them."""
+        """The content of an element, such as a section, frame, text box or group."""
         for inner in element:
             self.read(inner)
 
@@ -59,7 +59,7 @@ class OdfReader:
         self._read_hanging(element)
 
     def _read_hanging(self, element: Element) -> None:
-        """Notes that are called in a paragraph, and boxes that hang on it."""
+        """Notes referenced in a paragraph, and text boxes anchored in it."""
         for note in element.iter("{*}note"):
             mark, body = words_of(child(note, "note-citation")), words_of(child(note, "note-body"))
             self._outline.add(BlockKind.PARAGRAPH, f"[{mark}] {body}")
@@ -80,7 +80,7 @@ class OdfReader:
             self._outline.flush()
 
     def _read_item(self, item: Element, bullet: str, *, style: str, depth: int) -> None:
-        """Its paragraphs on one line each, the lists inside it below; a heading in a list is a heading."""
+        """The item's paragraphs, each on one line, then its nested lists; a heading in a list is a heading."""
         for inner in item:
             name = local_name(inner)
             if name == "list":
@@ -105,7 +105,7 @@ def _ordered_levels(content: Element) -> frozenset[tuple[str, int]]:
 
 
 def _table_rows(table: Element) -> Iterator[Element]:
-    """Not those of tables inside it."""
+    """Rows of the table, without those of nested tables."""
     for element in table:
         if local_name(element) == "table-row":
             yield element
@@ -114,7 +114,7 @@ def _table_rows(table: Element) -> Iterator[Element]:
 
 
 def _cells(row: Element) -> list[str]:
-    """What stands in a merged cell stands in its first place."""
+    """Texts of the cells; a merged cell's text is in its first place."""
     cells: list[str] = []
     for cell in row:
         name = local_name(cell)
@@ -131,7 +131,7 @@ def _text(element: Element) -> str:
 
 
 def _pieces(element: Element) -> Iterator[str]:
-    """The words of a paragraph; blanks, tabs and line breaks are elements there."""
+    """The text of a paragraph; blanks, tabs and line breaks are elements."""
     yield _blanks(element.text)
     for inner in element:
         name = local_name(inner)
@@ -150,5 +150,5 @@ def _pieces(element: Element) -> Iterator[str]:
 
 
 def _blanks(text: str | None) -> str:
-    """Blanks and line ends of the markup are one blank."""
+    """Collapse blanks and line ends of the markup into one blank."""
     return _BLANKS.sub(" ", text or "")

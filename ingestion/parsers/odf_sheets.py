@@ -1,7 +1,7 @@
-"""The rows of an OpenDocument sheet.
+"""Reads the rows of an OpenDocument sheet.
 
-In: a `table:table` element. Out: `SheetRow`s with the values as the program shows them. Repeated cells and rows are
-counted, not copied: a sheet of one word claims a million rows.
+In: a `table:table` element. Out: `SheetRow`s with the displayed values. Repeated cells and rows are counted, not
+copied: a sheet of one word may claim a million rows.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from ingestion.parsers.sheets import MOST_COLUMNS, SheetRow
 from ingestion.parsers.xml_trees import Element, attribute, local_name, words_of
 
 MOST_COPIES = 100  # of a cell with content, in a row
-MOST_COPIED_CELLS = 2_000  # of a row with content, counting those below it that are the same; a file may claim billions
+MOST_COPIED_CELLS = 2_000  # of a row with content, including its identical repetitions; a file may claim billions
 ROW_GROUPS = frozenset({"table-row-group", "table-header-rows", "table-rows"})
 CELLS = frozenset({"table-cell", "covered-table-cell"})
 UNREAD_IN_CELL = "annotation"
 
 
 def read_rows(table: Element) -> Iterator[SheetRow]:
-    """Rows with content, numbered as the program does."""
+    """Rows with content, with the row numbers that the program shows."""
     number = 1
     for row in _rows(table):
         copies = _count(row, "number-rows-repeated")
@@ -36,7 +36,7 @@ def _rows(container: Element) -> Iterator[Element]:
 
 
 def _read_cells(row: Element) -> tuple[dict[int, str], bool]:
-    """Texts by column, and whether a number or date is among them."""
+    """Texts by column, and whether there is a number or date among them."""
     cells: dict[int, str] = {}
     has_values = False
     column = 0
@@ -53,7 +53,7 @@ def _read_cells(row: Element) -> tuple[dict[int, str], bool]:
 
 
 def _text(cell: Element) -> str:
-    """What it shows; a date as ISO writes it."""
+    """The displayed text; dates in ISO format."""
     date = attribute(cell, "date-value")
     if date is not None:
         return date.replace("T", " ").removesuffix(" 00:00:00").removesuffix(":00" if "T" in date else "")

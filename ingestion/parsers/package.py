@@ -1,7 +1,7 @@
-"""A document that is a ZIP archive of XML parts: Office, OpenDocument, EPUB.
+"""Reads a document that is a ZIP archive of XML parts: Office, OpenDocument, EPUB.
 
 In: a path. Out: its parts, inflated within a budget for the whole document, and the relations between Office parts.
-Names of parts are names: nothing is ever written to disk.
+Part names are only names: nothing is ever written to disk.
 """
 
 import posixpath
@@ -18,14 +18,14 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.xml_trees import Element, attribute, read_tree
 
 LARGEST_PARTS_BYTES = 64 * 1024 * 1024
-"""Of all parts read as trees, inflated; a tree takes about ten times as much memory, and 64 MB is a book shelf."""
+"""Limit of all parts read as trees, inflated: 64 MB is a shelf of books. A tree takes ten times as much memory."""
 
-LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element: time is what bounds it
+LARGEST_STREAM_BYTES = 1024 * 1024 * 1024  # of a part read element by element; in practice the time limit applies first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """From one Office part to another."""
+    """A relation from one Office part to another."""
 
     kind: str  # the last word of its type: slide, notesSlide, chart
     target: str  # the part's name
@@ -35,7 +35,7 @@ class Package(AbstractContextManager["Package"]):
     """An open archive."""
 
     def __init__(self, path: Path, *, name: str) -> None:
-        """`name` is for the error's sentence. Raises zipfile.BadZipFile."""
+        """`name` is used in errors. Raises zipfile.BadZipFile."""
         self._name = name
         self._archive = zipfile.ZipFile(path)
         self._left_bytes = LARGEST_PARTS_BYTES
@@ -53,7 +53,7 @@ class Package(AbstractContextManager["Package"]):
         """The whole part; empty when there is none. Raises SourceError FILE_TOO_HEAVY before it is inflated."""
         if part not in self.names:
             return b""
-        size = self._archive.getinfo(part).file_size  # zipfile never inflates beyond the size that the directory states
+        size = self._archive.getinfo(part).file_size  # as stated; zipfile never inflates beyond it
         self._left_bytes -= size
         if self._left_bytes < 0:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self._name, detail=f"inflates beyond {size} bytes")
@@ -72,7 +72,7 @@ class Package(AbstractContextManager["Package"]):
         return self._archive.open(part)
 
     def relations(self, part: str) -> Mapping[str, Relation]:
-        """Of an Office part, by id; those that lead out of the package are left out."""
+        """Relations of an Office part, by id; without those to outside the package."""
         folder, base = posixpath.split(part)
         root = self.tree(posixpath.join(folder, "_rels", f"{base}.rels"))
         if root is None:
@@ -87,6 +87,6 @@ class Package(AbstractContextManager["Package"]):
 
 
 def resolve(part: str, target: str) -> str:
-    """The name of what `part` calls `target`: relative to its own folder, or absolute; without a fragment."""
+    """The part that `part` refers to as `target`: relative to its folder, or absolute; without the fragment."""
     path = unquote(target.partition("#")[0])
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), path)).lstrip("/")

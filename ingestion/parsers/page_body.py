@@ -1,7 +1,8 @@
-"""The main text of a page, as trafilatura found it, in blocks: no detour over Markdown, whose signs pages use as words.
+"""Turns the main text that trafilatura found into blocks, without a detour over Markdown, whose signs pages use as
+text.
 
 In: trafilatura's `body` element (its vocabulary is TEI's: head, p, list/item, table/row/cell, code, quote, lb). Out:
-blocks under their headings. It leaves out what surrounds articles everywhere and says nothing of their matter.
+blocks under their headings. It drops what typically surrounds articles and is not about their subject.
 """
 
 import re
@@ -13,10 +14,10 @@ from ingestion.parsers.outline import Outline
 from ingestion.parsers.tables import render_table
 from ingestion.records import Block, BlockKind
 
-UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a fold
+UNSTATED_LEVEL = 3  # of a heading without a level, such as the summary of a <details>
 INDENT = "  "
 SURROUNDINGS_CHARACTERS = 300
-"""A block shorter than this that matches one of SURROUNDINGS is left out; prose about the same matter is longer."""
+"""A shorter block that matches one of SURROUNDINGS is dropped; prose about the same subject is longer."""
 
 SURROUNDINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -33,7 +34,7 @@ SURROUNDINGS = tuple(
 )
 
 _BLANKS = re.compile(r"[^\S\n]+")
-_BREAKS = re.compile(r"\n\s*\n")  # two line breaks are how old pages part paragraphs
+_BREAKS = re.compile(r"\n\s*\n")  # old pages separate paragraphs by two line breaks
 _GATHERED = frozenset({"list", "table", "code", "quote", "p", "head"})  # inside an item or a cell: lines of their own
 
 
@@ -79,7 +80,7 @@ def _add_paragraph(outline: Outline, text: str) -> None:
 
 
 def _add_table(outline: Outline, rows: list[list[str]]) -> None:
-    """trafilatura makes a caption the first row."""
+    """Add a table; its first row may be a caption, as trafilatura writes one."""
     if len(rows) > 1 and len(rows[0]) > 1 and not any(rows[0][1:]):
         outline.add(BlockKind.PARAGRAPH, rows.pop(0)[0])
     outline.add(BlockKind.TABLE, render_table(rows))
@@ -92,7 +93,7 @@ def _holds_blocks(element: _Element) -> bool:
 
 
 def _lines(listing: _Element, *, indent: str) -> Iterator[str]:
-    """The items of a list, one a line and more for lists inside."""
+    """One line for each item, followed by the lines of its nested lists."""
     ordered = listing.get("rend") == "ol"
     for number, item in enumerate(listing.iterchildren("item"), start=1):
         bullet = f"{number}. " if ordered else "- "
@@ -104,7 +105,7 @@ def _lines(listing: _Element, *, indent: str) -> Iterator[str]:
 
 
 def _words(element: _Element) -> str:
-    """The text of an element without the lists inside it; its own line breaks stay."""
+    """The text of an element without its nested lists; explicit line breaks stay."""
     return _tidy("".join(_pieces(element)))
 
 
@@ -135,5 +136,5 @@ def _pieces(element: _Element, *, lists: bool = False) -> Iterator[str]:
 
 
 def _on_one_line(text: str | None) -> str:
-    """In HTML a line break in the source is a blank."""
+    """In HTML, a line break in the source is a blank."""
     return (text or "").replace("\n", " ").replace("\u00ad", "")

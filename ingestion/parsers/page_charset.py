@@ -1,7 +1,7 @@
-"""The bytes of a page as text, by what the page and its letters say.
+"""Decodes the bytes of a page, by its own declaration and its letters.
 
-In: the body as it came; a charset that only the header knew was made a byte order mark before. Out: text. It reads no
-markup beyond the charset that the page declares for itself.
+In: the body as it came; a charset known only from the header was turned into a byte order mark before. Out: text. Of
+the markup it reads only the charset declaration.
 """
 
 import codecs
@@ -9,13 +9,13 @@ import re
 
 from ingestion.parsers.encodings import decode_text
 
-META_WITHIN_BYTES = 4096  # browsers look at 1024; real pages put it later
+META_WITHIN_BYTES = 4096  # browsers search 1024; real pages declare it later
 
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.IGNORECASE)
 
 
 def decode_page(body: bytes) -> str:
-    """UTF-8 when it is that; else as the page declares; else by its letters."""
+    """Decode as UTF-8 if valid, else as the page declares, else by its letters."""
     declared = _META_CHARSET.search(body[:META_WITHIN_BYTES])
     if declared is None or body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decode_text(body)

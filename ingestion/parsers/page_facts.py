@@ -1,7 +1,7 @@
-"""What a page says of itself: title, author, day, site, and the summary under its title.
+"""Reads a page's metadata: title, author, day, site, and the summary under its title.
 
-In: the tree of a page. Out: `PageFacts`. Only what is stated in the markup counts (Open Graph, JSON-LD, `<time>`, meta
-elements); nothing is guessed from the text, because a wrong date is worse than none.
+In: the tree of a page. Out: `PageFacts`. Only markup counts (Open Graph, JSON-LD, `<time>`, meta elements); nothing is
+guessed from the text, because a wrong date is worse than none.
 """
 
 import re
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from lxml.html import HtmlElement  # type: ignore[import-untyped] # lxml brings no types
 from trafilatura import extract_metadata
 
-EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # before it there were next to no pages to be dated
+EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # there were hardly any pages before
 AUTHOR_CHARACTERS = 100
 
 _NO_AUTHOR = re.compile(
@@ -24,7 +24,7 @@ _SEPARATORS = (" | ", " / ", " — ", " – ", " - ", " :: ", " · ", " » ")
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts:
-    """Stated by the page; None where it says nothing that can be believed."""
+    """Metadata of a page; None where nothing credible is stated."""
 
     title: str | None
     author: str | None
@@ -34,7 +34,7 @@ class PageFacts:
 
 
 def read_facts(tree: HtmlElement) -> PageFacts:
-    """Cheap and shallow: htmldate's extensive search would guess."""
+    """Read the metadata, without htmldate's extensive search, which would guess."""
     stated = extract_metadata(tree, extensive=False)
     return PageFacts(
         title=_without_site(stated.title, stated.sitename) or stated.sitename or None,
@@ -46,7 +46,7 @@ def read_facts(tree: HtmlElement) -> PageFacts:
 
 
 def _without_site(title: str | None, site: str | None) -> str | None:
-    """`Rules | Bank` of the site Bank is `Rules`."""
+    """`Rules | Bank` becomes `Rules` on the site Bank."""
     for separator in _SEPARATORS if title and site else ():
         head, found, tail = title.rpartition(separator)  # type: ignore[union-attr] # the line above
         if found and head.strip() and tail.strip().casefold() == site.casefold():  # type: ignore[union-attr] # as above
@@ -55,14 +55,14 @@ def _without_site(title: str | None, site: str | None) -> str | None:
 
 
 def _author(stated: str | None) -> str | None:
-    """Names as trafilatura joins them, `A; B` -> `A, B`."""
+    """The credible names; trafilatura's `A; B` becomes `A, B`."""
     names = [name.strip() for name in (stated or "").split(";")]
     believed = ", ".join(name for name in names if not _NO_AUTHOR.fullmatch(name))
     return believed if 0 < len(believed) <= AUTHOR_CHARACTERS else None
 
 
 def _day(stated: str | None) -> datetime | None:
-    """trafilatura states days as YYYY-MM-DD; the first of January is how it writes a year without a day."""
+    """The day from trafilatura's YYYY-MM-DD; None for January 1, which it also writes for a year without a day."""
     try:
         day = datetime.strptime(stated or "", "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:

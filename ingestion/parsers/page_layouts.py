@@ -1,7 +1,7 @@
-"""What we know of the engines behind pages that people often send: which parts are furniture, and where posts stand.
+"""Rules for the engines of pages that people often send: which parts are furniture, and where posts are.
 
-In: the tree of a page. Out: the tree without the furniture, or the words of its posts, for sites whose pages are too
-short for trafilatura to tell text from the rest. Each rule is one line of data; most sites need none.
+In: the tree of a page. Out: the tree without the furniture, or the text of its posts, for sites whose pages are too
+short for trafilatura to find the text. Each rule is one line of data; most sites need none.
 """
 
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ FURNITURE = (
     "//*[contains(concat(' ', @class, ' '), ' mw-editsection ')]",  # MediaWiki: "[edit]" beside headings
     "//sup[contains(concat(' ', @class, ' '), ' reference ')]",  # MediaWiki: "[1]"
     "//*[@id='toc' or @id='siteSub' or @id='catlinks']",  # MediaWiki: contents, "From Wikipedia", categories
-    "//relative-time",  # GitHub: when a file was changed last, which is not the day of the page
+    "//relative-time",  # GitHub: when a file was last changed, which is not the day of the page
 )
 POSTS = (
     "//div[contains(concat(' ', @class, ' '), ' tgme_widget_message_text ')]",  # Telegram: a channel's posts
 )
-SITES_OF_POSTS = frozenset({"Telegram"})  # whose pages without the post itself carry it in their summary
+SITES_OF_POSTS = frozenset({"Telegram"})  # if a page lacks the post itself, its summary has it
 
 _VOCABULARY = {"br": "lb", "pre": "code", "blockquote": "quote"}
-"""HTML's names of what `page_body` reads under trafilatura's."""
+"""HTML tags -> trafilatura's, which `page_body` reads."""
 
 
 def remove_furniture(tree: HtmlElement) -> None:
-    """In place."""
+    """Remove the furniture in place."""
     for rule in FURNITURE:
         for element in tree.xpath(rule):
             if element.getparent() is not None:
@@ -36,7 +36,7 @@ def remove_furniture(tree: HtmlElement) -> None:
 
 
 def read_posts(tree: HtmlElement, facts: PageFacts) -> tuple[Block, ...]:
-    """The posts of a page that is nothing but posts; empty for every other page."""
+    """The posts of a page that consists of posts; empty for every other page."""
     posts = [post for rule in POSTS for post in tree.xpath(rule)]
     if posts:
         return tuple(block for post in posts for block in _blocks_of(post))

@@ -1,7 +1,7 @@
-"""The markup of a page as a tree, without what no visitor would see.
+"""Parses the markup of a page into a tree, without what no visitor would see.
 
-In: the text of a page. Out: lxml's tree for trafilatura, and what of it is read when the main text is missing. Hidden
-text is a place for words that are meant for machines; it goes before anything is extracted.
+In: the text of a page. Out: lxml's tree for trafilatura, and the texts to try when the main text is missing. Hidden
+text is where pages put words for machines, so it is removed before extraction.
 """
 
 import re
@@ -11,12 +11,12 @@ from lxml.html import HtmlElement, tostring  # type: ignore[import-untyped] # lx
 from trafilatura import load_html
 
 HIDDEN_SHARE = 0.5
-"""An element with more of the page's text than this is the page itself, hidden until a script has run."""
+"""A hidden element with more than this share of the page's text is the page itself, hidden until a script has run."""
 
 FOLDS = 3
-"""So many hidden elements of one class are tabs, slides or answers that open at a touch: the page's own text."""
+"""This many hidden elements of one class are tabs, slides or answers that open on a tap: the page's own text."""
 
-WIDEST_SPAN_DIGITS = 2  # of how many columns or rows a cell may take: no table on a screen has a hundred
+WIDEST_SPAN_DIGITS = 2  # of a cell's span: no table on a screen has a hundred columns or rows
 
 _HIDDEN_STYLE = re.compile(
     r"(^|;)\s*(display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
@@ -28,7 +28,7 @@ _NEVER_PRUNED = frozenset({"html", "body", "main", "article"})
 
 
 def load_page(text: str) -> HtmlElement | None:
-    """The tree with hidden elements taken out; None when there is no markup in it."""
+    """The tree without hidden elements; None when the text has no markup."""
     tree = load_html(text)
     if tree is None:
         return None
@@ -38,13 +38,13 @@ def load_page(text: str) -> HtmlElement | None:
 
 
 def words_of(element: HtmlElement) -> str:
-    """All its text on one line, blocks apart, without scripts and styles."""
+    """All text of the element on one line, with blanks between blocks, without scripts and styles."""
     pieces = element.xpath(".//text()[not(ancestor::script or ancestor::style or ancestor::template)]")
     return " ".join(" ".join(map(str, pieces)).split())
 
 
 def noscript_pages(text: str) -> str:
-    """What the page says to browsers without scripts: a page of its own, or nothing."""
+    """The page's <noscript> content as a page of its own, or an empty text."""
     tree = load_html(text)
     if tree is None:
         return ""
@@ -57,7 +57,7 @@ def _markup(element: HtmlElement) -> str:
 
 
 def _limit_spans(tree: HtmlElement) -> None:
-    """A cell that claims a thousand columns and rows would be filled up place by place, over and over."""
+    """Drop absurd spans: a cell that claims a thousand columns and rows would be filled in place by place."""
     for attribute in ("colspan", "rowspan"):
         for cell in tree.xpath(f"//*[@{attribute}]"):
             if len(cell.get(attribute).strip()) > WIDEST_SPAN_DIGITS:
@@ -79,7 +79,7 @@ def _prune_hidden(tree: HtmlElement) -> None:
 
 
 def _show(element: HtmlElement) -> None:
-    """trafilatura has rules of its own for hidden elements; this one is not for them."""
+    """Unhide the element, so that trafilatura's own rules for hidden elements do not drop it."""
     element.attrib.pop("style", None)
     element.attrib.pop("hidden", None)
 
@@ -96,6 +96,6 @@ def _is_hidden(element: HtmlElement) -> bool:
 
 
 def _is_unreadable(style: str) -> bool:
-    """White on white: the letters have the colour of their own background."""
+    """White on white: text and background have the same colour."""
     colours = {name.lower().removesuffix("-color"): value.strip().lower() for name, value in _COLOURS.findall(style)}
     return "color" in colours and colours["color"] == colours.get("background")

@@ -1,7 +1,7 @@
-"""Why a page shows no text: it is put together in the browser, or it is closed to strangers.
+"""Tells why a page shows no text: it is built in the browser, or closed to strangers.
 
 In: the tree of a page and the little text that was found. Out: the reason as a failure code, or None when the text may
-be short and still all there is. The lists are what such pages say, in Russian and English.
+be short but complete. The patterns are what such pages say, in Russian and English.
 """
 
 import re
@@ -12,7 +12,7 @@ from ingestion.errors import FailureCode
 from ingestion.parsers.page_tree import words_of
 
 REMARK_CHARACTERS = 400
-"""A text shorter than this that speaks of scripts, cookies or passwords is not what the page is about."""
+"""A shorter text that mentions scripts, cookies or passwords is not the page's subject."""
 FEWEST_WORDS = 5
 SHELL_CHARACTERS = 80  # what remains of a page whose root a script fills: a name, "Loading…"
 
@@ -38,7 +38,7 @@ _LOGIN_FIELD = "//input[translate(@type, 'PASWORD', 'pasword')='password']"
 
 
 def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | None:
-    """`text` is the main text that was found, `remark` all that the page shows, its `<noscript>` included."""
+    """`text` is the main text that was found, `remark` everything that the page shows, including its `<noscript>`."""
     if len(text) >= REMARK_CHARACTERS:
         return None
     if _SCRIPT_REMARK.search(remark) or (len(text) < SHELL_CHARACTERS and _is_shell(tree, text)):
@@ -49,7 +49,7 @@ def find_wall(tree: HtmlElement, text: str, *, remark: str) -> FailureCode | Non
 
 
 def _is_shell(tree: HtmlElement, text: str) -> bool:
-    """A root with next to no words that a script fills, or a script and nothing else."""
+    """Whether a script builds the page: its root has hardly any words, or it has only a script."""
     if not tree.xpath("//script"):
         return False
     roots = tree.xpath(_ROOTS)

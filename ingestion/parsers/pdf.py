@@ -1,8 +1,8 @@
-"""PDF: the text of each page as paragraphs and headings that know their page.
+"""Reads PDF: the text of each page as paragraphs and headings that know their page.
 
-In: a PDF, open or with an empty password. Out: a `Document`; pages that hold no text of their own are listed, and when
-there is no other it has no blocks. PDFium reads (the words of pypdf in a twelfth of its time, see docs/decisions.md);
-what it cannot open or make sense of is tried by pypdf. It does no OCR and reads no tables as tables.
+In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed, and if
+all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see docs/decisions.md); pypdf
+retries what PDFium cannot open or decode. It does no OCR and does not recognise tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,18 +27,18 @@ from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool
 
 MOST_PAGES = 50_000  # a damaged file may claim any number
-STAMP_CHARS = 60  # "Scanned by …", a page number, a fax machine's line: no page's text where a picture covers the page
+STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Page:
     lines: Sequence[PageLine]
-    has_text: bool  # of its own, beyond a stamp
+    has_text: bool  # more than a stamp
 
 
 @dataclass(kw_only=True)
 class _Text:
-    """What is gathered page by page."""
+    """Text collected page by page."""
 
     pages: int = 0
     pages_without: list[int] = field(default_factory=list)  # from 1
@@ -50,7 +50,7 @@ class _Text:
         return len(self.pages_without) < self.pages
 
     def count(self, pages: Iterable[_Page]) -> Iterator[Sequence[PageLine]]:
-        """Their lines."""
+        """Count the pages and yield their lines."""
         for self.pages, page in enumerate(pages, start=1):
             if not page.has_text:
                 self.pages_without.append(self.pages)
@@ -58,23 +58,23 @@ class _Text:
 
 
 def accepts(file: FileInfo) -> bool:
-    """Content that bears the mark of a PDF."""
+    """Content with the mark of a PDF."""
     return file.kind is FileKind.PDF
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """A damaged page costs that page alone. Reports pages. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED."""
+    """Damaged pages yield no text. Reports pages. Raises SourceError: FILE_ENCRYPTED, FILE_DAMAGED, FILE_TOO_HEAVY."""
     second = SecondReader(path)
     try:
         with PdfPages(path) as first:
             text, stated = _gather(_read(first, second, _checked(len(first), info))), first.stated()
     except PdfTrouble as error:
         return _parse_otherwise(second, info, error)
-    return _to_document(text, stated, info)  # without what PDFium holds
+    return _to_document(text, stated, info)  # after PDFium's memory is freed
 
 
 def _parse_otherwise(second: SecondReader, info: FileInfo, trouble: PdfTrouble) -> Document:
-    """By the second reader alone, as PDFium cannot open it."""
+    """By the second reader alone, when PDFium cannot open the file."""
     try:
         count = _checked(second.count_pages(), info)
         text = _gather(_otherwise(second, index) for index in range(count))
@@ -124,7 +124,7 @@ def _otherwise(second: SecondReader, index: int) -> _Page:
 
 
 def _mended(lines: Sequence[PageLine]) -> list[PageLine]:
-    """The whole page is judged: a line alone may be a foreign name."""
+    """Mend wrong encodings, judging the whole page: a single line may be a foreign name."""
     text = _text_of(lines)
     mended = mend_encoding(text)
     if mended is text:

@@ -1,7 +1,7 @@
 """Tells headings from paragraphs by their fonts.
 
-In: paragraphs with the size and weight of their letters. Out: a level for each that is a heading. Without sizes, or
-where every other paragraph would be one, there are none: a wrong heading travels with every passage below it.
+In: paragraphs with font size and weight. Out: a level for each that is a heading. Without sizes, or where half the text
+would be headings, there are none: a wrong heading is attached to every passage below it.
 """
 
 from collections import Counter
@@ -9,36 +9,36 @@ from collections.abc import Mapping, Sequence
 
 from ingestion.parsers.pdf_layout import BULLET, Paragraph
 
-LARGER = 1.12  # times the size of the text
-SAME_LEVEL = 0.05  # share by which sizes of one level may differ
+LARGER = 1.12  # times the size of body text
+SAME_LEVEL = 0.05  # relative difference of sizes on one level
 LONGEST_HEADING_CHARS = 160
 MOST_LINES = 3
 DEEPEST_LEVEL = 6
-MOST_HEADINGS_SHARE = 0.45  # of all characters: a short list of questions and answers has 0.4
-ENDS = frozenset(".,;")  # of a sentence, or of a line that PDFium has cut
-LEADER = " … "  # of a line in a table of contents, see `pdf_lines`
-SIZE_STEP = 0.5  # points to which sizes are rounded when the text's own is looked for
+MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and answers has 0.4
+ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
+LEADER = " … "  # in a table of contents, see `pdf_lines`
+SIZE_STEP = 0.5  # points; sizes are rounded to it to find the size of body text
 
 
 Looks = tuple[float, bool]
-"""Size in points and whether it is bold."""
+"""Font size in points, and whether it is bold."""
 
 
 class HeadingLooks:
-    """Counts how many characters look how, from which the levels of headings follow."""
+    """Counts the characters of each look, from which the levels of headings follow."""
 
     def __init__(self) -> None:
-        self._all: Counter[Looks] = Counter()  # sizes rounded
-        self._brief: Counter[Looks] = Counter()  # of paragraphs whose words could be a heading
+        self._all: Counter[Looks] = Counter()  # with rounded sizes
+        self._brief: Counter[Looks] = Counter()  # of paragraphs whose text may be a heading
 
     def note(self, paragraph: Paragraph) -> None:
-        """The next one."""
+        """Count the next paragraph."""
         self._all[_rounded(paragraph.size), paragraph.bold] += len(paragraph.text)
         if _may_be_heading(paragraph):
             self._brief[paragraph.size, paragraph.bold] += len(paragraph.text)
 
     def levels(self) -> Mapping[Looks, int]:
-        """Of the looks that make a heading of such words, after the last paragraph was noted."""
+        """Levels of the looks that make a short paragraph a heading; call it after the last `note`."""
         (text_size, text_is_bold), _ = self._all.most_common(1)[0] if self._all else ((0, False), 0)
         if not text_size:
             return {}
@@ -49,7 +49,7 @@ class HeadingLooks:
 
 
 def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
-    """1 the outermost; None for what is no heading."""
+    """1 is the outermost level; None: no heading."""
     level = levels.get((paragraph.size, paragraph.bold))
     return level if level is not None and _may_be_heading(paragraph) else None
 
@@ -79,7 +79,7 @@ def _stands_out(looks: Looks, text_size: float, *, text_is_bold: bool) -> bool:
 
 
 def _levels_by_size(sizes: Sequence[float]) -> list[int]:
-    """The largest is level 1; sizes that hardly differ are of one level."""
+    """The largest size is level 1; nearly equal sizes share a level."""
     steps: list[float] = []
     for size in sorted(set(sizes), reverse=True):
         if not steps or size < steps[-1] * (1 - SAME_LEVEL):

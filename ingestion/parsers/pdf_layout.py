@@ -1,7 +1,7 @@
-"""Makes paragraphs of the lines that a page description consists of.
+"""Joins the lines of a page description into paragraphs.
 
-In: the lines of each page. Out: paragraphs with their pages and looks, words rejoined at line ends. Where places are
-known, a wider gap or another font ends a paragraph; where they are not, the length of the lines decides.
+In: the lines of each page. Out: paragraphs with their pages and looks, words rejoined at line ends. Where positions are
+known, a wider gap or another font ends a paragraph; otherwise the length of the lines decides.
 """
 
 import re
@@ -14,11 +14,11 @@ from statistics import median
 from ingestion.chunking.sentences import split_sentences
 from ingestion.parsers.pdf_lines import PageLine
 
-FULL_LINE_SHARE = 0.75  # of the usual length; a line shorter than this ends where its author wanted
+FULL_LINE_SHARE = 0.75  # of the usual length; a shorter line ends where its author wanted
 USUAL_LENGTH_QUANTILE = 0.9
 WIDE_GAP = 1.4  # of the usual distance between baselines
-DISPLAY_SIZE = 1.2  # of the text's own: lines this large are one heading, however short
-SAME_SIZE = 0.06  # share by which fonts of one paragraph may differ: readers round
+DISPLAY_SIZE = 1.2  # of body text: lines this large are one heading, however short
+SAME_SIZE = 0.06  # relative difference of font sizes in one paragraph: readers round
 
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣∙·*–—-]|\(?\d{1,3}[.)]|\(?[a-zа-я][.)])\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.!?:;…][»”\"')\]]*$")
@@ -34,29 +34,29 @@ HYPHENATED_ENDS = frozenset({"то", "либо", "нибудь", "таки", "к
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paragraph:
-    """Text, the pages, from 1, on which it begins and ends, and the looks of its first line."""
+    """Text, the pages (from 1) on which it begins and ends, and the font of its first line."""
 
     text: str
     page: int
     last_page: int
-    size: float = 0  # points; 0: not known
+    size: float = 0  # points; 0: unknown
     bold: bool = False
     lines: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Measure:
-    """What is usual on a page."""
+    """The usual measures of a page."""
 
     full_chars: float
-    pitch: float  # between baselines, points; 0: not known
-    size: float  # of the font, points; 0: not known
+    pitch: float  # between baselines, points; 0: unknown
+    size: float  # of the font, points; 0: unknown
 
 
 def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> Iterator[Paragraph]:
-    """Paragraphs of all pages in order; one that runs over a page break is one. With each page comes what a word that
-    a line end divides is looked up in."""
-    waiting: list[Paragraph] = []  # the last, which may go on
+    """Paragraphs of all pages in order; one that crosses a page break is joined. Each page comes with the words that
+    tell how a hyphenated word is written elsewhere."""
+    waiting: list[Paragraph] = []  # the last paragraph, which may continue
     for page, (lines, words) in enumerate(pages, start=1):
         new = list(join_lines(lines, words, page=page))
         if new and waiting and waiting[0].last_page == page - 1 and _goes_on(waiting[0], new[0]):
@@ -69,7 +69,7 @@ def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> I
 
 
 def _bridge_pages(before: Paragraph, after: Paragraph, words: Collection[str]) -> Iterator[Paragraph]:
-    """The sentence that runs over the page break on its own, so that what is around it keeps its exact page."""
+    """Split off the sentence that crosses the page break, so that the text around it keeps its exact page."""
     page = before.last_page
     begin = split_sentences(before.text)[-1][0]
     end = split_sentences(after.text)[0][1]
@@ -82,7 +82,7 @@ def _bridge_pages(before: Paragraph, after: Paragraph, words: Collection[str]) -
 
 
 def join_lines(lines: Iterable[PageLine], words: Collection[str], *, page: int) -> Iterator[Paragraph]:
-    """Paragraphs of one page: a line that reaches the usual length goes on in the next."""
+    """Paragraphs of one page: a line of the usual length continues in the next."""
     lines = list(lines)
     measure = _measure(lines)
     gathered: list[PageLine] = []
@@ -116,7 +116,7 @@ def _measure(lines: Sequence[PageLine]) -> _Measure:
 
 
 def _step(above: PageLine, line: PageLine) -> float:
-    """Points down from one baseline to the next; 0 where that says nothing: another column, or no places."""
+    """Points from one baseline down to the next; 0 if that says nothing: another column, or unknown positions."""
     if not (above.is_placed and line.is_placed) or line.left > above.right or line.right < above.left:
         return 0
     return max(0.0, above.baseline - line.baseline)
@@ -148,14 +148,14 @@ def _join(text: str, line: str, space: str, words: Collection[str]) -> str:
     if not text.endswith(HYPHENS) or LINE_END_HYPHEN.search(text[-2:]) is None or not line[:1].isalnum():
         return text + space + line
     if not line[:1].islower():
-        return text + line  # "Lucene-BM25": words are not divided before a capital or a digit
+        return text + line  # "Lucene-BM25": no word is divided before a capital or a digit
     first, second = FIRST_HALF.search(text[-LONGEST_WORD_CHARS:]), WORD.match(line)
     keeps = first is not None and second is not None and _keeps_hyphen(first.group(), second.group(), words)
     return text + line if keeps else text[:-1] + line
 
 
 def _keeps_hyphen(first: str, second: str, words: Collection[str]) -> bool:
-    """As the document writes the word elsewhere; a word that is met here only was divided by the typesetter."""
+    """Whether the document writes the word with a hyphen elsewhere; otherwise the typesetter divided it."""
     if second.lower() in HYPHENATED_ENDS:
         return True
     return f"{first}{second}".lower() not in words and f"{first}-{second}".lower() in words

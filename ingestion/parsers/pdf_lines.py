@@ -1,4 +1,4 @@
-"""The lines of a page with what their fonts and places say, cleaned of what is no text of the author's.
+"""Cleans the lines of a page, which carry their font and position.
 
 In: lines as PDF readers give them. Out: `PageLine`s without invisible characters, running headers and page numbers.
 """
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-EDGE_LINES = 2  # at the top and at the bottom of a page a running line is looked for
-RUNNING_SHARE = 0.4  # of the pages; left and right pages often have their own header
+EDGE_LINES = 2  # lines at the top and at the bottom of a page that may be running headers
+RUNNING_SHARE = 0.4  # of the pages; left and right pages often have different headers
 FEWEST_RUNNING = 3  # pages
 
 PAGE_NUMBER = re.compile(
@@ -25,7 +25,7 @@ SUBSTITUTES = {
     0xAD: None,  # soft hyphen
     0xFFFE: None,
     **dict(zip((0xF0B7, 0xF0A7, 0xF02D, 0xF0D8, 0xF0FC), "•▪–➢✓", strict=True)),  # of the fonts Symbol and Wingdings
-    **dict.fromkeys(range(0xD800, 0xE000)),  # halves of characters, from broken fonts: not text, and no UTF-8
+    **dict.fromkeys(range(0xD800, 0xE000)),  # lone surrogates from broken fonts: not text, and not valid in UTF-8
 }
 
 SUBSTITUTED = re.compile(f"[{re.escape(''.join(map(chr, SUBSTITUTES)))}]")
@@ -37,7 +37,7 @@ RunningKey = str | int
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageLine:
-    """A line and its looks; points (1/72 inch), 0 where the reader knows nothing of them."""
+    """A line and its look; measures in points (1/72 inch), 0 where unknown."""
 
     text: str
     size: float = 0  # of the font
@@ -48,19 +48,19 @@ class PageLine:
 
     @property
     def is_placed(self) -> bool:
-        """Whether the places are known."""
+        """Whether the position is known."""
         return self.right > self.left
 
 
 def plain_lines(texts: Sequence[str]) -> list[PageLine]:
-    """Lines of which only the words are known."""
+    """Lines of which only the text is known."""
     return [PageLine(text=text) for text in texts]
 
 
 def clean_line(line: PageLine) -> PageLine:
-    """As people would read it; perhaps empty."""
+    """The line as people would read it; it may become empty."""
     text = line.text
-    if SUBSTITUTED.search(text):  # hardly a line has any, and to look is cheaper than to translate
+    if SUBSTITUTED.search(text):  # few lines have any, and searching is cheaper than translating
         text = text.translate(SUBSTITUTES)
     if text.count(".") + text.count("·") >= FEWEST_LEADERS:
         text = LEADERS.sub(" … ", text)
@@ -69,7 +69,7 @@ def clean_line(line: PageLine) -> PageLine:
 
 
 class RunningLines:
-    """Leaves out page numbers and lines that stand at the edge of many pages; a line stays where it is first met.
+    """Drops page numbers, and running lines at the edges of pages except where one first occurs.
 
     Only exact repetition counts: «Билет 1», «Билет 2» at the top of pages are headings, not headers.
     """
@@ -80,7 +80,7 @@ class RunningLines:
     def drop(
         self, pages: Iterable[Sequence[PageLine]], counts: Mapping[RunningKey, int], *, first: int, of_pages: int
     ) -> Iterator[list[PageLine]]:
-        """The pages from `first`, from 0, without lines that `of_pages` pages have so often (`count_edges`)."""
+        """The pages, numbered from `first`, without lines that are on many of `of_pages` pages (`count_edges`)."""
         needed = max(FEWEST_RUNNING, of_pages * RUNNING_SHARE)
         running = {key for key, count in counts.items() if count >= needed}
         for page, lines in enumerate(pages, start=first):
@@ -88,7 +88,7 @@ class RunningLines:
 
 
 def count_edges(pages: Iterable[Sequence[PageLine]], *, first: int) -> Counter[RunningKey]:
-    """On how many pages from `first`, from 0, each line stands at the top or at the bottom."""
+    """For each line at the top or bottom of a page, on how many pages it occurs; pages are numbered from `first`."""
     edges = ({_running_key(line, page) for line in _edge_texts(lines)} for page, lines in enumerate(pages, start=first))
     return Counter(chain.from_iterable(edges))
 
@@ -99,7 +99,7 @@ def _edge_texts(lines: Sequence[PageLine]) -> list[str]:
 
 
 def _running_key(line: str, page: int) -> RunningKey:
-    """What must repeat: the words of a header, or how far a page number is ahead of the page's place in the file."""
+    """What must repeat: a header's words, or the difference between a page number and the page's index in the file."""
     number = PAGE_NUMBER.fullmatch(line)
     if number is not None:
         return int(number.group(1)) - page

@@ -1,7 +1,7 @@
-"""Reads the pages of a PDF with PDFium: lines with their fonts and places.
+"""Reads the pages of a PDF with PDFium: lines with their fonts and positions.
 
-In: a path. Out: an open document; of each page its `PageLine`s and whether a picture covers it. PDFium is native code
-on strangers' files: only the limited process of `child` may call this.
+In: a path. Out: an open document; for each page its `PageLine`s and whether a picture covers it. PDFium is native code
+on untrusted files: only the limited process of `child` may call this.
 """
 
 import ctypes
@@ -18,27 +18,27 @@ import pypdfium2.raw as raw
 
 from ingestion.parsers.pdf_lines import PageLine
 
-COVERING_SHARE = 0.5  # of a page's area: a picture as large as this may be the page itself
-PICTURE_DEPTH = 3  # forms within forms in which pictures are looked for
+COVERING_SHARE = 0.5  # of a page's area: a picture this large may be the page itself
+PICTURE_DEPTH = 3  # nesting of forms that is searched for pictures
 BOLD_WEIGHT = 600
 FORCED_BOLD = 1 << 18  # flag of a font descriptor (PDF 32000-1, table 123)
 BOLD_NAME = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
 LONGEST_FONT_NAME = 256
-SAME_BASELINE = 0.35  # of the font's size: what stands no higher or lower is the same line
-LEVEL = 0.6  # of the font's size: a line may end in a raised letter, and is not slanted for that
+SAME_BASELINE = 0.35  # of the font size: smaller vertical differences stay on one line
+LEVEL = 0.6  # of the font size: a line that ends in a superscript is not slanted
 WORD_GAP = 0.15  # of the font's size
-LINE_GAP = 3.0  # of the font's size: a wider gap is another column
-OVERLAP = 1.5  # of the font's size: a raised letter stands above what follows
+LINE_GAP = 3.0  # of the font size: a wider gap separates columns
+OVERLAP = 1.5  # of the font size: a superscript may overlap what follows
 PAGES_AN_OPENING = 250
-"""PDFium keeps what it has loaded for a page until the document is closed, some 95 kB of a printed book's: after so
-many pages the file is opened anew, which costs no time that could be measured."""
+"""PDFium keeps what it loads for a page until the document is closed, some 95 kB for a printed book's page. After this
+many pages the file is reopened, which costs no measurable time."""
 
-MOST_OPENINGS = 20  # of a long file: each takes time in proportion to all of its pages
+MOST_OPENINGS = 20  # of a long file: opening takes time in proportion to its pages
 _TextPage = Any
-"""PDFium's own handle of a page's text; ctypes has no type for it that mypy knows."""
+"""PDFium's handle of a page's text, a ctypes type that mypy does not know."""
 
 DIVIDED = re.compile("[\ufffe\x02]")
-"""What PDFium writes where a word is divided at the end of a line; it has joined the lines already."""
+"""PDFium's mark for a word divided at a line end; PDFium has joined the lines already."""
 
 
 class PdfTrouble(Exception):
@@ -46,12 +46,12 @@ class PdfTrouble(Exception):
 
     def __init__(self, message: str, *, is_locked: bool = False) -> None:
         super().__init__(message)
-        self.is_locked = is_locked  # a password is what it wants
+        self.is_locked = is_locked  # it needs a password
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stated:
-    """What the document information says."""
+    """Title and author in the document information."""
 
     title: str | None
     author: str | None
@@ -63,7 +63,7 @@ class PdfPages:
     def __init__(self, path: Path) -> None:
         """Raises PdfTrouble."""
         self._path = path
-        self._read = 0  # pages since it was opened
+        self._read = 0  # pages read since it was opened
         self._document = _open(path)
         self._pages_an_opening = max(PAGES_AN_OPENING, len(self) // MOST_OPENINGS)
 
@@ -77,25 +77,25 @@ class PdfPages:
         return len(self._document)
 
     def stated(self) -> Stated:
-        """Empty fields are None."""
+        """Title and author; None where empty."""
         title, author = (self._document.get_metadata_value(key).strip() for key in ("Title", "Author"))
         return Stated(title=title or None, author=author or None)
 
     def lines(self, index: int) -> list[PageLine]:
-        """Of the page `index`, from 0. Raises PdfTrouble."""
+        """The lines of page `index`, from 0. Raises PdfTrouble."""
         self._forget_pages()
         with self._page(index) as page, closing(page.get_textpage()) as text:
             return list(_merge_pieces(_pieces(text)))
 
     def is_covered(self, index: int) -> bool:
-        """Whether one picture covers most of the page. Raises PdfTrouble."""
+        """Whether a single picture covers most of the page. Raises PdfTrouble."""
         with self._page(index) as page:
             area = page.get_width() * page.get_height()
             pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=PICTURE_DEPTH)
             return any(_area(picture.get_bounds()) >= area * COVERING_SHARE for picture in pictures)
 
     def _forget_pages(self) -> None:
-        """Now and then, before a page is read."""
+        """Reopen the file when enough pages were read, to free PDFium's memory."""
         if self._read >= self._pages_an_opening:
             self._document.close()
             self._document, self._read = _open(self._path), 0
@@ -126,11 +126,11 @@ def _area(bounds: Sequence[float]) -> float:
 
 
 def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
-    """PDFium begins a new line wherever letters are raised or lowered, so these are pieces of lines."""
+    """Pieces of lines: PDFium begins a new line at each superscript or subscript."""
     count = text.count_chars()
     content = text.get_text_range() if count else ""
-    aligned = len(content) == count  # else characters beyond the basic plane, or left out: places cannot be asked for
-    handle: _TextPage = text.raw  # pypdfium2 looks it up anew at each call
+    aligned = len(content) == count  # else characters are beyond the BMP or missing, and indexes do not match
+    handle: _TextPage = text.raw  # pypdfium2 looks it up at each call
     start = 0
     for line in content.split("\r\n"):
         begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
@@ -145,7 +145,7 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
 
 
 def _middle_letter(line: str) -> int:
-    """Index of the first letter from the middle on: a space that PDFium has put in has no font."""
+    """Index of the first non-blank character from the middle on: a space inserted by PDFium has no font."""
     half = len(line) // 2
     if not line[half].isspace():
         return half
@@ -153,7 +153,7 @@ def _middle_letter(line: str) -> int:
 
 
 def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> PageLine:
-    """`words`, as the characters from `begin` to `end` look; without places when the line does not run to the right."""
+    """`words` with the look of characters `begin` to `end`; no position if the line does not run right."""
     left, baseline = _origin(text, begin)
     right, last_baseline = _origin(text, end)
     size = _size(text, middle)
@@ -171,7 +171,7 @@ def _origin(text: _TextPage, index: int) -> tuple[float, float]:
 
 
 def _size(text: _TextPage, index: int) -> float:
-    """The font's size as it is shown: programs write 1-point fonts and enlarge them by the text matrix."""
+    """The displayed font size: programs write 1-point fonts and enlarge them by the text matrix."""
     matrix = raw.FS_MATRIX()
     size = float(raw.FPDFText_GetFontSize(text, index))
     if not raw.FPDFText_GetMatrix(text, index, matrix):
@@ -194,7 +194,7 @@ def _is_bold_name(name: bytes) -> bool:
 
 
 def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:
-    """Whole lines of pieces that stand side by side."""
+    """Join adjacent pieces into whole lines."""
     line: PageLine | None = None
     for piece in pieces:
         if line is not None and _continues(line, piece):

@@ -1,25 +1,25 @@
-"""Judges whether what a page yields is text at all, and mends the one kind of rubbish that can be mended.
+"""Judges whether a page's characters are text at all, and repairs the one kind of garbage that can be repaired.
 
-In: the characters of a page. Out: a verdict, or the same words in their own letters. Broken fonts yield characters
-that no one sees on the page: without a verdict they would be stored, and the page never looked at.
+In: the characters of a page. Out: a verdict, or the same words in their real letters. Broken fonts yield characters
+that nobody sees on the page: without the verdict they would be stored, and the page never recognised by OCR.
 """
 
 import re
 
-FEWEST_CHARS = 20  # a number, a caption or a logo proves nothing
-PLAUSIBLE_SHARE = 0.5  # of the characters of all words; on 197 pages of real files never below 0.85
+FEWEST_CHARS = 20  # a number, a caption or a logo is no evidence
+PLAUSIBLE_SHARE = 0.5  # of the characters of all words; never below 0.85 on 197 pages of real files
 STRANGE_SHARE = 0.1  # of the characters
-LATIN1_SHARE = 0.6  # of the letters; no European language comes near: French has 0.05, Icelandic 0.1
+LATIN1_SHARE = 0.6  # of the letters; European languages have far fewer: French 0.05, Icelandic 0.1
 
 WORD = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?:[A-Z]?+[a-z]{2,}+|[A-Z]{2,}+)++\d*")  # userName, HTMLParser2
-STRANGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")  # controls, private use, no characters
+STRANGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")  # controls, private use, noncharacters
 LATIN1_LETTERS = re.compile("[\u00c0-\u00ff\u00a8\u00b8]")
 LETTERS = re.compile(r"[^\W\d_]|[\u00a8\u00b8]")
 
 
 def is_readable(text: str) -> bool:
-    """False when most of it cannot be words: letters of fonts without a Unicode map, boxes, control characters."""
+    """False when most of it cannot be words: fonts without a Unicode map, boxes, control characters."""
     if STRANGE.search(text):
         characters = "".join(text.split())
         if len(STRANGE.findall(characters)) > len(characters) * STRANGE_SHARE:
@@ -28,7 +28,7 @@ def is_readable(text: str) -> bool:
     total = sum(map(len, words))
     if total < FEWEST_CHARS:
         return True
-    others = [word for word in words if not word.islower()]  # on most pages the small ones are enough
+    others = [word for word in words if not word.islower()]  # on most pages the lower-case words suffice
     plausible = total - sum(map(len, others))
     if plausible < total * PLAUSIBLE_SHARE:
         plausible += sum(len(word) for word in others if _is_plausible(word))
@@ -36,7 +36,7 @@ def is_readable(text: str) -> bool:
 
 
 def mend_encoding(text: str) -> str:
-    """«Ïðèâåò» is «Привет» whose font says Latin-1 for Windows-1251; anything else comes back as it is."""
+    """Turns «Ïðèâåò» into «Привет» (Windows-1251 that a font declares as Latin-1); returns other text unchanged."""
     suspects = len(LATIN1_LETTERS.findall(text))
     if not suspects or suspects < len(LETTERS.findall(text)) * LATIN1_SHARE:
         return text
@@ -44,7 +44,7 @@ def mend_encoding(text: str) -> str:
 
 
 def _is_plausible(word: str) -> bool:
-    """People write words small, Capitalised or LARGE, and inJoinedWords; codes of glyphs know no such rule."""
+    """Whether a word is in lower case, Capitalised, UPPER CASE or camelCase; glyph codes follow no such rule."""
     if word == word.lower() or word == word.capitalize() or word == word.upper():
         return True
     return CAMEL.fullmatch(word) is not None

@@ -1,7 +1,7 @@
-"""The second opinion on a PDF: pypdf, for files and pages that PDFium cannot open or make sense of.
+"""The second PDF reader: pypdf, for files and pages that PDFium cannot open or decode.
 
-In: a path. Out: the lines of a page, without looks or places; none where this reader too is at a loss. It is pure
-Python and slow, so the file is opened with the first question only.
+In: a path. Out: the lines of a page, without looks and positions; none if pypdf fails too. It is pure Python and slow,
+so the file is opened only on the first call.
 """
 
 import struct
@@ -14,11 +14,11 @@ from pypdf.errors import DependencyError, DeprecationError, FileNotDecryptedErro
 
 from ingestion.parsers.pdf_lines import PageLine, plain_lines
 
-MOST_PAGES = 50  # at some 40 ms each; a longer run of bad pages is a bad file
+MOST_PAGES = 50  # at some 40 ms each; a file with more bad pages is bad itself
 
 DAMAGE = (
     PyPdfError,
-    DependencyError,  # a picture format that only a program outside could read
+    DependencyError,  # a picture format that needs an external program
     DeprecationError,
     ArithmeticError,
     AssertionError,
@@ -31,19 +31,19 @@ DAMAGE = (
     struct.error,
     zlib.error,
 )
-"""What pypdf raises on damaged files (met on fuzzed ones): it trusts objects to be of the type they should be."""
+"""What pypdf raises on damaged (fuzzed) files: it assumes that objects have the right type."""
 
 
 class PdfUnreadable(Exception):
-    """Neither the file's structure nor a way around it was found."""
+    """pypdf cannot find the file's structure, or work around it."""
 
 
 class PdfLocked(Exception):
-    """A password is wanted."""
+    """The file needs a password."""
 
 
 class SecondReader:
-    """Lines by pypdf."""
+    """Reads lines with pypdf."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,7 +59,7 @@ class SecondReader:
             raise PdfUnreadable(f"{type(error).__name__}: {error}") from error
 
     def lines(self, index: int) -> list[PageLine]:
-        """Of the page `index`, from 0; empty when there are none or too many pages were asked for."""
+        """The lines of page `index`, from 0; empty on failure, or after MOST_PAGES calls."""
         self._asked += 1
         if self._asked > MOST_PAGES:
             return []

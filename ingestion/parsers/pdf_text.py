@@ -1,8 +1,7 @@
-"""The text of a PDF as paragraphs, page by page: of a book only some hundred pages are held at a time.
+"""Turns the text of a PDF into paragraphs, page by page: only some hundred pages of a book are held at a time.
 
-In: the lines of each page in order. Out: paragraphs, and a place for many of them. Which lines run along on every page,
-and which words have a hyphen of their own, is asked of a stretch of pages and of both its neighbours: of the whole
-document where it is no longer than two.
+In: the lines of each page in order. Out: paragraphs, and a spool for many of them. Running lines and hyphenated words
+are looked up in a stretch of pages and both its neighbours, so in the whole document if it has at most two stretches.
 """
 
 import marshal
@@ -16,23 +15,23 @@ from ingestion.parsers.pdf_layout import HYPHENS, WORD, Paragraph, join_pages
 from ingestion.parsers.pdf_lines import PageLine, RunningKey, RunningLines, clean_line, count_edges
 from ingestion.spool import Spool, Writing
 
-STRETCH_PAGES = 200  # some 3 MB of lines, of which three are held
+STRETCH_PAGES = 200  # some 3 MB of lines; three stretches are held
 
 Page = Sequence[PageLine]
 
 
 def build_paragraphs(pages: Iterable[Page]) -> Iterator[Paragraph]:
-    """In order, as soon as enough of what follows is known; an empty line ends one."""
+    """Paragraphs in order, as soon as enough of the following pages is known; an empty line ends a paragraph."""
     return join_pages(_readable(pages))
 
 
 def paragraph_spool() -> Spool[Paragraph]:
-    """Takes them one by one; many are compressed."""
+    """A spool for single paragraphs; many are compressed in memory."""
     return Spool(None, Writing(write=_write, read=_read))
 
 
 def _write(paragraphs: Sequence[Paragraph]) -> bytes:
-    """`marshal` is quick, and what it reads here nobody else has written."""
+    """Serialise with `marshal`, which is fast, and safe because only this process writes what it reads."""
     return marshal.dumps([(one.text, one.page, one.last_page, one.size, one.bold, one.lines) for one in paragraphs])
 
 
@@ -45,7 +44,7 @@ def _read(written: bytes) -> list[Paragraph]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Stretch:
-    """Neighbouring pages."""
+    """Consecutive pages."""
 
     first: int  # from 0
     pages: Sequence[Page]
@@ -56,7 +55,7 @@ class _Stretch:
 
     @cached_property
     def is_divided(self) -> bool:
-        """Whether a line ends with a hyphen: nobody asks for words otherwise."""
+        """Whether any line ends with a hyphen; if none does, `words` is not needed."""
         return any(line.text.endswith(HYPHENS) for page in self.pages for line in page)
 
     @cached_property
@@ -66,7 +65,7 @@ class _Stretch:
 
 
 def _readable(pages: Iterable[Page]) -> Iterator[tuple[Page, Collection[str]]]:
-    """Pages as people would read them, each with the words of those around it."""
+    """Cleaned pages, each with the words of the pages around it."""
     running = RunningLines()
     for own, around in _with_neighbours(_stretches(pages)):
         counts = sum((one.edges for one in around), start=Counter[RunningKey]())
@@ -86,7 +85,7 @@ def _stretches(pages: Iterable[Page]) -> Iterator[_Stretch]:
 
 
 def _with_neighbours(stretches: Iterable[_Stretch]) -> Iterator[tuple[_Stretch, Sequence[_Stretch]]]:
-    """Each with those that stand before, at and after it."""
+    """Each stretch with itself and its neighbours before and after."""
     held: list[_Stretch] = []
     for stretch in stretches:
         held.append(stretch)

@@ -1,8 +1,8 @@
-"""PPTX: slide by slide, its title as heading, its texts in the order in which they are seen, then its notes.
+"""Reads PPTX slide by slide: the title as heading, the texts in visual order, then the notes.
 
-In: a PresentationML file, transitional or strict. Out: a `Document` whose blocks know their slide. Words in tables,
-charts, diagrams and groups are read; pictures are not. Own reading and not python-pptx, which holds every picture in
-memory and tells neither the words of diagrams nor those of charts.
+In: a PresentationML file, transitional or strict. Out: a `Document` whose blocks know their slide. It reads the text of
+tables, charts, diagrams and groups, but no pictures. python-pptx is not used: it holds every picture in memory and
+reads neither diagrams nor charts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,17 +22,17 @@ from ingestion.records import BlockKind, Document
 
 PRESENTATION = "ppt/presentation.xml"
 BODY_TYPES = frozenset({"body", "obj", "subTitle", ""})
-UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: on every slide the same
+UNREAD_TYPES = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})  # date, footer, number: the same on every slide
 DEEPEST_LIST = 8
 
 
 def accepts(file: FileInfo) -> bool:
-    """An archive that holds a presentation."""
+    """An archive that contains a presentation."""
     return file.kind is FileKind.PPTX
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Hidden slides too. Raises SourceError FILE_TOO_HEAVY."""
+    """Includes hidden slides. Raises SourceError FILE_TOO_HEAVY."""
     with Package(path, name=info.name) as package:
         outline = Outline()
         slides = list(_slides(package))
@@ -55,18 +55,18 @@ def _stated(core: Element | None, field: str) -> str | None:
 
 
 def _slides(package: Package) -> Iterator[str]:
-    """In the order of the presentation, which the names of the parts need not follow."""
+    """Slide parts in the order of the presentation; the names of parts may be in another order."""
     presentation = package.tree(PRESENTATION)
     relations = package.relations(PRESENTATION)
     for slide in presentation.iter("{*}sldId") if presentation is not None else ():
-        ids = [value for key, value in slide.attrib.items() if key.endswith("}id")]  # beside its own `id`
+        ids = [value for key, value in slide.attrib.items() if key.endswith("}id")]  # besides the slide's plain `id`
         relation = relations.get(ids[0]) if ids else None
         if relation is not None and relation.target in package.names:
             yield relation.target
 
 
 class _SlideReader:
-    """One slide and its notes."""
+    """Reads one slide and its notes."""
 
     def __init__(self, package: Package, part: str, outline: Outline) -> None:
         self._package = package
@@ -75,7 +75,7 @@ class _SlideReader:
         self._outline = outline
 
     def read(self) -> None:
-        """Add all that the slide says."""
+        """Add all text of the slide."""
         shapes = shapes_in_order(self._slide, self._inherited())
         title = next((shape for shape in shapes if is_title(shape)), None)
         self._outline.leave(1)
@@ -87,7 +87,7 @@ class _SlideReader:
         self._read_notes()
 
     def _inherited(self) -> Placeholders:
-        """Where placeholders stand that the slide itself does not place: its layout says, or the layout's master."""
+        """Positions of placeholders that the slide itself does not place, from its layout or the layout's master."""
         layout = self._related(self._relations, "slideLayout")
         if layout is None:
             return {}
@@ -148,7 +148,7 @@ def _paragraph_texts(element: Element) -> list[str]:
 
 
 def _text(paragraph: Element) -> str:
-    """Its runs, fields and formulas."""
+    """The text of a paragraph's runs, fields and formulas."""
     pieces = ("\n" if local_name(inner) == "br" else inner.text or "" for inner in paragraph.iter("{*}t", "{*}br"))
     return "\n".join(filter(None, (" ".join(line.split()) for line in "".join(pieces).split("\n"))))
 

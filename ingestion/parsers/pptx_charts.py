@@ -1,7 +1,7 @@
-"""The figures behind a chart, as the rows of a table.
+"""Reads the data of a chart as rows of a table.
 
-In: a chart part's tree (DrawingML charts). Out: a row of series' names, then one for each category. It reads what the
-chart keeps of its own data, not the workbook inside.
+In: a chart part's tree (DrawingML charts). Out: a row of series names, then one row for each category. It reads the
+chart's cached data, not the embedded workbook.
 """
 
 from ingestion.parsers.number_formats import plain_number
@@ -11,7 +11,7 @@ MOST_POINTS = 10_000
 
 
 def chart_rows(chart: Element) -> list[list[str]]:
-    """Empty for a chart without data."""
+    """The rows; empty for a chart without data."""
     names: list[str] = []
     columns: list[dict[int, str]] = []
     categories: dict[int, str] = {}
@@ -38,7 +38,7 @@ def _points(values: Element | None) -> dict[int, str]:
 
 
 def _name(text: Element | None) -> str:
-    """Without the formula that says where it is from."""
+    """The name of a series, without the formula that it comes from."""
     return "" if text is None else " ".join(words_of(value) for value in text.iter("{*}v", "{*}t"))
 
 

@@ -1,7 +1,7 @@
-"""The shapes of a slide in the order in which people read them: bands from top to bottom, from left to right in each.
+"""Orders the shapes of a slide as people read them: bands from top to bottom, each from left to right.
 
-In: a slide's tree, and where its layout puts the placeholders that the slide leaves in their places. Out: shapes that
-may hold words, those of groups among the others. Positions are in EMU (914,400 an inch).
+In: a slide's tree, and the layout's positions of placeholders that the slide does not place. Out: shapes that may
+contain text; those in groups are ordered among the others. Positions are in EMU (914,400 an inch).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ingestion.parsers.xml_trees import Element, child, local_name
 
-EMU_OF_BAND = 350_000  # about a centimetre: shapes whose tops differ by less stand side by side
-FAR_BELOW = 10**9  # of a shape that is nowhere placed
+EMU_OF_BAND = 350_000  # about a centimetre: shapes whose tops differ by less are side by side
+FAR_BELOW = 10**9  # for a shape without a position
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
 WORDY = frozenset({"sp", "graphicFrame", "cxnSp"})
 GROUP = "grpSp"
@@ -20,28 +20,28 @@ ALTERNATIVES = "AlternateContent"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """The upper left corner."""
+    """The upper left corner of a shape."""
 
     top: float
     left: float
 
 
 Placeholders = Mapping[tuple[str, str], Place]
-"""By ("idx", number) and by ("type", name)."""
+"""("idx", number) or ("type", name) -> position."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Something with words, and where it stands."""
+    """A shape that may contain text, and its position."""
 
     element: Element
     place: Place
-    placeholder: str | None  # its type; "" for one without a type, None for what is no placeholder
+    placeholder: str | None  # its type, "" if unstated; None: no placeholder
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """How the coordinates inside a group become those of the slide."""
+    """Transforms coordinates inside a group into those of the slide."""
 
     left: float = 0
     top: float = 0
@@ -53,7 +53,7 @@ class _Group:
 
 
 def shapes_in_order(slide: Element | None, inherited: Placeholders) -> list[Shape]:
-    """Of a slide or notes page; none of what is not there."""
+    """The shapes of a slide or notes page; none if it does not exist."""
     tree = next(slide.iter("{*}spTree"), None) if slide is not None else None
     if tree is None:
         return []
@@ -61,7 +61,7 @@ def shapes_in_order(slide: Element | None, inherited: Placeholders) -> list[Shap
 
 
 def placeholders(layout: Element | None) -> dict[tuple[str, str], Place]:
-    """Where a layout or master puts them."""
+    """Positions of the placeholders in a layout or master."""
     places: dict[tuple[str, str], Place] = {}
     for shape in shapes_in_order(layout, {}):
         mark = _placeholder(shape.element)
@@ -72,7 +72,7 @@ def placeholders(layout: Element | None) -> dict[tuple[str, str], Place]:
 
 
 def is_title(shape: Shape) -> bool:
-    """The placeholder of the title, with words in it."""
+    """Whether the shape is the title placeholder and has text."""
     return shape.placeholder in TITLE_TYPES and any(text.text for text in shape.element.iter("{*}t"))
 
 
@@ -80,7 +80,7 @@ def _walk(container: Element, group: _Group, inherited: Placeholders, *, depth: 
     for element in container:
         name = local_name(element)
         if name == ALTERNATIVES:
-            choice = child(element, "Choice")  # what it falls back to is a picture of the same
+            choice = child(element, "Choice")  # the fallback is a picture of the same
             yield from _walk(choice, group, inherited, depth=depth) if choice is not None else ()
         elif name == GROUP and depth < DEEPEST_GROUP:
             yield from _walk(element, _enter(element, group), inherited, depth=depth + 1)
@@ -127,7 +127,7 @@ def _enter(element: Element, outer: _Group) -> _Group:
 
 
 def _offset(element: Element, name: str) -> tuple[float, float] | None:
-    """Of a shape (`spPr/xfrm`) or a frame (`xfrm`)."""
+    """The offset of a shape (`spPr/xfrm`) or a frame (`xfrm`)."""
     properties = child(element, "spPr")
     transform = child(element if properties is None else properties, "xfrm")
     return None if transform is None else _pair(child(transform, name), "x", "y")

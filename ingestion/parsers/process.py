@@ -1,7 +1,7 @@
-"""Reads files in processes apart, with limits on memory, time and output.
+"""Reads files in separate processes, with limits on memory, time and output.
 
-In: `FetchedFile`. Out: `Document`, or a picture of a page for the recogniser, or a SourceError that concerns this file
-alone. Files come from strangers and parsers are large: what crashes, hangs or grows there takes nothing else with it.
+In: `FetchedFile`. Out: `Document`, or a picture of a page for the recogniser, or a SourceError that concerns only this
+file. Files are untrusted and parsers are large: a crash, hang or growth there affects nothing else.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from ingestion.parsers.request import ParseRequest, Task
 from ingestion.progress import Progress
 from ingestion.records import Document, FetchedFile
 
-LONG_LINE_BYTES = 16 * 1024  # a longer one is decoded in a thread, while others are answered
+LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
 MEGABYTE_BYTES = 1024 * 1024
-OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that was refused memory
+OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
 
 log = structlog.get_logger()
 
@@ -39,17 +39,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A JPEG, upright, of at most 4,000 pixels a side, and how many pages its file has."""
+    """A JPEG, upright, of at most 4,000 pixels a side, and the number of pages of its file."""
 
     content: bytes
     pages: int
 
 
 class ParseProcess:
-    """Does each task in a process that serves one base alone; `async with` or `close` ends them all."""
+    """Runs each task in a process that serves only one base; `async with` or `close` ends all processes."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
-        """`timeout_s` bounds the wall clock and the processor time of one task, `memory_mb` its address space."""
+        """`timeout_s` limits the wall-clock and processor time of one task, `memory_mb` its address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
         self._children = KeptChildren()
@@ -63,14 +63,14 @@ class ParseProcess:
         await self.close()
 
     async def close(self) -> None:
-        """End whatever still runs."""
+        """End all processes."""
         await self._children.close()
 
     async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """Tells pages, where the format has them, as PARSING. Raises SourceError: what the parser says, or
-        FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed).
+        """Parse the file, reporting pages as PARSING where the format has them.
 
-        Cancelling kills the process that parses. Raises NurseryDied when none can be started.
+        Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
+        NurseryDied when no process can be started. Cancelling kills the process.
         """
         started = time.monotonic()
 
@@ -82,23 +82,24 @@ class ParseProcess:
         return document
 
     async def draw_page(self, file: FetchedFile, page: int) -> Picture:
-        """Page `page` of a PDF, from 0, as it looks. Raises as `parse` does."""
+        """Render page `page` of a PDF, from 0. Raises as `parse` does."""
         return await self._ask(self._request(file, Task.DRAW_PAGE, page), _receive_picture)
 
     async def open_picture(self, file: FetchedFile, page: int) -> Picture:
-        """A photo; `page`, from 0, is that of a TIFF. Raises as `parse` does."""
+        """A photo, or page `page` of a TIFF, from 0. Raises as `parse` does."""
         return await self._ask(self._request(file, Task.OPEN_PICTURE, page), _receive_picture)
 
     async def _ask(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None = None) -> Result:
         try:
             return await self._ask_once(request, receive, base)
-        except (NurseryDied, KeptProcessEnded):  # once is bad luck, as when the system was short of memory
+        except (NurseryDied, KeptProcessEnded):  # once may be bad luck, such as a system short of memory
             return await self._ask_once(request, receive, base=None)
 
     async def _ask_once(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None) -> Result:
-        """Without `base` the process is a fresh one and serves once. One that gives a reason has served as well.
+        """For `base` None the process is fresh and serves once. A parser's SourceError keeps the process; other errors
+        end it.
 
-        The nursery kills it when its line is closed, however this ends.
+        Closing the line makes the nursery kill the process, however this ends.
         """
         try:
             async with self._children.lend(base) as line, _talk(line, request, self._timeout_s) as child:
@@ -127,17 +128,17 @@ class ParseProcess:
 
 
 class _Child:
-    """What a child says, within the time and the bytes that it has."""
+    """Reads what a child sends, within its time and byte limits."""
 
     def __init__(self, line: Line, *, name: str, timeout_s: float) -> None:
         self._line = line
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + timeout_s
-        self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts for itself, unless a file has taken it over
+        self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts its own output, unless a file has taken it over
         self.name = name
 
     async def line(self) -> bytes:
-        """The next one. Raises TimeoutError, SourceError, NurseryDied or KeptProcessEnded when there will be none."""
+        """The next line. Raises TimeoutError, SourceError, NurseryDied or KeptProcessEnded when there is none."""
         async with asyncio.timeout_at(self._deadline):
             line = await self._line.read()
             if not line.strip():
@@ -146,13 +147,13 @@ class _Child:
         return line
 
     async def content(self, size_bytes: int) -> bytes:
-        """So many bytes as they are."""
+        """The next `size_bytes` raw bytes."""
         self._count(size_bytes)
         async with asyncio.timeout_at(self._deadline):
             return await self._line.reader.readexactly(size_bytes)
 
     async def wait_for_us(self, work: Awaitable[None]) -> None:
-        """What we do between two lines does not count against the file."""
+        """Await our own work between two lines; it does not count against the file's time."""
         began = self._clock()
         await work
         self._deadline += self._clock() - began
@@ -165,23 +166,23 @@ class _Child:
 
 @contextlib.asynccontextmanager
 async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIterator[_Child]:
-    """The request is sent; errors of the wire become what they mean for the file."""
+    """Send the request, and translate errors of the connection into what they mean for the file."""
     try:
         line.writer.write(request.to_line())
         yield _Child(line, name=request.name, timeout_s=timeout_s)
     except ConnectionError as error:
         raise (NurseryDied if line.fresh else KeptProcessEnded) from error
-    except (ValueError, asyncio.IncompleteReadError) as error:  # a line beyond the limit, or of another shape
+    except (ValueError, asyncio.IncompleteReadError) as error:  # a line that is too long or malformed
         detail = f"unreadable result: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
 Receive = Callable[[_Child], Awaitable[Result | SourceError]]
-"""Takes an answer; the error is the parser's own reason, all others are raised."""
+"""Receives an answer: a returned error is the parser's own reason, all others are raised."""
 
 
 async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document | SourceError:
-    """What is long goes into `folder`."""
+    """Receive a document; many blocks are spooled to `folder`."""
     lines = DocumentLines(folder)
     while True:
         line = await child.line()
@@ -201,7 +202,7 @@ async def _receive_picture(child: _Child) -> Picture:
 
 
 def _explain_end(line: bytes, name: str) -> SourceError | NurseryDied:
-    """Why a child ended without an answer, from the line {"exit": status} that the nursery adds."""
+    """Why a child ended without an answer, by the line {"exit": status} that the nursery adds."""
     if not line:
         return NurseryDied()
     code = FailureCode.FILE_TOO_HEAVY if json.loads(line)["exit"] in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED

@@ -1,4 +1,4 @@
-"""The formats that Baza reads, in the order in which they are asked.
+"""The formats that Baza reads, in the order in which their parsers are tried.
 
 In: a file on disk. Out: its `Document`, by the first parser that accepts it. A new format is one module and one line.
 """
@@ -34,14 +34,14 @@ from ingestion.records import Document
 
 
 class Parser(Protocol):
-    """What a module of this package offers."""
+    """The interface of a format's module."""
 
     def accepts(self, file: FileInfo) -> bool:
         """Whether this parser reads such a file."""
         ...
 
     def parse(self, path: Path, info: FileInfo) -> Document:
-        """Read it. Raises SourceError, and anything at all on a damaged file: the caller runs it apart."""
+        """Read it. Raises SourceError, and anything on a damaged file: the caller runs it in its own process."""
         ...
 
 
@@ -70,8 +70,8 @@ PARSERS: tuple[Parser, ...] = (
 
 
 def parse_file(path: Path, *, name: str, media_type: str | None) -> Document:
-    """Raises SourceError: FILE_UNSUPPORTED when no parser accepts it, FILE_WITHOUT_TEXT when there is nothing to
-    read nor a page to look at, and whatever the format's own parser raises."""
+    """Raises SourceError: FILE_UNSUPPORTED when no parser accepts the file, FILE_WITHOUT_TEXT when it has neither text
+    nor pages without text, and whatever the format's parser raises."""
     info = inspect_file(path, name=name, media_type=media_type)
     for parser in PARSERS:
         if parser.accepts(info):
@@ -89,7 +89,7 @@ def _parse(parser: Parser, path: Path, info: FileInfo) -> Document:
 
 
 def _require_pages(document: Document, name: str) -> Document:
-    """Pages without text may hold pictures of it: `ingestion.reading.reader` decides what becomes of them."""
+    """Pages without text may be pictures of text: `ingestion.reading.reader` decides what to do with them."""
     if not document.blocks and not document.pages_without_text:
         raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=name)
     return document

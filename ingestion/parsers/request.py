@@ -1,7 +1,7 @@
-"""What is asked of a parsing process: one line of JSON.
+"""The request to a parsing process: one line of JSON.
 
-In: a file, what to do with it, and limits. Out: bytes, and back. It is a module of its own so that the program that
-asks need not import the parsers.
+In: a file, a task, and limits. Out: bytes, and back. It is a separate module so that the requesting program need not
+import the parsers.
 """
 
 import json
@@ -10,26 +10,26 @@ from enum import StrEnum
 from typing import Self
 
 AGAIN = b'{"again": true}\n'
-"""What a process says after its answer, if it would serve another request."""
+"""Sent by a process after its answer if it can serve another request."""
 
 
 class Task(StrEnum):
-    """What one process does with one file."""
+    """What a process does with a file."""
 
     PARSE = "parse"  # answer: a document
     DRAW_PAGE = "draw-page"  # of a PDF; answer: a picture
-    OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: the same upright, in a plain format
+    OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: a picture, upright, in a plain format
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParseRequest:
-    """What to do, and within which limits."""
+    """A task and its limits."""
 
     task: Task = Task.PARSE
     path: str
     name: str
     media_type: str | None
-    page: int = 0  # from 0, of the tasks that make pictures
+    page: int = 0  # from 0; for the tasks that make pictures
     cpu_s: int
     memory_bytes: int
     output_bytes: int
@@ -40,6 +40,6 @@ class ParseRequest:
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:
-        """The inverse; the line comes from our own process."""
+        """The inverse of `to_line`; the line comes from our own process."""
         fields = json.loads(line)
         return cls(**{**fields, "task": Task(fields["task"])})

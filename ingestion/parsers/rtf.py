@@ -1,7 +1,7 @@
-"""RTF: paragraphs, headings, lists, tables and notes, in the charsets of their fonts.
+"""Reads RTF: paragraphs, headings, lists, tables and notes, in the charsets of their fonts.
 
-In: an RTF file. Out: a `Document` with the title and author that it states. Own reading and not striprtf, which takes
-one charset for the whole file, breaks off at characters beyond the basic plane and knows no headings.
+In: an RTF file. Out: a `Document` with its stated title and author. striprtf is not used: it applies one charset to the
+whole file, stops at characters beyond the BMP and knows no headings.
 """
 
 import re
@@ -19,35 +19,35 @@ from ingestion.parsers.titles import choose_title
 from ingestion.records import Document
 
 DEEPEST_GROUP = 10_000
-MOST_REPLACED = 16  # characters behind a `\u`; a damaged file may claim any number
+MOST_REPLACED = 16  # characters after a `\u`; a damaged file may claim any number
 BODY, NOWHERE, FONTS, STYLES = "body", "", "fonttbl", "stylesheet"
 HEADING_STYLE = re.compile(r"(?:heading|заголовок)\s*([1-9])\s*;", re.IGNORECASE)
 PLACES = frozenset({"footnote", "listtext", "pntext", "title", "author", FONTS, STYLES})
-"""Groups whose first word says where their text goes."""
+"""Groups whose first word tells where their text goes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Group:
-    """What holds until the bracket closes."""
+    """State that holds until the group's closing brace."""
 
     place: str = BODY
     font: int = -1
-    replacement_length: int = 1  # characters behind a `\u`
+    replacement_length: int = 1  # number of characters after a `\u` that are skipped
     is_hidden: bool = False
 
 
 def accepts(file: FileInfo) -> bool:
-    """Content that opens as RTF does."""
+    """Content that begins as RTF."""
     return file.kind is FileKind.RTF
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError FILE_DAMAGED for a file that was cut off."""
+    """Raises SourceError FILE_DAMAGED for a truncated file."""
     reader = _Reader()
     for token in read_tokens(path.read_bytes().lstrip()):
         reader.read(token)
     open_groups = reader.finish()
-    if open_groups > 1:  # some programs forget the last bracket, and nothing is lost by it
+    if open_groups > 1:  # some programs omit the last brace, which loses nothing
         raise SourceError(FailureCode.FILE_DAMAGED, name=info.name, detail=f"{open_groups} groups are not closed")
     blocks = reader.flow.finish()
     return Document(
@@ -59,7 +59,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 class _Reader:
-    """Follows the tokens."""
+    """Interprets the tokens."""
 
     def __init__(self) -> None:
         self.flow = RtfFlow()
@@ -67,7 +67,7 @@ class _Reader:
         self._text = RtfText(tell=self._tell)
         self._groups = [_Group(place=NOWHERE)]
         self._is_starred = False
-        self._entry = -1  # the font or style that a table of the head describes
+        self._entry = -1  # the font or style that is being defined in the header
         self._style_name = ""
         self._style_levels: dict[int, int] = {}
         self._words: Mapping[str, Callable[[int], None]] = {
@@ -93,7 +93,7 @@ class _Reader:
         }
 
     def read(self, token: Token) -> None:
-        """Follow the next token."""
+        """Process the next token."""
         if token.kind is TokenKind.BYTES:
             self._text.font = self._groups[-1].font
             self._text.add_bytes(token.data)
@@ -111,7 +111,7 @@ class _Reader:
         self._is_starred = False
 
     def finish(self) -> int:
-        """How many groups are open at the end."""
+        """Returns how many groups are still open."""
         self._text.end()
         return len(self._groups) - 1
 
@@ -131,7 +131,7 @@ class _Reader:
                 self._end_style()
 
     def _end_style(self) -> None:
-        """A heading's style is known by its outline level, or by its name."""
+        """A heading style is recognised by its outline level, or by its name."""
         named = HEADING_STYLE.search(self._style_name)
         if named is not None:
             self._style_levels.setdefault(self._entry, int(named.group(1)) - 1)
@@ -147,7 +147,7 @@ class _Reader:
             self._change(place=name)
         elif name in self._words:
             self._words[name](-1 if number is None else number)
-        elif name in self._body_words and place == BODY:  # a bullet's group resets paragraphs of its own
+        elif name in self._body_words and place == BODY:  # the group of a bullet also resets paragraphs
             self._body_words[name](-1 if number is None else number)
         elif name in CHARACTERS:
             self._read_character(name, place)
@@ -161,7 +161,7 @@ class _Reader:
             self._tell(CHARACTERS[name])
 
     def _tell(self, text: str) -> None:
-        """Where the text of this group goes."""
+        """Send text to the destination of the current group."""
         group = self._groups[-1]
         if group.is_hidden:
             return

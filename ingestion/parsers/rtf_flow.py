@@ -1,7 +1,7 @@
-"""Text of an RTF file, paragraph by paragraph, as blocks.
+"""Turns the text of an RTF file, paragraph by paragraph, into blocks.
 
-In: pieces of text, what holds for the paragraph, ends of paragraphs, cells and rows. Out: headings, lists, tables and
-paragraphs on an outline; a note stands behind the paragraph that calls it. It knows no control words.
+In: pieces of text, paragraph properties, ends of paragraphs, cells and rows. Out: headings, lists, tables and
+paragraphs on an outline; a note follows the paragraph that references it. It knows no control words.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ BULLETS = frozenset("•·▪◦‣●○■–—-*\uf0b7\uf0a7\uf0d8o")
 
 @dataclass(kw_only=True)
 class RtfFlow:
-    """What is open, and what was finished."""
+    """The open paragraph, cell, row and table, and the finished blocks."""
 
     outline: Outline = field(default_factory=Outline)
-    level: int = NO_HEADING  # of the paragraph that is open: an outline level, counted from 0
+    level: int = NO_HEADING  # of the open paragraph: an outline level, from 0
     depth: int = 0  # of its list
     in_table: bool = False
     _text: list[str] = field(default_factory=list)
@@ -32,30 +32,30 @@ class RtfFlow:
     _rows: list[list[str]] = field(default_factory=list)
 
     def add_text(self, text: str) -> None:
-        """To the paragraph or cell that is open."""
+        """Add text to the open paragraph or cell."""
         self._text.append(text)
 
     def add_bullet(self, text: str) -> None:
-        """What the program shows before an item."""
+        """Add to the bullet or number that the program shows before an item."""
         self._bullet.append(text)
 
     def add_note(self, text: str) -> None:
-        """Of a footnote that is called here."""
+        """Add text to the footnote that is referenced here."""
         self._note.append(text)
 
     def end_note(self) -> None:
-        """It is complete."""
+        """Finish the footnote."""
         note = " ".join("".join(self._note).split())
         self._note.clear()
         if note:
             self._notes.append(note)
 
     def reset_paragraph(self) -> None:
-        """`\\pard`: nothing special holds any more."""
+        """`\\pard`: reset the paragraph's properties."""
         self.level, self.depth, self.in_table = NO_HEADING, 0, False
 
     def end_paragraph(self) -> None:
-        """Put it where it belongs; in a cell it is a line."""
+        """Finish a paragraph; in a cell it becomes a line."""
         if self.in_table:
             self._text.append("\n")
             return
@@ -75,18 +75,18 @@ class RtfFlow:
         self._add_notes()
 
     def end_cell(self) -> None:
-        """What was gathered is its text."""
+        """The collected text becomes a cell."""
         self._row.append("".join((*self._bullet, *self._text)))
         self._text.clear()
         self._bullet.clear()
 
     def end_row(self) -> None:
-        """The cells so far are a row."""
+        """The collected cells become a row."""
         self._rows.append(self._row)
         self._row = []
 
     def finish(self) -> Sequence[Block]:
-        """All blocks."""
+        """All blocks, after the last piece of text."""
         self.in_table = False
         self.end_paragraph()
         return self.outline.finish()

@@ -1,4 +1,4 @@
-"""RTF as a stream of tokens, and what its words mean: characters, charsets, groups that hold no text.
+"""Splits RTF into tokens, and lists the meaning of its words: characters, charsets, groups without text.
 
 In: the bytes of an RTF file. Out: `Token`s in order. It keeps no state of the document; `rtf` does.
 """
@@ -10,18 +10,18 @@ from enum import Enum
 
 
 class TokenKind(Enum):
-    """What stands in an RTF file."""
+    """Kinds of tokens."""
 
     OPEN = "{"
     CLOSE = "}"
-    WORD = "word"  # \name, with a number or without
-    STAR = "*"  # what follows may be passed over by those who do not know it
+    WORD = "word"  # \name, with or without a number
+    STAR = "*"  # the following group may be ignored by readers that do not know it
     BYTES = "bytes"  # text in the charset of its font
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """One of them."""
+    """A token; which fields are set depends on its kind."""
 
     kind: TokenKind
     name: str = ""
@@ -34,7 +34,7 @@ CHARSETS: Mapping[int, str] = {
     163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
     254: "cp437",
 }  # fmt: skip
-"""Of a font (`\\fcharset`); 0 and 1 are the document's own code page."""
+"""`\\fcharset` number -> encoding; 0 and 1 are the document's own code page."""
 
 CHARACTERS: Mapping[str, str] = {
     "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "softline": "\n", "tab": "\t", "emdash": "—",
@@ -50,10 +50,10 @@ _WORDLESS_GROUPS_TEXT = (
     "wgrffmtfilter protusertbl mailmerge oldcprops oldpprops oldtprops oldsprops fchars lchars"
 )
 WORDLESS_GROUPS = frozenset(_WORDLESS_GROUPS_TEXT.split())
-"""Groups that begin with one of these words are passed over."""
+"""Groups that begin with one of these words are skipped."""
 
 READ_STARRED = frozenset({"shpinst", "shptxt", "listtext"})
-"""Of those marked as passable, the ones that hold words."""
+"""Groups marked as ignorable that contain text."""
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(\r\n|[^a-zA-Z'])|([{}])|[\r\n\0]+|([^\\{}\r\n\0]+)|\\"
@@ -62,7 +62,7 @@ _BREAKS = (b"\r", b"\n", b"\r\n")
 
 
 def read_tokens(data: bytes) -> Iterator[Token]:
-    """All of them; binary data (`\\bin`) is passed over."""
+    """All tokens; binary data (`\\bin`) is skipped."""
     position = 0
     while (found := _TOKEN.match(data, position)) is not None:
         position = found.end()

@@ -1,7 +1,6 @@
-"""Documents and sheets that are HTML inside, as many programs save what they call .doc and .xls.
+"""Reads HTML saved as .doc, .xls and the like, as many programs do.
 
-In: a page whose name is that of an Office file. Out: a `Document` with all its words: nothing in it surrounds a main
-text.
+In: a page with the name of an Office file. Out: a `Document` with all its text: there is no main text to extract.
 """
 
 from pathlib import Path
@@ -17,12 +16,12 @@ ENDINGS = frozenset({".doc", ".docx", ".rtf", ".odt", ".xls", ".xlsx"})
 
 
 def accepts(file: FileInfo) -> bool:
-    """HTML under such a name."""
+    """HTML with the extension of an Office file."""
     return file.kind is FileKind.HTML and file.ending in ENDINGS
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises nothing of its own."""
+    """Raises no errors of its own."""
     outline = Outline()
     add_markup(outline, decode_markup(path.read_bytes()))
     blocks = outline.finish()

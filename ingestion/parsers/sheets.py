@@ -1,7 +1,7 @@
-"""Rows of a sheet as tables: each block of rows begins with the names of its columns.
+"""Turns the rows of a sheet into tables: each block of rows begins with the column names.
 
-In: rows with their numbers, a sheet at a time. Out: blocks on an outline, each knowing its first and last row. It finds
-the row of column names by itself: lines of a single cell above it are titles, an empty row ends a table.
+In: rows with their numbers, one sheet at a time. Out: blocks on an outline, each with its first and last row. It finds
+the header row by itself: single-cell lines above it are titles, and an empty row ends a table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,22 +13,22 @@ from ingestion.parsers.outline import Outline
 from ingestion.parsers.tables import render_table
 from ingestion.records import BlockKind
 
-BLOCK_CHARACTERS = 16_000  # of rows below one header; passages are cut out of a block, and repeat its header
-MOST_COLUMNS = 1_000  # a sheet has 16,384; nobody reads a row of them
+BLOCK_CHARACTERS = 16_000  # of rows under one header; passages are cut from a block and repeat its header
+MOST_COLUMNS = 1_000  # a sheet has 16,384; nobody reads rows that long
 LETTERS = 26
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetRow:
-    """What stands in a row: texts by column, counted from 0, without empty cells."""
+    """A row: texts by column, counted from 0, without empty cells."""
 
     number: int  # counted from 1, as the program shows it
     cells: Mapping[int, str]
-    has_values: bool  # a number or a date among them: no row of names
+    has_values: bool  # it has a number or a date, so it is no header
 
 
 def add_sheet(outline: Outline, rows: Iterable[SheetRow]) -> None:
-    """All rows of one sheet, in order. Rows without any cell may be left out."""
+    """Add all rows of one sheet, in order. Empty rows may be omitted."""
     place = outline.place
     header: SheetRow | None = None
     for table in _split_at_gaps(rows):
@@ -37,7 +37,7 @@ def add_sheet(outline: Outline, rows: Iterable[SheetRow]) -> None:
 
 
 def column_name(column: int) -> str:
-    """A, B … Z, AA: as the program calls it."""
+    """A, B … Z, AA: the column's name in the program."""
     name = ""
     column += 1
     while column:
@@ -47,7 +47,7 @@ def column_name(column: int) -> str:
 
 
 def _split_at_gaps(rows: Iterable[SheetRow]) -> Iterator[Iterator[SheetRow]]:
-    """Stretches of rows without an empty one between; each must be read to its end before the next."""
+    """Runs of rows without an empty one between; each must be consumed before the next."""
     waiting = iter(rows)
     following = next(waiting, None)
 
@@ -67,7 +67,7 @@ def _split_at_gaps(rows: Iterable[SheetRow]) -> Iterator[Iterator[SheetRow]]:
 def _add_table(
     outline: Outline, rows: Iterator[SheetRow], place: Locator, header_above: SheetRow | None
 ) -> SheetRow | None:
-    """One stretch; its header, for stretches below that have none."""
+    """Add one run of rows; returns its header, for runs below that have none."""
     header: SheetRow | None = None
     titles: list[SheetRow] = []
     for row in rows:
@@ -85,17 +85,17 @@ def _add_table(
 
 
 def _choose_header(first: SheetRow, above: SheetRow | None) -> tuple[SheetRow, list[SheetRow]]:
-    """The header, and the rows that are below it already."""
+    """The header, and the rows already known to be below it."""
     if not first.has_values:
         return first, []
     if above is not None and first.cells.keys() <= above.cells.keys():
-        return above, [first]  # an empty row in the midst of a table
+        return above, [first]  # an empty row inside a table
     names = {column: column_name(column) for column in first.cells}
     return SheetRow(number=first.number, cells=names, has_values=False), [first]
 
 
 def _add_titles(outline: Outline, rows: Sequence[SheetRow], place: Locator) -> None:
-    """Lines of one cell: a title, a remark, or a list."""
+    """Single-cell lines: a title, a remark, or a list."""
     for begin in range(0, len(rows), 20):
         lines = rows[begin : begin + 20]
         outline.place = replace(place, row=lines[0].number, row_end=_last(lines))

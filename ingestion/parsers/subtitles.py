@@ -1,7 +1,7 @@
-"""Subtitles (SRT, WebVTT): what is said, with its seconds.
+"""Reads subtitles (SRT, WebVTT): the text with its times.
 
-In: a text file in any encoding. Out: a `Document` of paragraphs whose locators are time ranges. Captions that a machine
-wrote show every line twice while they roll up the screen; here it stands once. A file without a single time is text.
+In: a text file in any encoding. Out: a `Document` of paragraphs whose locators are time ranges. Automatic captions
+repeat each line while it rolls up the screen; the repetitions are removed. A file without any timing is read as text.
 """
 
 import html
@@ -23,7 +23,7 @@ from ingestion.speech import to_paragraphs
 ENDINGS = frozenset({".srt", ".vtt"})
 MEDIA_TYPES = frozenset({"text/vtt", "application/x-subrip"})
 SKIPPED_BLOCKS = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
-ROLLING_SHARE = 1 / 3  # of cues that begin with what the one before ended with; in speech hardly any does
+ROLLING_SHARE = 1 / 3  # of cues that repeat the end of the cue before; in speech hardly any do
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
@@ -34,7 +34,7 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True, kw_only=True)
 class Cue:
-    """What is on the screen from one second to another."""
+    """The lines on the screen during a time range."""
 
     start_s: float
     end_s: float
@@ -42,12 +42,12 @@ class Cue:
 
 
 def accepts(file: FileInfo) -> bool:
-    """Text that is called subtitles; nothing else has its times."""
+    """Text that its name or sender declares subtitles."""
     return file.kind is FileKind.TEXT and (file.ending in ENDINGS or file.media_type in MEDIA_TYPES)
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Paragraphs with their seconds."""
+    """Paragraphs with their times."""
     text = decode_text(path.read_bytes())
     cues = sorted(_cues(text), key=lambda cue: cue.start_s)
     if not cues:
@@ -65,7 +65,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def collapse_rolling(cues: Sequence[Cue]) -> list[Cue]:
-    """Each line once, from the second at which it first appeared; cues that do not roll are left as they are."""
+    """Each line once, from its first appearance; cues that do not roll stay unchanged."""
     repeats = sum(1 for before, after in pairwise(cues) if _overlap(before.lines, after.lines))
     if repeats < len(cues) * ROLLING_SHARE:
         return list(cues)
@@ -80,20 +80,20 @@ def collapse_rolling(cues: Sequence[Cue]) -> list[Cue]:
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many of the first lines of `after` are the last ones of `before`."""
+    """How many of the first lines of `after` repeat the last ones of `before`."""
     longest = min(len(before), len(after))
     return next((count for count in range(longest, 0, -1) if before[-count:] == after[:count]), 0)
 
 
 def _until_next(cue: Cue, following: Cue | None) -> Cue:
-    """A rolling line stays while the next one is spoken; its own words end where those begin."""
+    """Cut the end of a rolling cue to the start of the next: its line stays on screen while the next one is spoken."""
     if following is None or following.start_s >= cue.end_s:
         return cue
     return replace(cue, end_s=max(cue.start_s, following.start_s))
 
 
 def _cues(text: str) -> Iterator[Cue]:
-    """One for each timing line; an empty line inside a cue, as some SRT writers leave, does not end it."""
+    """A cue for each timing line; an empty line inside a cue, which some SRT writers leave, does not end it."""
     cue: Cue | None = None
     for block in _EMPTY_LINES.split(text):
         lines = block.strip("\n").split("\n")
@@ -105,7 +105,7 @@ def _cues(text: str) -> Iterator[Cue]:
         for start, end in pairwise([*timings, len(lines)]):
             if cue is not None:
                 yield cue
-            is_numbered = end < len(lines) and lines[end - 1].strip().isdecimal()  # the number of the next one
+            is_numbered = end < len(lines) and lines[end - 1].strip().isdecimal()  # the number of the next cue
             cue = _cue(lines[start], lines[start + 1 : end - is_numbered])
     if cue is not None:
         yield cue
@@ -125,7 +125,7 @@ def _seconds(parts: Sequence[str | None]) -> float:
 
 
 def _clean(lines: Iterable[str]) -> Iterator[str]:
-    """Words without marks; a speaker's name stays before them."""
+    """The lines without tags; a speaker's name is put before the text."""
     for line in lines:
         words = html.unescape(_TAG.sub("", _SPEAKER.sub(r"\1: ", line)))
         if words.strip():

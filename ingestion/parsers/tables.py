@@ -1,6 +1,6 @@
-"""Rows of cells as a Markdown table, the form in which every parser hands tables on.
+"""Renders rows of cells as a Markdown table, the form that all parsers use.
 
-In: rows of plain texts. Out: one line a row, with a rule under the first. Cells keep no line breaks.
+In: rows of plain texts. Out: one line for each row, with a rule under the first. Line breaks in cells become blanks.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
 
 
 def render_table(rows: Sequence[Sequence[str]]) -> str:
-    """Shorter rows are filled up with empty cells; rows and columns without any text are left out."""
+    """Pads short rows with empty cells; drops rows and columns without text."""
     cells = [[_tidy(cell) for cell in row[:LONGEST_ROW_CELLS]] for row in rows]
     cells = [row for row in cells if any(row)]
     if not cells:

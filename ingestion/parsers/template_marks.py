@@ -1,6 +1,6 @@
-"""Marks of documentation generators that stand in Markdown files but are no Markdown.
+"""Removes marks of documentation generators that are in Markdown files but are no Markdown.
 
-In: Markdown as people store it in documentation repositories. Out: the same without the marks, their words kept.
+In: Markdown from documentation repositories. Out: the same text without the marks; their words are kept.
 """
 
 import re
@@ -16,11 +16,11 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\{\{#(?:rustdoc_include|include|playground)[^}\n]*\}\}", ""),  # mdBook: the text is in another file
     )
 )
-"""What is deleted or unwrapped, in order. `{var(name)}` stays: its name says something, its value is elsewhere."""
+"""Patterns to delete or unwrap, in order. `{var(name)}` stays: its name is informative, its value is elsewhere."""
 
 
 def unwrap_template_marks(text: str) -> str:
-    """Leaves a text without such marks as it is."""
+    """Returns a text without such marks unchanged."""
     if "{" not in text:
         return text
     for pattern, replacement in RULES:

@@ -1,7 +1,7 @@
-"""Plain text: paragraphs between empty lines.
+"""Reads plain text: paragraphs separated by empty lines.
 
-In: a text file in any of the encodings of `encodings`. Out: a `Document` of paragraphs. Names that look like Markdown
-are `markdown`'s.
+In: a text file in any of the encodings of `encodings`. Out: a `Document` of paragraphs. Files named like Markdown go to
+`markdown`.
 """
 
 import re
@@ -17,13 +17,13 @@ from ingestion.parsers.titles import choose_title
 from ingestion.records import BlockKind, Document
 
 EMPTY_LINES = re.compile(r"\n\s*\n|\f")
-LONG_PARAGRAPH_CHARS = 100_000  # logs and some books have no empty line: one that is longer ends with a sentence
-LONGEST_PARAGRAPH_CHARS = 1_000_000  # or with a line
+LONG_PARAGRAPH_CHARS = 100_000  # logs and some books have no empty lines: a longer paragraph ends with a sentence
+LONGEST_PARAGRAPH_CHARS = 1_000_000  # a still longer one ends with a line
 SENTENCE_ENDS = (".", "!", "?", "…", ".»", '."', "!»", "?»")
 
 
 def accepts(file: FileInfo) -> bool:
-    """Any text that no parser before it wanted."""
+    """Any text that no earlier parser accepts."""
     return file.kind is FileKind.TEXT
 
 
@@ -33,12 +33,12 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def read_text(text: str, *, name: str) -> Document:
-    """The same for a text that is in memory already."""
+    """The same for text in memory."""
     return read_lines((f"{line}\n" for line in text.split("\n")), name=name)
 
 
 def read_lines(lines: Iterable[str], *, name: str) -> Document:
-    """Line ends inside a paragraph stay: they may be verses, addresses or a table of sorts."""
+    """Line breaks inside a paragraph stay: they may be verses, addresses or an informal table."""
     outline = Outline()
     for paragraph in _paragraphs(lines):
         outline.add(BlockKind.PARAGRAPH, _trim(paragraph))
@@ -47,7 +47,7 @@ def read_lines(lines: Iterable[str], *, name: str) -> Document:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Of any text, so that joined they are the text; those without words among them."""
+    """Consecutive paragraphs that concatenate to the text; some are blank."""
     gathered: list[str] = []
     chars = 0
     for part in chain.from_iterable(line.splitlines(keepends=True) if "\f" in line else (line,) for line in lines):

@@ -1,6 +1,6 @@
-"""Chooses the name under which a person will see a document.
+"""Chooses the title under which a document is shown.
 
-In: what the file says of itself, its headings, its name. Out: one short line. It invents nothing.
+In: the file's stated title, its headings, its name. Out: one short line. It invents nothing.
 """
 
 import re
@@ -17,18 +17,18 @@ MEANINGLESS_TITLES = tuple(
         r"(untitled|без (имени|названия))( document|\d| )*",
         r"(document|документ|presentation|презентация|book|книга|лист|sheet)\s*\d*",
         r"(powerpoint presentation|презентация powerpoint|word document|документ (microsoft )?word)",
-        r"microsoft (word|powerpoint|excel|office)\b.*",  # a printer driver's: "Microsoft Word - x.doc"
+        r"microsoft (word|powerpoint|excel|office)\b.*",  # from a printer driver: "Microsoft Word - x.doc"
         r".*\.(docx?|pdf|rtf|odt|txt|tex|dvi|indd|qxd|pptx?|xlsx?|html?|p65|fm|cdr|wpd)",  # the name of another file
         r"(title|заголовок|название)( here)?",
         r"[\W\d_]*",  # no letter at all
         r".*\ufffd.*",
     )
 )
-"""Metadata that no person wrote: matched against the whole title."""
+"""Titles that no person wrote; matched against the whole title."""
 
 
 def choose_title(stated: str | None, blocks: Iterable[Block], *, name: str) -> str:
-    """The stated title if it means something, else the first heading, else the file's name without its ending."""
+    """The stated title if meaningful, else the first heading, else the file name without its extension."""
     title = _tidy(stated or "")
     if title and not any(pattern.fullmatch(title) for pattern in MEANINGLESS_TITLES):
         return title

@@ -1,7 +1,7 @@
-"""XLS and XLSB, the binary workbooks, by calamine.
+"""Reads XLS and XLSB, the binary workbooks, by calamine.
 
-In: an OLE2 or ZIP container with a binary workbook. Out: a `Document` as `xlsx` makes it. calamine tells dates from
-numbers and nothing else of their formats: percents are fractions here.
+In: an OLE2 or ZIP container with a binary workbook. Out: a `Document` like that of `xlsx`. Of number formats calamine
+only tells dates: percentages appear as fractions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,9 +37,8 @@ def parse(path: Path, info: FileInfo) -> Document:
             if sheet.typ is SheetTypeEnum.WorkSheet:
                 outline.add_heading(sheet.name, 1)
                 content = book.get_sheet_by_name(sheet.name)
-                first_column = (
-                    content.start[1] if content.start else 0
-                )  # rows begin with 1, columns with the first used
+                # `iter_rows` starts at row 1, but at the first used column.
+                first_column = content.start[1] if content.start else 0
                 add_sheet(outline, _rows(content.iter_rows(), first_column))
     except PasswordError as error:
         raise SourceError(FailureCode.FILE_ENCRYPTED, name=info.name, detail=str(error)) from error

@@ -1,10 +1,9 @@
-"""XLSX and XLSM: every sheet as tables, with the values that the program had computed.
+"""Reads XLSX and XLSM: every sheet as tables, with the values that the program had computed.
 
-In: a SpreadsheetML file, transitional or strict. Out: a `Document` with the sheet as heading and rows as places. Read
-element by element, so that memory does not grow with the sheet. Formulas themselves, charts and comments are not read.
-
-Why not a library: openpyxl took four times as long (26 s for 480,000 cells against 7), python-calamine knows no number
-formats and allots a cell for every empty place between two that are used (`docs/formats.md`).
+In: a SpreadsheetML file, transitional or strict. Out: a `Document` with sheet names as headings and row numbers as
+places. It is read element by element, so that memory does not grow with the sheet. Formulas, charts and comments are
+not read. Why not a library: openpyxl took four times as long (26 s for 480,000 cells against 7), and python-calamine
+knows no number formats and allocates a cell for every gap between used ones (`docs/formats.md`).
 """
 
 import re
@@ -31,7 +30,7 @@ MERGE_WINDOW_BYTES = 1024 * 1024
 MOST_COLUMNS = 16_384  # of a sheet
 LONGEST_REFERENCE = 3  # letters
 DIGITS = "0123456789"
-MERGE_BYTES = 200  # more than one element takes
+MERGE_BYTES = 200  # more than a single element takes
 
 Place = tuple[int, int]
 """Row and column of a cell."""
@@ -41,7 +40,7 @@ _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7})
 
 @dataclass(frozen=True, kw_only=True)
 class _Book:
-    """What cells refer to."""
+    """The workbook data that cells refer to."""
 
     shared: "_SharedTexts"
     formats: Sequence[NumberFormat]  # by style
@@ -49,7 +48,7 @@ class _Book:
 
 
 def accepts(file: FileInfo) -> bool:
-    """An archive that holds a workbook."""
+    """An archive that contains a workbook."""
     return file.kind is FileKind.XLSX
 
 
@@ -101,26 +100,26 @@ def _read_shared(package: Package) -> "_SharedTexts":
 
 
 class _SharedTexts:
-    """The texts that cells name by their ordinals, one behind the other: strings take four times that."""
+    """The texts that cells refer to by index, in one buffer: a list of strings takes four times as much memory."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._ends = array("Q", [0])
 
     def append(self, text: str) -> None:
-        """The next one."""
+        """Add the next text."""
         self._bytes += text.encode("utf-8", errors="replace")
         self._ends.append(len(self._bytes))
 
     def text(self, ordinal: int) -> str:
-        """Empty when there is no such one."""
+        """The text with this index; empty when there is none."""
         if not 0 <= ordinal < len(self._ends) - 1:
             return ""
         return self._bytes[self._ends[ordinal] : self._ends[ordinal + 1]].decode()
 
 
 def _rich_text(item: Element) -> str:
-    """Its runs; how Japanese is pronounced (`rPh`) is no part of the text."""
+    """The text of its runs, without phonetic hints (`rPh`) for Japanese."""
     pieces: list[str] = []
     for inner in item:
         name = inner.tag.rpartition("}")[2]
@@ -151,9 +150,9 @@ def _add_worksheet(outline: Outline, package: Package, part: str, *, name: str, 
 
 
 def _merged_down(stream: IO[bytes]) -> Mapping[Place, Place]:
-    """(row, column) -> (row, column) of the cell whose value it shows, for cells that span several rows.
+    """(row, column) -> (row, column) of the cell whose value it shows, for cells merged over several rows.
 
-    They stand behind the rows in the file, so they are looked for in its text first.
+    Merges come after the rows in the file, so its text is searched for them first.
     """
     origins: dict[Place, Place] = {}
     for top, column, bottom in _merges(stream):
@@ -165,7 +164,7 @@ def _merged_down(stream: IO[bytes]) -> Mapping[Place, Place]:
 
 
 def _merges(stream: IO[bytes]) -> Iterator[tuple[int, int, int]]:
-    """First row, column and last row of merged cells; those at the border of two pieces come twice."""
+    """First row, column and last row of merged cells; those at the border of two pieces may come twice."""
     window = b""
     while piece := stream.read(MERGE_WINDOW_BYTES):
         window = window[-MERGE_BYTES:] + piece
@@ -193,7 +192,7 @@ def _read_rows(stream: IO[bytes], book: _Book, merged: Mapping[Place, Place]) ->
 
 
 def _read_cells(row: Element, book: _Book) -> tuple[dict[int, str], bool]:
-    """Texts by column, and whether a number or date is among them."""
+    """Texts by column, and whether there is a number or date among them."""
     cells: dict[int, str] = {}
     has_values = False
     column = -1

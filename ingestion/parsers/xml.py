@@ -1,7 +1,7 @@
-"""Any XML without a parser of its own: the words between its tags.
+"""Reads XML without a parser of its own: the text between its tags.
 
-In: an XML file that is neither a page nor a book. Out: a `Document` with a paragraph for each element that holds text
-itself. What is no XML after all is read as plain text.
+In: an XML file that is neither a page nor a book. Out: a `Document` with a paragraph for each element that directly
+contains text. Invalid XML is read as plain text.
 """
 
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ from ingestion.parsers.titles import choose_title
 from ingestion.parsers.xml_trees import Element, local_name, read_tree
 from ingestion.records import BlockKind, Document
 
-UNREAD = frozenset({"style", "script"})  # of drawings
+UNREAD = frozenset({"style", "script"})  # in drawings
 
 
 def accepts(file: FileInfo) -> bool:
-    """XML that nobody knows better."""
+    """XML that no other parser accepts."""
     return file.kind is FileKind.XML
 
 
 def parse(path: Path, info: FileInfo) -> Document:
-    """Raises SourceError never, MemoryError when the tree is too large."""
+    """Raises MemoryError when the tree is too large; SourceError only for too much text (see `Outline`)."""
     data = path.read_bytes()
     try:
         root = read_tree(data)
@@ -40,7 +40,7 @@ def parse(path: Path, info: FileInfo) -> Document:
 
 
 def _lines(root: Element) -> Iterator[str]:
-    """The text of each element that has some beside its children, with theirs; of those inside, nothing twice."""
+    """The text of each element that has text of its own, including its children's, which are not repeated."""
     told: set[Element] = set()
     for element in root.iter():
         if element.getparent() in told or local_name(element) in UNREAD:

@@ -1,4 +1,4 @@
-"""XML from strangers as trees and streams of elements, with everything off that reaches out or grows.
+"""Parses untrusted XML into trees and streams of elements, with external access and expansion turned off.
 
 In: bytes. Out: lxml's elements. Entities stay unresolved, nothing is loaded, and libxml2 keeps its limits of depth
 (256) and of a text's length (10 MB). It knows no vocabulary.
@@ -13,7 +13,7 @@ from lxml import etree  # type: ignore[import-untyped] # lxml brings no types
 
 Element = Any  # lxml's
 
-OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY, of which lxml makes an XMLSyntaxError with this code
+OUT_OF_MEMORY = 2  # libxml2's XML_ERR_NO_MEMORY; lxml raises an XMLSyntaxError with this code
 SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
 
 _NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
@@ -21,7 +21,7 @@ _XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 
 
 def read_tree(data: bytes, *, recover: bool = False) -> Element:
-    """The root. With `recover`, of what can be understood. Raises MemoryError, and ValueError when it is no XML."""
+    """The root; with `recover`, of whatever can be parsed. Raises MemoryError, and ValueError when it is no XML."""
     parser = etree.XMLParser(**SAFE, remove_comments=True, remove_pis=True, recover=recover)
     try:
         root = etree.fromstring(data, parser)
@@ -33,7 +33,7 @@ def read_tree(data: bytes, *, recover: bool = False) -> Element:
 
 
 def spell_entities(data: bytes) -> bytes:
-    """The named characters of HTML by their numbers, which XML knows without a DTD; for encodings that hold ASCII."""
+    """Replace HTML's named characters by numbers, which XML knows without a DTD; for encodings that include ASCII."""
     return _NAMED.sub(_number, data)
 
 
@@ -45,7 +45,7 @@ def _number(found: re.Match[bytes]) -> bytes:
 
 
 def stream_elements(stream: IO[bytes], tag: str) -> Iterator[Element]:
-    """Each element of that tag (`{*}row`: in any namespace), complete; it is emptied when the next one is asked for.
+    """Complete elements with this tag (`{*}row`: in any namespace); each is emptied when the next is requested.
 
     Raises as `read_tree` does.
     """
@@ -60,15 +60,15 @@ def stream_elements(stream: IO[bytes], tag: str) -> Iterator[Element]:
 
 
 def local_name(element: Element) -> str:
-    """Without its namespace: strict and transitional files, FB2 2.0 and 2.1 differ in nothing else that matters.
+    """The tag without its namespace; only namespaces differ between strict and transitional files, or FB2 2.0 and 2.1.
 
-    Empty for what is no element (an entity that was left alone).
+    Empty for nodes that are no elements (unresolved entities).
     """
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def attribute(element: Element, name: str) -> str | None:
-    """By its local name."""
+    """The value of an attribute by its local name."""
     found = element.get(name)
     if found is not None:
         return str(found)
@@ -76,12 +76,12 @@ def attribute(element: Element, name: str) -> str | None:
 
 
 def child(element: Element, name: str) -> Element | None:
-    """The first one of that local name."""
+    """The first child with this local name."""
     return next(element.iterchildren("{*}" + name), None)
 
 
 def words_of(element: Element | None) -> str:
-    """All text inside in one line."""
+    """All text inside on one line."""
     return "" if element is None else " ".join("".join(element.itertext()).split())
 
 

@@ -1,4 +1,4 @@
-"""What turns a file on disk into a document: parsing, recognising words in pictures, listening to recordings.
+"""Turns a file on disk into a document: parses it, recognises words in pictures, transcribes recordings.
 
-In: `FetchedFile`. Out: `Document`. `reader` chooses; each way of reading is a module of its own.
+In: `FetchedFile`. Out: `Document`. `reader` chooses; each way of reading has its own module.
 """

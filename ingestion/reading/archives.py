@@ -1,7 +1,7 @@
-"""Everything that is packed in one file, read one by one and put together as one document.
+"""Reads all files packed in one file, one by one, and joins them into one document.
 
-In: an archive, or a letter that was read already. Out: one `Document`; each block knows the file that it is from, and
-what could not be read is named. How the files inside are read is not decided here: `reader` is asked again for each.
+In: an archive, or a letter that has been parsed. Out: one `Document`; each block names the file that it comes from, and
+files that could not be read are listed. It does not decide how a file inside is read: it calls `reader` again for each.
 """
 
 import tempfile
@@ -30,40 +30,38 @@ from ingestion.spool import Spool, joined
 
 T = TypeVar("T")
 
-DEEPEST = 2  # an archive in an archive is read, one inside that is named
-MOST_UNREAD_INSIDE = (
-    1_000  # of what the files themselves leave unread, by name: a thousand archives may name as many each
-)
+DEEPEST = 2  # an archive inside an archive is read; a third level is only listed
+MOST_UNREAD_INSIDE = 1_000  # listed unread parts of the files inside: a thousand archives may have as many each
 READING_S = 1_800.0
-"""After so long no further file of an archive is begun: a thousand of them could take a day."""
+"""After this time no further file of an archive is begun: a thousand of them could take a day."""
 
 
 @dataclass(kw_only=True)
 class Allowance:
-    """What may still be unpacked and read of one thing that was sent, with all that is inside it."""
+    """What may still be unpacked and read of one thing that was sent, including everything inside it."""
 
     depth: int
     members: int
     total_bytes: int
-    until: float  # of `monotonic`
+    until: float  # on the clock of `monotonic`
 
     @classmethod
     def of(cls, file: FetchedFile) -> "Allowance":
-        """The whole, when the file comes in."""
+        """The full allowance of a file that has just come in."""
         total_bytes = min(LARGEST_TOTAL_BYTES, max(RATIO_FREE_BYTES, LARGEST_RATIO * file.size_bytes))
         return cls(depth=DEEPEST, members=MOST_MEMBERS, total_bytes=total_bytes, until=monotonic() + READING_S)
 
     def take(self, members: Sequence[Member]) -> None:
-        """Count what was unpacked."""
+        """Subtract what was unpacked."""
         self.members -= len(members)
         self.total_bytes -= sum(member.size_bytes for member in members)
 
 
 class Unpack(Protocol):
-    """`ingestion.archives.process.UnpackProcess`."""
+    """See `ingestion.archives.process.UnpackProcess`."""
 
     async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
-        """The files inside, in `folder` under their numbers. Raises SourceError."""
+        """Write the files inside to `folder`, named by their numbers. Raises SourceError."""
         ...
 
 
@@ -72,7 +70,7 @@ ReadMember = Callable[[FetchedFile, Progress, Allowance], Awaitable[Document]]
 
 
 class ArchiveReader:
-    """Reads what is packed."""
+    """Reads archives and the attachments of letters."""
 
     def __init__(self, *, unpacker: Unpack) -> None:
         self._unpacker = unpacker
@@ -80,9 +78,9 @@ class ArchiveReader:
     async def read_archive(
         self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
     ) -> Document:
-        """Raises SourceError when nothing in it can be read: FILE_ARCHIVE_EMPTY, or FILE_ENCRYPTED.
+        """Raises SourceError when nothing in the archive can be read: FILE_ARCHIVE_EMPTY, or FILE_ENCRYPTED.
 
-        An archive of a single file is that file.
+        The document of a single-file archive is that file's.
         """
         if not allowance.depth:
             raise SourceError(FailureCode.FILE_UNSUPPORTED, name=file.name, detail="packed too often")
@@ -97,7 +95,7 @@ class ArchiveReader:
     async def add_attachments(
         self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
     ) -> Document:
-        """The letter with what is attached to it; too deep inside other things, attachments are named only."""
+        """The letter with its attachments; when nested too deep, attachments are only listed."""
         names_only = replace(allowance, members=0)
         contents = await self._read_contents(file, progress, allowance if allowance.depth else names_only, read)
         if not contents.documents:
@@ -153,10 +151,10 @@ def _as_file(member: Member, folder: Path) -> FetchedFile:
 
 
 class _Contents:
-    """What was read of an archive, and what was not. Of the blocks of many files only some are held at a time."""
+    """What was read of an archive, and what was not. Blocks are spooled, so that only some of them are in memory."""
 
     def __init__(self, listing: Listing, folder: Path) -> None:
-        """`folder` is where many blocks go."""
+        """Many blocks are spooled to `folder`."""
         self.documents: list[tuple[str, Document]] = []  # without their blocks
         self.blocks: Spool[Block] = Spool(folder, BLOCKS)
         self.unread = [
@@ -166,21 +164,21 @@ class _Contents:
         self._all = len(listing.members) + len(self.unread)
         self._encrypted = len(listing.encrypted)
         self._unread_inside: list[UnreadPart] = []
-        self._unnamed = 0  # what is behind them
+        self._unnamed = 0  # how many unread parts are beyond MOST_UNREAD_INSIDE
         self._first: Document | None = None
 
     @property
     def single(self) -> Document | None:
-        """The one file of the archive, if it was read."""
+        """The document of the archive's only file, if it was read."""
         return self._first if self._all == 1 else None
 
     @property
     def all_encrypted(self) -> bool:
-        """Nothing but files with a password."""
+        """Whether there are files and all have a password."""
         return 0 < self._encrypted == self._all
 
     def leave_out(self, name: str, code: FailureCode) -> None:
-        """Name a file that could not be read; an empty one holds nothing to miss."""
+        """List a file that could not be read; an empty one is not listed."""
         if code is FailureCode.FILE_EMPTY:
             self._all -= 1
             return
@@ -188,7 +186,7 @@ class _Contents:
         self.unread.append(UnreadPart(name=name, code=code))
 
     def add(self, name: str, document: Document) -> None:
-        """Take what a file says. Raises OSError."""
+        """Add the document of one file. Raises OSError."""
         gather_blocks(_blocks(name, document), self.blocks)
         self._first = None if self.documents else document
         self.documents.append((name, replace(document, blocks=(), unread=())))
@@ -198,7 +196,7 @@ class _Contents:
 
     @property
     def all_unread(self) -> tuple[UnreadPart, ...]:
-        """Of the archive and of what is in it; of very many the last says how many more there are."""
+        """Unread parts of the archive and of its files; if too many, the last entry tells how many more."""
         more = (UnreadPart(name=f"… (+{self._unnamed})"),) if self._unnamed else ()
         return (*self.unread, *self._unread_inside, *more)
 
@@ -216,7 +214,7 @@ def _joined(title: str, contents: _Contents) -> Document:
 
 
 def _blocks(name: str, document: Document) -> Iterator[Block]:
-    """The file's name as a heading, then its blocks; of an archive inside, the names with its own before them."""
+    """The file's name as a heading, then its blocks; members of a nested archive get this name as a prefix."""
     yield Block(kind=BlockKind.HEADING, text=name, level=1, locator=Locator(member=name))
     for block in document.blocks:
         member = f"{name}/{block.locator.member}" if block.locator.member else name

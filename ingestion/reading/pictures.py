@@ -1,7 +1,7 @@
-"""Reads the words in photos, and on pages of PDFs that have no text of their own.
+"""Recognises the words in photos, and on PDF pages without text (OCR).
 
-In: a file on disk, and for a PDF what its parser found. Out: a `Document` with the recognised words at their pages. The
-pictures are made in the parser's limited process and read by a `Recognizer`, several pages side by side.
+In: a file on disk, and for a PDF what its parser found. Out: a `Document` with the recognised words on their pages. The
+limited parsing process makes the pictures, and a `Recognizer` reads several of them concurrently.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from ingestion.progress import Progress
 from ingestion.records import Block, BlockKind, Document, FetchedFile
 
 MOST_SLOW_PAGES = 2
-"""So many that could not be drawn in a minute each; then the rest of the file is left, which would take hours."""
+"""After this many pages that took over a minute to draw, the rest is skipped: the file would take hours."""
 
 Recognised = Mapping[int, Sequence[Block]]
-"""What was read by page, from 1; a page without words is not in it."""
+"""Page number, from 1 -> its blocks; pages without words are missing."""
 
 
 class PictureSource(Protocol):
-    """`ingestion.parsers.process.ParseProcess`."""
+    """See `ingestion.parsers.process.ParseProcess`."""
 
     async def draw_page(self, file: FetchedFile, page: int) -> Picture:
         """Page `page` of a PDF, from 0. Raises SourceError."""
@@ -44,10 +44,10 @@ class PictureSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RecognitionLimits:
-    """How much is done for one document, and at once."""
+    """Limits for one document, and for all together."""
 
-    pages: int  # of one document; the rest is named as unread
-    concurrency: int  # pages at once, of all documents together
+    pages: int  # of one document; the others are listed as unread
+    concurrency: int  # pages recognised at once, of all documents together
 
 
 class PictureReader:
@@ -60,8 +60,8 @@ class PictureReader:
         self._places = asyncio.Semaphore(limits.concurrency)
 
     async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
-        """The words in a photo or in the pages of a TIFF. Raises SourceError: FILE_WITHOUT_WORDS, and what the file
-        itself is refused for; ServiceError."""
+        """The words in a photo or on the pages of a TIFF. Raises SourceError (FILE_WITHOUT_WORDS, or the reason why the
+        file cannot be opened), ServiceError."""
         await progress.report(DocumentStatus.RECOGNISING)
         first = await self._pictures.open_picture(file, 0)
         pages = range(1, first.pages + 1)
@@ -78,7 +78,7 @@ class PictureReader:
         return document if first.pages > 1 else _without_pages(document)
 
     async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
-        """`parsed` with what is on its pages without text. A page that cannot be drawn or holds no words stays among
+        """`parsed` with the words of its pages without text. A page that cannot be drawn or has no words stays in
         `pages_without_text`. Raises ServiceError."""
 
         async def draw(page: int) -> Picture:
@@ -87,9 +87,8 @@ class PictureReader:
         recognised = await self._recognise(parsed.pages_without_text, draw, progress)
         if not recognised:
             return parsed
-        own = [
-            block for block in parsed.blocks if block.locator.page not in recognised
-        ]  # a stamp is on the picture too
+        # A page's own text, such as a stamp, is recognised again in its picture.
+        own = [block for block in parsed.blocks if block.locator.page not in recognised]
         filled = _with_blocks(parsed, _merged(own, _in_order(recognised)), recognised)
         return filled if own else replace(filled, medium=Medium.IMAGE)
 
@@ -128,7 +127,7 @@ class PictureReader:
 
 
 async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
-    """All of them; the first error ends the others and is raised as it is."""
+    """Await all concurrently; the first error cancels the others and is raised as it is."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.gather(*tasks)
@@ -139,7 +138,7 @@ async def _side_by_side(works: Sequence[Awaitable[None]]) -> None:
 
 
 def _in_order(recognised: Recognised) -> list[Block]:
-    """Every page's blocks, where they are mere paragraphs joined over page breaks as those of a PDF are."""
+    """The blocks of all pages. Pages of plain paragraphs are joined across page breaks, as those of a PDF are."""
     last = max(recognised, default=0)
     plain = [_lines_of(recognised.get(page, ())) for page in range(1, last + 1)]
     paragraphs = [
@@ -160,7 +159,7 @@ def _is_plain(blocks: Sequence[Block]) -> bool:
 
 
 def _lines_of(blocks: Sequence[Block]) -> list[PageLine]:
-    """An empty line between paragraphs; no lines of a page whose blocks have a shape."""
+    """The page's lines, an empty one after each paragraph; none if its blocks are more than plain paragraphs."""
     if not _is_plain(blocks):
         return []
     return plain_lines([line for block in blocks for line in (*block.text.split("\n"), "")])
@@ -171,7 +170,7 @@ def _place(page: int, last_page: int) -> Locator:
 
 
 def _merged(some: Sequence[Block], others: Sequence[Block]) -> list[Block]:
-    """Both in the order of their pages; blocks of one page stay in theirs."""
+    """All blocks by page; within a page, the order is kept."""
     return sorted([*some, *others], key=lambda block: block.locator.page or 0)
 
 
@@ -185,6 +184,6 @@ def _with_blocks(parsed: Document, blocks: Sequence[Block], read: Recognised) ->
 
 
 def _without_pages(document: Document) -> Document:
-    """A photo has no pages that a citation could name."""
+    """A photo has no page number that a citation could name."""
     blocks = tuple(replace(block, locator=replace(block.locator, page=None)) for block in document.blocks)
     return replace(document, blocks=blocks, pages=None)

@@ -1,7 +1,7 @@
-"""A file on disk -> its document, by the way of reading that its content asks for.
+"""Reads a file on disk with the reader that its content needs.
 
-In: `FetchedFile`. Out: `Document`, told page by page or second by second. Text formats are parsed, pictures and pages
-without text are recognised, recordings are listened to. What cannot be done here is said with the reason.
+In: `FetchedFile`. Out: `Document`; progress is reported by page or second. Text formats are parsed, pictures and pages
+without text recognised, recordings transcribed. What this installation cannot read raises an error with the reason.
 """
 
 import asyncio
@@ -16,51 +16,51 @@ from ingestion.records import Document, FetchedFile
 
 
 class Parse(Protocol):
-    """`ingestion.parsers.process.ParseProcess`."""
+    """See `ingestion.parsers.process.ParseProcess`."""
 
     async def parse(self, file: FetchedFile, progress: Progress) -> Document:
-        """What the file says; without blocks when all its pages are pictures. Raises SourceError."""
+        """The file's text; without blocks when all pages are pictures. Raises SourceError."""
         ...
 
 
 class Pictures(Protocol):
-    """`ingestion.reading.pictures.PictureReader`."""
+    """See `ingestion.reading.pictures.PictureReader`."""
 
     async def read_picture(self, file: FetchedFile, progress: Progress) -> Document:
         """The words in a photo. Raises SourceError, ServiceError."""
         ...
 
     async def fill_pages(self, file: FetchedFile, parsed: Document, progress: Progress) -> Document:
-        """`parsed` with the words of those pages that have no text of their own. Raises ServiceError."""
+        """`parsed` with the words of the pages that have no text. Raises ServiceError."""
         ...
 
 
 class Recordings(Protocol):
-    """`ingestion.reading.recordings.RecordingReader`."""
+    """See `ingestion.reading.recordings.RecordingReader`."""
 
     async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        """What is said in it. Raises SourceError, ServiceError."""
+        """The transcript. Raises SourceError, ServiceError."""
         ...
 
 
 class Archives(Protocol):
-    """`ingestion.reading.archives.ArchiveReader`."""
+    """See `ingestion.reading.archives.ArchiveReader`."""
 
     async def read_archive(
         self, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
     ) -> Document:
-        """What the files in it say. Raises SourceError, ServiceError."""
+        """The text of the files in it. Raises SourceError, ServiceError."""
         ...
 
     async def add_attachments(
         self, letter: Document, file: FetchedFile, progress: Progress, allowance: Allowance, read: ReadMember
     ) -> Document:
-        """`letter` with what the files in it say. Raises SourceError, ServiceError."""
+        """`letter` with the text of its attachments. Raises SourceError, ServiceError."""
         ...
 
 
 class FileReader:
-    """Chooses by content, not by name."""
+    """Chooses the reader by content, not by name."""
 
     def __init__(
         self,
@@ -70,15 +70,15 @@ class FileReader:
         recordings: Recordings | None,
         archives: Archives | None = None,
     ) -> None:
-        """`pictures` and `recordings` are None where no model for them is set up; without `archives` none is opened."""
+        """`pictures` and `recordings` are None where no model is set up; without `archives` no archive is opened."""
         self._parser = parser
         self._archives = archives
         self._pictures = pictures
         self._recordings = recordings
 
     async def read(self, file: FetchedFile, progress: Progress, allowance: Allowance | None = None) -> Document:
-        """`allowance` is what may still be unpacked when the file was in another. Raises SourceError, ServiceError,
-        LeaseLost."""
+        """`allowance` is what may still be unpacked, for a file that was inside another. Raises SourceError,
+        ServiceError, LeaseLost."""
         if file.attached:
             return await read_section(file, progress, read_pages=self._read_text, read=self.read)
         allowance = allowance or Allowance.of(file)

@@ -1,7 +1,7 @@
-"""A recording on disk -> a document whose paragraphs know their seconds.
+"""Turns a recording into a document whose paragraphs have their start and end in seconds.
 
-In: `FetchedFile` and what a `Transcriber` hears in it. Out: `Document`, told second by second on the way. Of a video
-only the sound is read. It hears nothing itself, and what a paragraph of speech is says `ingestion.speech`.
+In: `FetchedFile` and the transcript of a `Transcriber`. Out: `Document`; progress is reported by the second. Of a video
+only the sound is used. It transcribes nothing itself; `ingestion.speech` forms the paragraphs.
 """
 
 from domain.documents import DocumentStatus, Medium
@@ -14,13 +14,13 @@ from ingestion.speech import to_paragraphs
 
 
 class RecordingReader:
-    """Reads voice notes, sound and video."""
+    """Reads voice notes, audio and video."""
 
     def __init__(self, transcriber: Transcriber) -> None:
         self._transcriber = transcriber
 
     async def read_recording(self, file: FetchedFile, progress: Progress) -> Document:
-        """What is said in it.
+        """The transcript as a document.
 
         Raises SourceError (FILE_WITHOUT_SPEECH, and the transcriber's), ServiceError, LeaseLost.
         """

@@ -1,8 +1,8 @@
-"""A section of a site with the documents that its pages link to, as one `Document`.
+"""Reads a section of a site and the documents that its pages link to, as one `Document`.
 
-In: the crawler's file, its documents attached. Out: the pages, and after them each document as a chapter under its file
-name; every block knows its address. What could not be read is named by its address, with the reason. How pages and
-documents are read is not decided here.
+In: the crawler's file, with its documents attached. Out: the pages, then each document as a chapter titled with its
+file name; every block has its address. What could not be read is listed by address, with the reason. It does not decide
+how pages and documents are read.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,13 +21,13 @@ ReadFile = Callable[[FetchedFile, Progress], Awaitable[Document]]
 """`FileReader.read`: raises SourceError, ServiceError, LeaseLost."""
 
 READING_S = 600.0
-"""After so long no further document of a section is begun: fifty scans could take hours."""
+"""After this time no further document of a section is begun: fifty scans could take hours."""
 
 _NOTHING_TO_MISS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT, FailureCode.FILE_WITHOUT_WORDS})
 
 
 async def read_section(file: FetchedFile, progress: Progress, *, read_pages: ReadFile, read: ReadFile) -> Document:
-    """Raises SourceError FILE_WITHOUT_TEXT when neither pages nor documents say anything; ServiceError."""
+    """Raises SourceError FILE_WITHOUT_TEXT when neither pages nor documents have text; ServiceError."""
     section = await _pages(file, progress, read_pages)
     unread = list(section.unread)
     until = monotonic() + READING_S
@@ -54,7 +54,7 @@ async def read_section(file: FetchedFile, progress: Progress, *, read_pages: Rea
 
 
 async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) -> Document:
-    """A section may be a mere list of documents."""
+    """The pages as a document; empty when they have no text, since a section may be a mere list of documents."""
     try:
         return await read_pages(file, progress)
     except SourceError as error:
@@ -64,7 +64,7 @@ async def _pages(file: FetchedFile, progress: Progress, read_pages: ReadFile) ->
 
 
 async def _read_one(file: FetchedFile, progress: Progress, read: ReadFile, unread: list[UnreadPart]) -> Document | None:
-    """The document under the name of its file."""
+    """The document, titled with its file name; None, listed in `unread` if it matters, when it cannot be read."""
     try:
         document = replace(await read(file, progress.muted()), title=file.name)
     except SourceError as error:
