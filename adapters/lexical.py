@@ -1,7 +1,7 @@
 """Words as the lexical index knows them: Russian lemmas, English stems, codes and identifiers as they were typed.
 
 In: any text. Out: its terms in order of appearance. The same analyzer serves documents and questions, so whatever it
-does to a word, it does on both sides. It knows no database and no weights; BM25 is the database's.
+does to a word, it does on both sides. It knows no database and no weights; the database computes BM25.
 """
 
 import re
@@ -16,7 +16,7 @@ from adapters.morphology import dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
-MOST_FORMS = 30  # of a noun; verbs and adjectives, with a hundred forms, are hardly another word's
+MOST_FORMS = 30  # a noun has fewer; forms of verbs and adjectives, which have a hundred, are hardly another word's
 LONGEST_TERM = 64  # characters; longer ones are base64, hashes and joined-up addresses, which nobody types again
 
 # Signs that NFKC would turn into letters and glue to the word ("Windows™" -> "WindowsTM", "№5" -> "No5").
@@ -35,8 +35,8 @@ _PART = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _HUMPED = re.compile("[a-z][A-Z]")  # looked for first: most texts have no such name
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*")  # userId, PostgreSQL: found by its humps too
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# What is typed with signs in between as often as without: `PG-15`, `10 000`, a telephone number of +7. They begin with
-# what is rare, and look back after that: a pattern that looks back first is tried at every letter.
+# What is typed with separators as often as without: `PG-15`, `10 000`, a telephone number of +7. The patterns begin
+# with what is rare, and look behind after that: a pattern that looks behind first is tried at every letter.
 _NUMBER_BEHIND = re.compile(r"-\d")
 _CODE_IN_TWO = re.compile(r"(?<![\w-])[^\W\d_]{1,8}-\d{1,6}(?![\w-])")
 _THOUSANDS = re.compile(r"\d(?<![\d.,]\d)\d{0,2}(?: \d{3})+(?!\d)")
@@ -46,7 +46,7 @@ _MIXED = re.compile(r"(?=.*[а-я])(?=.*[a-z])[а-яa-z]+")
 _CODE = re.compile(r"(?=.*\d)(?=.*[а-яa-z])[\dа-яa-z]+")
 _LETTER_AND_SIGN = re.compile(r"^[а-я](?=\+\+|#)")  # «С++», «С#» typed on the Russian keyboard
 _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.1» is asked for as «пункт 5.3.1»
-_PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: nothing else is to be asked
+_PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: they need no further checks
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 
@@ -74,8 +74,8 @@ class _Stemmer(Protocol):
 
 
 class _Remembered(dict[str, tuple[str, ...]]):
-    """Terms of tokens, found as they are asked for. It begins anew when it is full: to keep the latest ones, as
-    `lru_cache` does, takes as long as all else that is done with a known token."""
+    """A cache of the terms of tokens. It is cleared when it is full: to evict the oldest ones, as `lru_cache` does,
+    takes as long as all else that is done with a known token."""
 
     def __init__(self, analyse: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()
@@ -112,10 +112,11 @@ class RussianEnglishAnalyzer:
         return frozenset(chain(*map(self._token_terms, parts), map(self._normalise, compounds)))
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
-        """Terms that other forms of the word are counted as: «корме» may be of «корма», so that «корм» is not in it.
+        """Terms under which other forms of the word are indexed: «корме» may be indexed as «корма», where «корм» misses
+        it.
 
-        To count every form as all that it may be costs nDCG@10 .008 on vkcloud/ru and an index 2 % larger,
-        so a question asks for these where the base does not hold the term itself.
+        Indexing every form under all its lemmas costs nDCG@10 .008 on vkcloud/ru and an index 2 % larger, so a question
+        asks for these only where the base does not hold the term itself.
         """
         return self._other_lemmas(term)
 
@@ -152,11 +153,11 @@ class RussianEnglishAnalyzer:
         return dictionary().parse(word)[0].normal_form.replace("ё", "е")
 
     def _stem(self, word: str) -> str:
-        with self._lock:  # a snowball stemmer keeps the word it works on in itself
+        with self._lock:  # a snowball stemmer keeps the word it works on as its state
             if self._stemmer is None:
                 import Stemmer
 
-                self._stemmer = Stemmer.Stemmer("english", 0)  # 0: our own cache holds what it would
+                self._stemmer = Stemmer.Stemmer("english", 0)  # 0: no cache of its own, since ours holds the terms
             return self._stemmer.stemWord(word)
 
 
@@ -193,7 +194,7 @@ def _in_latin(found: re.Match[str]) -> str:
 
 
 def _one_alphabet(part: str) -> str:
-    """A word that mixes alphabets in the one of its letters that have no twin; a code in Latin where it can be."""
+    """A word of mixed alphabets in the alphabet of its letters that have no twin; a code in Latin where possible."""
     if _CODE.fullmatch(part):
         latin = part.translate(_TO_LATIN)
         return latin if latin.isascii() else part

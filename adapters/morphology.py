@@ -1,17 +1,17 @@
-"""pymorphy3's analyzer, one for the whole process, and what is used of it: it comes without types.
+"""pymorphy3's analyzer, one for the whole process, with types for the part of it that is used: it has none itself.
 
-In: a word. Out: its readings, the likeliest first. What they are worth is decided elsewhere.
+In: a word. Out: its readings, the likeliest first. What they are worth is decided by the callers.
 """
 
 import threading
 from functools import cache
 from typing import Protocol
 
-_loading = threading.Lock()  # without it, threads that come first together would each load one
+_loading = threading.Lock()  # otherwise threads that come first together would each load one
 
 
 class Tag(Protocol):
-    """Of a reading: its grammemes, as «NOUN» and «Name», and of them its case and gender."""
+    """The grammemes of a reading, such as «NOUN» and «Name», with its case and gender."""
 
     grammemes: frozenset[str]
     case: str | None
@@ -48,9 +48,8 @@ class Morphology(Protocol):
 
 
 def dictionary() -> Morphology:
-    """The analyzer, loaded at the first call: 18 MB, which every reader of words would else take for itself. Threads
-    may share it: once it is made, all that changes in it are caches of single tags, which each of them would fill
-    alike."""
+    """The analyzer, loaded at the first call and shared, since each copy takes 18 MB. Threads may share it: once it is
+    loaded, only caches of single tags change in it, which every thread would fill alike."""
     with _loading:
         return _load()
 

@@ -2,7 +2,7 @@
 
 In: a `SourcedTable` (made of a `FactTable` by bot/replies/sourced_table.py). Out: the bytes of an XLSX file, and its
 name. Cells are text, so that nothing in a document can become a formula or a link; plain numbers are numbers, so that
-people can go on counting.
+people can calculate with them.
 """
 
 import re
@@ -46,7 +46,7 @@ def spreadsheet(table: SourcedTable) -> bytes:
 
 
 def file_name(table: SourcedTable) -> str:
-    """Of its title, with nothing that a file system minds."""
+    """Made of its title, without characters that a file system rejects."""
     plain = " ".join(_NOT_IN_FILE_NAMES.sub(" ", table.title).split())[:MAX_FILE_NAME].strip(" .")
     return f"{plain or 'table'}.xlsx"
 
@@ -67,7 +67,7 @@ def _write(sheet: _Sheet, row: int, column: int, cell: str, form: object) -> Non
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Of the longest line in each column, within bounds."""
+    """The length of the longest line in each column, within bounds."""
     longest = [
         max(len(line) for cell in column for line in (cell.splitlines() or [""])) for column in zip(*rows, strict=True)
     ]
@@ -75,6 +75,6 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _sheet_name(title: str) -> str | None:
-    """As Excel takes it, which keeps the name History for itself; None for its own."""
+    """The title as Excel accepts it (History is reserved); None to leave the name to Excel."""
     name = _NOT_IN_SHEET_NAMES.sub(" ", title).strip()[:MAX_SHEET_NAME].strip()
     return name if name.casefold() != "history" and name else None

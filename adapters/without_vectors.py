@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ingestion.records import Vector, Window
 
 MODEL = "none"
-WINDOW_TOKENS = 7500  # nothing limits it; the same as Jina's, so that progress is told in like steps
+WINDOW_TOKENS = 7500  # nothing limits it; the same as Jina's, so that progress is reported in similar steps
 
 
 class NoEmbedder:

@@ -1,9 +1,9 @@
-"""A base of any size out of the few thousand texts that there are, with words as rare as in a base that really grew.
+"""A base of any size made of the few thousand texts that there are, with words as rare as in a base that really grew.
 
-In: the data folder, and how many passages are wanted. Out: their texts. A corpus repeated makes every word as frequent
-as it never is: documents that come later are about other things, in words of their own. Here each copy after the first
-writes its rarer words in one of several ways, by exchanging letters of their beginnings, so that the vocabulary grows
-with the root of the number of passages. Endings stay, so that lemmas do.
+In: the data folder, and how many passages are wanted. Out: their texts. In a repeated corpus every word is far too
+frequent: real documents that come later are about other things, in words of their own. Here each copy after the first
+writes its rarer words in one of several ways, by exchanging letters at their beginnings, so that the vocabulary grows
+with the root of the number of passages. Endings stay, and so do lemmas.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 In: files (`python -m benchmarks.ingestion ../shared/data/pdf/*.pdf`). Out: pages, MB and passages a second, seconds of
 each stage, peak memory of the worker and of the largest parsing process. One document at a time, so that the stages
-add up; what asks no parser, model or database (chunking, terms) is what remains.
+add up; the rest of the time needs no parser, model or database (chunking, terms).
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Corpora of the data folder as the product would store them: passages of notes, with questions and what answers them.
+"""Corpora of the data folder as the product would store them: passages of notes, with questions and their answers.
 
 In: a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Out: passages, each with the row that it is a part of.
-The database is not asked; reading and cutting are the product's.
+The database is not used; the product's own code reads and cuts.
 """
 
 import json

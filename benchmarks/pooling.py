@@ -1,4 +1,4 @@
-"""Shows that late chunking pools what it says: our vectors against a straightforward reference, on a real encoder.
+"""Checks what late chunking pools: our vectors against a straightforward reference, on a real encoder.
 
 In: the folder of data (`python -m benchmarks.pooling ../shared/data /tmp/minilm`), and one for the exported model. Out:
 the largest difference between any two numbers, for windows that fit the encoder's context and for longer ones. The

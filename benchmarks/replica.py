@@ -1,7 +1,7 @@
 """The lexical leg of the database in numpy, with a switch for each of its settings, which SQL does not have.
 
-In: passages as the product cuts them, and questions. Out: the score of every passage, and what each term is worth. With
-the settings as they are (`Words()`) it ranks as supabase/migrations/*_terms.sql does, but for terms that are too
+In: passages as the product cuts them, and questions. Out: the score of every passage, and the weight of each term. With
+the settings as they are (`Words()`) it ranks as supabase/migrations/*_terms.sql does, except for terms that are too
 frequent to be read in full, which a base of this size hardly has.
 """
 

@@ -1,9 +1,9 @@
-"""Search by vector in bases of any size beside each other: own time, and how much of the exact answer is found.
+"""Search by vector in bases of any size side by side: its time, and how much of the exact answer it finds.
 
-In: sizes of bases (`python -m benchmarks.scale 1000 100000`; `500000 --among 1000000` puts others' bases beside them,
-up to so many passages in all). Out: of each p50 and p95 in ms of one whole search in the database, how that grew,
-recall@30, and how often fewer rows came than there are; how long storing and shelves took. All bases lie in one
-embedded PostgreSQL. A million passages want 8 GB of disk and, beside the server's, 3 GB of memory.
+In: sizes of bases (`python -m benchmarks.scale 1000 100000`; `500000 --among 1000000` adds bases of others, up to so
+many passages in all). Out: for each base p50 and p95 in ms of one whole search in the database, how that grew,
+recall@30, and how often fewer rows came than there are; how long storing and shelves took. All bases are in one
+embedded PostgreSQL. A million passages need 8 GB of disk and, beside the server's, 3 GB of memory.
 """
 
 import argparse

@@ -2,10 +2,11 @@
 
 In: how many passages in all (`python -m benchmarks.search_peers --python /tmp/peers/bin/python --size 20000`). Out: for
 each owner's size recall@30 against the exact answer, p50 and p95 in ms. All get the same made vectors, owners and
-questions, one after the other, and that again (`--rounds`): a question's time is the middle one, since a shared machine
-is quicker and slower by the minute. The three that use PostgreSQL use the same server, with the settings Baza gives it.
-Of 100,000 passages and more the making takes longer than the asking: `--home FOLDER` keeps what is made for a second
-run, `--fill` ends before anybody is asked. Of a million, an exact search takes a peer seconds: `--questions 10`.
+questions, one library after the other, in several rounds (`--rounds`): a question's time is the median, since the speed
+of a shared machine changes by the minute. The three that use PostgreSQL use the same server, with the settings that
+Baza gives it. From 100,000 passages on filling takes longer than asking: `--home FOLDER` keeps what is made for a
+second run, `--fill` ends before the first question. With a million, an exact search takes a peer seconds: `--questions
+10`.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 In: `python -m benchmarks.speech ../shared/data/speech [--model FOLDER]`. Out: a line for each container with its
 real-time factor, and one for each length with the peak memory of the listening process. Without a model the tiny one of
-the tests is written: its words mean nothing, its start, decoding, voice detection and memory are real, its speed is
-what everything but the model costs.
+the tests is written: its words mean nothing; its start, decoding, voice detection and memory are real; its speed is the
+cost of everything but the model.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 In: nothing (`python -m benchmarks.start`). Out: seconds of cold starts, each in a fresh folder (initdb, migrations),
 and of warm ones in the same folder, with their share of the limit. The environment holds no setting but the folder and
-a free port; user time is of the process and what it waited for.
+a free port; user time is that of the process and of the children that it waited for.
 """
 
 import argparse

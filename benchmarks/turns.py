@@ -1,10 +1,10 @@
-"""Our own time of a turn: models that answer at once, a base of the size that is asked for.
+"""Our own time of a turn, with models that answer at once and a base of the size that is asked for.
 
 In: the data folder (`python -m benchmarks.turns ../shared/data`), and how many passages the base is to hold. Out: for
 each kind of question p50 and p95 in ms until the first visible text and until the end, our process' own processor time,
 and how many models were asked. The chat server is a process of its own on loopback: its HTTP is in the figures, its
-work is not. The base is `growing`'s, whose rare words stay rare; with --repeated it is one corpus again and again,
-where every word is frequent.
+work is not. The base is that of `growing`, whose rare words stay rare; with --repeated it is one corpus repeated, where
+every word is frequent.
 """
 
 import argparse

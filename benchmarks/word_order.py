@@ -1,6 +1,7 @@
 """How much of a text was found, and in its order.
 
-In: two texts. Out: shares of words. The longest common subsequence is counted by bits, so that books can be compared.
+In: two texts. Out: shares of words. The longest common subsequence is computed bit by bit, so that books can be
+compared.
 """
 
 import re

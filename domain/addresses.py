@@ -1,7 +1,7 @@
 """Addresses as people read them.
 
 In: an address as it is fetched. Out: the same with Cyrillic and other letters instead of their codes, where that cannot
-make one site look like another. What comes out is for eyes only: it is never fetched.
+make one site look like another. The result is for display only: it is never fetched.
 """
 
 import re
@@ -24,7 +24,7 @@ def readable_address(address: str) -> str:
         return address
     found = _AUTHORITY.match(address)
     authority = found[0] if found else ""
-    before, at, place = authority.rpartition("@")  # of a name before the @ no letter is changed
+    before, at, place = authority.rpartition("@")  # a user name before the @ stays as it is
     shown = place.replace(host, readable_host(host), 1) if _CODED_LABEL in host else place
     return f"{before}{at}{shown}{_CODED_LETTERS.sub(_letters, address[len(authority) :])}"
 
@@ -41,7 +41,8 @@ def readable_host(host: str) -> str:
 
 
 def _letters(coded: re.Match[str]) -> str:
-    """Marks that turn the line round or take no room would hide what the address is."""
+    """Codes stay where decoding gives unprintable characters: direction or invisible marks would disguise the
+    address."""
     try:
         text = bytes.fromhex(coded[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
@@ -50,8 +51,8 @@ def _letters(coded: re.Match[str]) -> str:
 
 
 def _label(label: str) -> str:
-    """In letters, when they are of one script, are no Latin ones (ı and ɡ are other letters than i and g), and would be
-    coded the same way."""
+    """In letters, when these are of one script other than Latin (ı and ɡ are other letters than i and g) and are
+    encoded to the same label; otherwise as it is."""
     code = label.removeprefix(_CODED_LABEL)
     if code == label or len(label) > _LABEL_CHARACTERS:
         return label
@@ -65,7 +66,7 @@ def _label(label: str) -> str:
 
 
 def _is_of_one_script(text: str) -> bool:
-    """And not of the Latin one."""
+    """And of another script than Latin."""
     scripts = {unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha()}
     return len(scripts) == 1 and "LATIN" not in scripts
 

@@ -16,7 +16,7 @@ from domain.locator import JsonValue
 
 
 class SourceType(StrEnum):
-    """Where a document came from; the citation's sign and wording follow it."""
+    """Where a document came from; the sign and the wording of a citation depend on it."""
 
     NOTE = "note"  # text typed or pasted in База
     FILE = "file"  # a file sent to the bot
@@ -26,7 +26,7 @@ class SourceType(StrEnum):
 
 
 class Medium(StrEnum):
-    """What a document is made of, by its content; its sign in lists and citations follows it."""
+    """What a document is made of, by its content; its sign in lists and citations depends on it."""
 
     TEXT = "text"
     IMAGE = "image"  # a photo or a scan: its words were recognised
@@ -42,7 +42,7 @@ class Lane(StrEnum):
 
 
 class Choice(StrEnum):
-    """What becomes of a document whose name the base has with other content (UX: «Заменить / Оставить оба …»)."""
+    """What happens to a document whose name the base has with other content (UX: «Заменить / Оставить оба …»)."""
 
     REPLACE = "replace"
     KEEP_BOTH = "keep_both"
@@ -61,7 +61,7 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
     """
     if source_type in _ADDRESSED and title in ("", identifier):
         return readable_address(identifier)
-    if title == identifier:  # renamed by the person: what looks like a path is none
+    if title == identifier:  # the person renamed it: what looks like a path in it is none
         return title
     name = PurePath(identifier).name
     if source_type in _FILES and "." in name:
@@ -70,7 +70,8 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
 
 
 class DocumentStatus(StrEnum):
-    """The life of a document; the worker moves it forward. Readers see it in READY, and what is stored in EMBEDDING."""
+    """The life of a document; the worker moves it forward. Readers find all of it in READY, what is stored in
+    EMBEDDING."""
 
     QUEUED = "queued"
     CHOOSING = "choosing"  # the base has this name with other content: the person decides what becomes of both
@@ -161,20 +162,20 @@ class DocumentCard:
     duration_s: float | None = None  # of a recording
     parts: int | None = None  # files of an archive, pages of a site
     unread: tuple[UnreadPart, ...] = ()
-    searchable: int = 0  # passages that can be found: while it is read those so far, then all
-    ahead: int = 0  # documents of its lane that are worked before it, while it is queued
-    version: int = 1  # 2 and more: it took the place of an earlier one
+    searchable: int = 0  # passages that can be found: the ones stored so far while it is read, then all
+    ahead: int = 0  # documents of its lane that are processed before it, while it is queued
+    version: int = 1  # 2 and more: it replaced an earlier one
     author: str | None = None
     sent_by: UserId | None = None
     sender: str | None = None  # their name, in a group
     published_at: datetime | None = None
     url: str | None = None  # where the original can be seen
-    next_failure: Failing | None = None  # of what was to take its place since: a source that was read anew in vain
+    next_failure: Failing | None = None  # of a later attempt to replace it: its source was read anew in vain
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """A batch whose live message is behind what its documents have reached."""
+    """A batch whose live message is older than the state of its documents."""
 
     batch_id: BatchId
     chat_id: ChatId
@@ -183,9 +184,9 @@ class Notice:
     message_id: MessageId | None  # the live message; None when it has not been sent yet
     language: str
     revision: int  # to be confirmed once shown
-    removed: int = 0  # of its documents, which are in the base no longer
+    removed: int = 0  # documents of the batch that were removed from the base
     documents: tuple[DocumentCard, ...]
-    problem: str | None = None  # for the log: they are there, and of a kind that this version cannot read
+    problem: str | None = None  # for the log: why this version cannot read the documents, which are there
 
 
 @dataclass(frozen=True, kw_only=True)

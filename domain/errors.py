@@ -1,4 +1,4 @@
-"""The one trouble that every part can meet: the database does not do what it was asked.
+"""The one kind of error that every part can meet: the database does not do what it was asked.
 
 In: driver errors, translated by the transports of `adapters.database`. Out: exceptions that `ingestion`, `rag` and
 `bot` may catch without knowing the adapter.
@@ -6,7 +6,8 @@ In: driver errors, translated by the transports of `adapters.database`. Out: exc
 
 
 class DatabaseTrouble(Exception):
-    """It is away, or it refuses: for what is only remembered or counted, and is no reason to lose an answer."""
+    """It is away, or it refuses. Caught where something is only remembered or counted, which must not cost an
+    answer."""
 
     @property
     def reason(self) -> str:

@@ -1,7 +1,7 @@
 """A word as the registry of entities sees it.
 
-In: nothing. Out: a frozen record that documents' names and people's questions are both read into, so that the two can
-meet. It folds nothing itself; `adapters.entities.names` does.
+In: nothing. Out: a frozen record into which both the names of documents and the questions of people are read, so that
+they can be matched. It folds nothing itself; `adapters.entities.names` does.
 """
 
 from dataclasses import dataclass

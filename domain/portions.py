@@ -1,4 +1,4 @@
-"""Long rows of things in portions that can be handled at once.
+"""Splits a long sequence into portions that can be handled at once.
 
 In: things in order, how large each is, and how large a portion may be. Out: the same things in the same order, lazily.
 """
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def in_portions(things: Iterable[T], size: Callable[[T], int], *, limit: int) -> Iterator[list[T]]:
-    """Portions of at most `limit`; what is larger alone is a portion of its own. None is empty."""
+    """Portions of at most `limit`; a thing that is larger makes a portion of its own. None is empty."""
     portion: list[T] = []
     held = 0
     for thing in things:

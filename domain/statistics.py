@@ -1,4 +1,4 @@
-"""Figures for people and for whoever hosts the bot.
+"""Statistics for people and for the operator of the bot.
 
 In: nothing. Out: counts, seconds, tokens and US dollars, as frozen records. Nothing in them says what was asked, or by
 whom.
@@ -48,7 +48,7 @@ class Spending:
 
     questions: int = 0
     cost: float = 0.0  # US dollars, as far as servers tell
-    until: datetime | None = None  # a bound is reached, and kept again from then on; None: none is
+    until: datetime | None = None  # when a bound that is reached is kept again; None: no bound is reached
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class DayFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class ActionFigures:
-    """Steps of everybody's plans that did the same."""
+    """Steps of one action, over everybody's plans."""
 
     action: str
     steps: int
@@ -93,7 +93,7 @@ class ActionFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class QueueState:
-    """Documents on their way."""
+    """Documents in the queue."""
 
     waiting: int = 0
     working: int = 0

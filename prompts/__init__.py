@@ -1,4 +1,4 @@
-"""What models are told: one text file a role, filled by typed records.
+"""Prompts for models: text files, filled from typed records.
 
-In: nothing. Out: `load_prompts()`. It knows no other package; whoever fills a prompt builds its record.
+In: nothing. Out: `load_prompts()`. It knows no other package; the caller builds the record for a prompt.
 """

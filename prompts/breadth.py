@@ -1,6 +1,6 @@
 """Words that tell how far a reading of documents goes.
 
-In: `breadth.toml`. Out: `BreadthWords`. What they are used for is decided elsewhere; they name no intent.
+In: `breadth.toml`. Out: `BreadthWords`. Their use is decided elsewhere; they name no intent.
 """
 
 import tomllib
@@ -10,21 +10,21 @@ from importlib.resources.abc import Traversable
 
 
 class BreadthError(Exception):
-    """The file of words is missing, or not of the right shape."""
+    """The file of words is missing or malformed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BreadthWords:
-    """Entries of words in lower case, е for ё; a word that ends in `*` stands for all its endings."""
+    """Phrases in lower case, е for ё; a word that ends in `*` stands for all its endings."""
 
     all: tuple[str, ...]  # every document has to be read
-    single: tuple[str, ...]  # of those: they ask of one thing as a rule
-    idioms: tuple[str, ...]  # where the words mean nothing of that
-    holders: tuple[str, ...]  # the documents themselves and what they do: nothing to search for
-    openings: tuple[str, ...]  # first words of a question that leans on the dialogue
-    rest: tuple[str, ...]  # by which the rest of a list is asked for
-    rest_beside: tuple[str, ...]  # what may stand beside them
-    pronouns: tuple[str, ...]  # by which a short question leans on it
+    single: tuple[str, ...]  # those of `all` that usually ask about one thing
+    idioms: tuple[str, ...]  # phrases in which words of `all` do not mean that
+    holders: tuple[str, ...]  # words for the documents themselves and what they do: nothing to search for
+    openings: tuple[str, ...]  # first words of a question that depends on the dialogue
+    rest: tuple[str, ...]  # requests for the rest of a list
+    rest_beside: tuple[str, ...]  # what may stand beside such a request
+    pronouns: tuple[str, ...]  # make a short question depend on the dialogue
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:

@@ -1,7 +1,7 @@
 """The catalogue of intents: what a question may be about.
 
-In: `intents.toml`. Out: `Intent` records by name. Code decides nothing by keywords: the planner model chooses among
-these, and what is said here of an intent is all that code knows of it.
+In: `intents.toml`. Out: `Intent` records by name. Code decides nothing by keywords: the planner model chooses an
+intent, and code knows no more about it than its record.
 """
 
 import tomllib
@@ -15,7 +15,7 @@ GENERAL = "GENERAL_UNSTRUCTURED"
 
 
 class IntentsError(Exception):
-    """The file of intents is missing, or an entry is not of the right shape."""
+    """The file of intents is missing, or an entry is malformed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +23,9 @@ class Intent:
     """One thing that a question may be about."""
 
     name: str
-    about: str  # for the planner
+    about: str  # description for the planner
     style: str  # render style: BULLETS, GROUPED_BULLETS, SHORT or TABLE
-    items: int  # list items at most
+    items: int  # maximum number of list items
 
 
 def load_intents(folder: Traversable | None = None) -> Mapping[str, Intent]:
@@ -46,4 +46,4 @@ def _intent(entry: dict[str, object]) -> Intent:
     kinds = {name: type(value) for name, value in entry.items()}
     if kinds != wanted:
         raise IntentsError(f"intents.toml: an intent needs {sorted(wanted)}, not {sorted(entry)}")
-    return Intent(**entry)  # type: ignore[arg-type]  # the kinds were compared just now
+    return Intent(**entry)  # type: ignore[arg-type]  # the types were compared above

@@ -1,8 +1,8 @@
-"""Reads prompt files and fills them, once.
+"""Loads prompt files and fills their placeholders.
 
 In: text files of this package with `{placeholders}`, and records whose fields are those placeholders. Out: `Prompts`.
-A file that does not fit its record fails at load. What is filled in is never read as a template again: a retrieved
-passage that says `{question}` stays what it says.
+A file that does not fit its record fails at load. Filled-in values are never expanded again: a retrieved passage that
+contains `{question}` stays as it is.
 """
 
 import hashlib
@@ -73,13 +73,13 @@ class Template(Generic[Record]):
         return _version(self.text)
 
     def fill(self, values: Record) -> str:
-        """The text with every placeholder replaced in one pass; the values are not looked into."""
+        """The text with every placeholder replaced in one pass; placeholders inside the values are not expanded."""
         return _PLACEHOLDER.sub(lambda placeholder: str(getattr(values, placeholder[1])), self.text)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompts:
-    """Every prompt there is."""
+    """All prompts."""
 
     answer: Template[AnswerRules]
     question: Template[QuestionWithMaterials]
@@ -118,7 +118,7 @@ class Prompts:
 
 
 def load_prompts(folder: Traversable | None = None) -> Prompts:
-    """Read the prompts that travel with the package, or those in `folder`. Raises PromptError."""
+    """Read the packaged prompts, or those in `folder`. Raises PromptError."""
     place = folder if folder is not None else files("prompts")
     return Prompts(
         answer=_template(place, "answer.md", AnswerRules),

@@ -1,6 +1,6 @@
-"""What each prompt file has to be filled with.
+"""The values that each prompt file is filled with.
 
-In: nothing. Out: one frozen record a file; its fields are exactly the file's placeholders (`prompts.loader` checks).
+In: nothing. Out: one frozen record per file; its fields are exactly the file's placeholders (`prompts.loader` checks).
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class QuestionFromDialogue:
 
 @dataclass(frozen=True, kw_only=True)
 class MoreItems:
-    """`rules/more_*.md`, the line at the end of a list that is not whole (seed 4, section 8.3)."""
+    """`rules/more_*.md`, the line at the end of a list that was cut (seed 4, section 8.3)."""
 
     left: int
     total: int
@@ -53,14 +53,14 @@ class MoreItems:
 class Earlier:
     """`earlier.md`, before the question when the dialogue is longer than its window."""
 
-    earlier: str  # its summary, and old exchanges that seem to be about the same
+    earlier: str  # the dialogue's summary, and old exchanges that seem to have the same subject
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stricter:
     """`stricter.md`, sent with an answer that did not pass its check."""
 
-    remarks: str  # a line each
+    remarks: str  # one per line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +70,16 @@ class PlannerRules:
     max_calls: int  # MAX_TOOL_CALLS
     threshold: float  # PLAN_CONFIDENCE_THRESHOLD
     policy: str  # a text of `rules/search_*.md`
-    intents: str  # a line each
-    tools: str  # a section each
+    intents: str  # one per line
+    tools: str  # one per section
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannerQuestion:
     """`planner_question.md`, the planner's last message."""
 
-    dialogue: str  # its summary and last exchanges, or nothing
-    entities: str  # that the question may name, a line each
+    dialogue: str  # summary and last exchanges, or nothing
+    entities: str  # those that the question may name, one per line
     today: str  # ISO date
     fence: str  # a word that does not stand in the question
     question: str
@@ -94,9 +94,9 @@ class SummaryRules:
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryExchanges:
-    """`summary_exchanges.md`, what is to be summarised."""
+    """`summary_exchanges.md`, the text to be summarised."""
 
-    fence: str  # a word that stands in none of it
+    fence: str  # a word that does not stand in this text
     summary: str  # so far
     exchanges: str
 
@@ -110,35 +110,35 @@ class StepsSoFarRules:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsSoFar:
-    """`steps_so_far_task.md`, what is noted down."""
+    """`steps_so_far_task.md`, the steps to take notes on."""
 
-    fence: str  # a word that stands in none of it
+    fence: str  # a word that does not stand in this text
     question: str
-    steps: str  # a line each, their facts under it
+    steps: str  # one per line, with its facts below
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntitiesPart:
-    """`entities_part.md`, a part of a document whose entities are read."""
+    """`entities_part.md`, a part of a document from which entities are extracted."""
 
-    known: str  # names that the base or the document has already
+    known: str  # names that the base or the document already has
     title: str
-    fence: str  # a word that stands in none of it
+    fence: str  # a word that does not stand in this text
     part: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transcription:
-    """`transcribe.md`, the system prompt of a model that reads pictures; nothing is filled in."""
+    """`transcribe.md`, the system prompt of a model that reads pictures; it has no placeholders."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisTask:
-    """`analyze_task.md`, what a step that thinks is given; the rules are `analyze.md`."""
+    """`analyze_task.md`, the input of an analysis step; the rules are `analyze.md`."""
 
     fence: str  # a word that stands in no material; every tag carries it
     materials: str
     background: str
     today: str  # ISO date
-    question: str  # of the person
-    task: str  # of the step
+    question: str  # the person's
+    task: str  # the step's

@@ -1,6 +1,6 @@
-"""What people write beside their questions: greetings, thanks, words that only lead up to what is asked.
+"""Words of small talk: greetings, thanks, and words that only lead up to a question.
 
-In: `small_talk.toml`. Out: `SmallTalkWords`. What is done where they are met is decided elsewhere.
+In: `small_talk.toml`. Out: `SmallTalkWords`. Their use is decided in `rag.small_talk`.
 """
 
 import tomllib
@@ -10,25 +10,25 @@ from importlib.resources.abc import Traversable
 
 
 class SmallTalkError(Exception):
-    """The file of words is missing, or not of the right shape."""
+    """The file of words is missing or malformed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmallTalkWords:
-    """Entries of words in lower case, е for ё. The groups down to `leaning` are whole messages."""
+    """Phrases in lower case, е for ё. The groups down to `leaning` are whole messages."""
 
     greeting: tuple[str, ...]
     thanks: tuple[str, ...]
     farewell: tuple[str, ...]
     assent: tuple[str, ...]
     about: tuple[str, ...]  # who Baza is, and what it can do
-    more: tuple[str, ...]  # of what the last answer was about
-    leaning: tuple[str, ...]  # nothing is asked without what was said before
-    beside: tuple[str, ...]  # what may stand beside those, and is none of them alone
+    more: tuple[str, ...]  # requests for more on the subject of the last answer
+    leaning: tuple[str, ...]  # questions that mean nothing without the dialogue
+    beside: tuple[str, ...]  # what may stand beside those, but is no small talk alone
     documents: tuple[str, ...]  # whole messages that ask which documents there are
-    courtesies: tuple[str, ...]  # before a question
-    afterwards: tuple[str, ...]  # and behind it
-    frames: tuple[str, ...]  # first words of a question that say nothing of its subject
+    courtesies: tuple[str, ...]  # at the beginning of a question
+    afterwards: tuple[str, ...]  # the same at its end
+    frames: tuple[str, ...]  # first words of a question that say nothing about its subject
     interrogatives: tuple[str, ...]  # first words that only ask
 
 

@@ -1,6 +1,6 @@
-"""Words of facts that code works out, in the language of the question.
+"""Texts of the facts that code computes, in the language of the question.
 
-In: `wordings.toml`. Out: `Wordings` by language. It holds words alone; which of them is said is decided elsewhere.
+In: `wordings.toml`. Out: `Wordings` by language. It holds texts only; which of them is used is decided elsewhere.
 """
 
 import re
@@ -14,7 +14,7 @@ _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 
 
 class WordingsError(Exception):
-    """The file of wordings is missing, or a language is not whole."""
+    """The file of wordings is missing, or a language is incomplete."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +23,9 @@ class Wordings:
 
     summary: str
     conflict: str
-    day: str  # as `strftime` takes it
+    day: str  # a format for `strftime`
     dated: str  # day: the document's own
-    came: str  # day: on which a document without one came
+    came: str  # day: the arrival of a document without a date of its own
     uncompared: str  # count: of facts
     count: str  # what, count
     sum: str  # column, value
@@ -42,11 +42,11 @@ class Wordings:
     changed: str
     same: str  # count
     survey: str  # documents in which something was found, documents that were searched
-    survey_of: str  # the same, documents of the base
+    survey_of: str  # the same, and the number of documents in the base
     survey_best: str  # those of them that hold most of the question's words
     survey_remark: str
     documents: str  # count: of the base
-    entry_name: str  # and so on: what the list of documents tells of each
+    entry_name: str  # entry_*: the fields of each document in the list of documents
     entry_title: str
     entry_kind: str
     entry_pages: str
@@ -55,7 +55,7 @@ class Wordings:
     entry_dated: str
     entry_sender: str
     entry_added: str
-    kind_text: str  # and so on: what a document is
+    kind_text: str  # kind_*: what a document is
     kind_image: str
     kind_audio: str
     kind_video: str
@@ -75,7 +75,7 @@ def load_wordings(folder: Traversable | None = None) -> Mapping[str, Wordings]:
 
 
 def language_of(question: str) -> str:
-    """Whose words go with it: ru when it has a Cyrillic letter."""
+    """ru when the question has a Cyrillic letter, else en."""
     return "ru" if _CYRILLIC.search(question) else "en"
 
 

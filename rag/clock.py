@@ -1,4 +1,4 @@
-"""Today, as prompts and filters are told it.
+"""Today's date for prompts and filters.
 
 In: nothing. Out: a date. Stages take it as an argument, so that a test can choose the day.
 """

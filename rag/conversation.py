@@ -1,8 +1,8 @@
 """One turn, from a question to its answer.
 
 In: a `Question`. Out: `TurnEvent`s: the search began, the text grew, answered. Memory, entities and a first search run
-side by side; then come the plan, its tools, and the answer as it is written. The exchange is kept also when the person
-has left. Questions and texts never reach the log.
+concurrently; then come the plan, its tools, and the answer as it is written. The exchange is stored even when the
+person has left. Questions and texts never reach the log.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class TurnStages:
-    """What a turn is made of. Without a model `writer` is None, and the planner gives its default plan."""
+    """The stages of a turn. Without a model `writer` is None, and the planner gives its default plan."""
 
     memory: DialogueMemory
     entities: EntityResolver | None
@@ -63,12 +63,12 @@ class TurnStages:
     prompt: PlannerPrompt
     executor: Executor
     writer: AnswerWriter | None
-    plain: PlainAnswers  # where there is no writer
+    plain: PlainAnswers  # answers where there is no writer
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """What is known before the plan."""
+    """What is known before planning."""
 
     dialogue: Dialogue
     entities: tuple[KnownEntity, ...]
@@ -95,14 +95,14 @@ class Conversation:
         self._limits = limits or RunLimits()
         self._today = today
         self._storing: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
-        self._unwanted: set[asyncio.Task[Any]] = set()  # searches that are being broken off
+        self._unwanted: set[asyncio.Task[Any]] = set()  # cancelled searches that have not ended yet
 
     async def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Events of the turn; the last is `Answered`. Raises the store's DatabaseAway.
 
-        When `stop` is set while steps run, the answer is written from what is known by then; set again, or while the
-        answer is being written, it ends the answer where it is. An exchange that cannot be stored is reported after
-        the answer, so that the person gets the answer.
+        When `stop` is set while steps run, the answer is written from what is known by then. When it is set again, or
+        while the answer is being written, the answer ends where it is. A failure to store the exchange is raised after
+        `Answered`, so that the person gets the answer.
         """
         started, usage = time.monotonic(), begin_metering()
         asked = replace(question, text=normalise(question.text))
@@ -115,9 +115,9 @@ class Conversation:
                 yield StepsChanged(steps=shown)
             found = finding.result()
         finally:
-            await end(finding)  # the person has left; does nothing to one that has ended
+            await end(finding)  # for when the person has left; a task that has ended is not affected
         if found.execution.steps:
-            run.stop.clear()  # heard, also in their last moments: what ended the steps does not end the answer
+            run.stop.clear()  # a stop that ended the steps, even in their last moments, must not end the answer
         draft, drafts, first_s = NOTHING, self._drafts(asked, found, run.stop), None
         try:
             async for draft in drafts:
@@ -134,8 +134,8 @@ class Conversation:
         stored.result()
 
     async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:
-        """Plan and facts. The search on the raw question runs while the model plans; where no model plans, there is
-        nothing to run beside."""
+        """Plan and facts. The search on the raw question runs while the model plans; without a model it is not started
+        early."""
         started = time.monotonic()
         context = ToolContext(
             base_id=asked.base_id,
@@ -146,7 +146,7 @@ class Conversation:
         )
         early = self._search_early(context) if self._stages.writer else None
         try:
-            await asyncio.sleep(0)  # the search takes longest: its statement is sent before anything else is done
+            await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
             planned = await self._plan(asked, known)
             planned_s = time.monotonic() - started
@@ -163,8 +163,9 @@ class Conversation:
         return EarlySearch(question=context.question, task=begun)
 
     def _break_off(self, search: asyncio.Task[Any]) -> None:
-        """Nobody waits for its end: the database is asked to stop over a connection of its own, which takes a while."""
-        if not search.cancelling():  # a second time would break off psycopg's own clean end of a query
+        """Cancel the task without waiting for its end: the database is asked to stop over a separate connection, which
+        takes a while."""
+        if not search.cancelling():  # a second cancellation would interrupt psycopg's own cleanup of the query
             search.cancel()
         if not search.done():
             self._unwanted.add(search)
@@ -173,13 +174,13 @@ class Conversation:
     def _broken_off(self, search: asyncio.Task[Any]) -> None:
         self._unwanted.discard(search)
         if not search.cancelled():
-            search.exception()  # heard: what went wrong with a search that nobody wants is nobody's trouble
+            search.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
 
     async def _recollect(self, asked: Question) -> _Known:
-        """Dialogue and entities, side by side. What the question before named may be meant still («а достижения
-        там?»): where it turns out to have been another than was expected, they are looked up anew."""
+        """Dialogue and entities, concurrently. Entities that the previous question named may still be meant («а
+        достижения там?»). When the store gives another previous question than expected, they are looked up again."""
         memory, registry = self._stages.memory, self._stages.entities
-        if registry is None or self._stages.writer is None:  # without a model nobody plans by them
+        if registry is None or self._stages.writer is None:  # without a model no plan uses entities
             return _Known(dialogue=await memory.recollect(asked), entities=())
         expected = memory.expected(asked)
         naming = asyncio.create_task(registry.resolve(asked.base_id, asked.text, earlier=expected))
@@ -253,7 +254,7 @@ def _assignment(asked: Question, found: _Found) -> Assignment:
 
 
 def _answer(draft: Draft, found: _Found) -> Answer:
-    """All but the figures of the turn."""
+    """The answer without the turn's `seconds`, `pace` and `usage`."""
     plan, payload = found.planned.plan, found.execution.payload
     return Answer(
         kind=draft.kind,
@@ -293,6 +294,6 @@ def _counted(found: _Found) -> StepCounts:
 
 
 def _in_short(dialogue: Dialogue) -> str:
-    """For tools that read on the person's behalf: the summary, and the last exchange."""
+    """The dialogue for tools that read on the person's behalf: the summary and the last exchange."""
     last = [f"Person: {each.question}\nBaza: {each.answer[:DIALOGUE_CHARS]}" for each in dialogue.window[-1:]]
     return "\n\n".join(filter(None, (dialogue.summary, *last)))

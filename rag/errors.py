@@ -13,7 +13,7 @@ class ModelAway(ModelError):
 
 
 class ModelRefused(ModelError):
-    """It refuses this key or account (401, 402, 403): trying again brings nothing until somebody pays or mends it."""
+    """It refuses this key or account (401, 402, 403): a retry is useless until somebody pays or changes the key."""
 
 
 class ModelNonsense(ModelError):
@@ -21,10 +21,10 @@ class ModelNonsense(ModelError):
 
 
 class ModelMisfit(ModelNonsense):
-    """An answer of the wrong shape; whoever asked may show it to the model and ask once more."""
+    """An answer of the wrong shape; the caller may show it to the model and ask once more."""
 
     def __init__(self, message: str, *, answer: str, problems: str) -> None:
-        """`problems`: what does not fit, a line each."""
+        """`problems`: what does not fit, one problem per line."""
         super().__init__(message)
         self.answer = answer
         self.problems = problems

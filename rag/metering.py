@@ -1,8 +1,8 @@
-"""What a turn, and each of its steps, takes and costs.
+"""Time, tokens and cost of a turn and of each of its steps.
 
-In: a note from the adapter for each call of a model, the stages' times, and how long searches and models were waited
-for. Out: `Usage` of the turn and of the step that the calls were made for, and `TurnMetrics`, the row that is kept of
-it. The meter travels with the task (a context variable): stages and ports need not pass it on. No texts.
+In: a note from the adapter for each call of a model, the stages' times, and the time spent waiting for searches and
+models. Out: `Usage` of the turn and of the step that made the calls, and `TurnMetrics`, the row that is stored of the
+turn. The meter travels with the task (a context variable): stages and ports need not pass it on. It holds no texts.
 """
 
 import time
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class Waiting:
-    """The time in which at least one of several calls was under way: what runs side by side counts once."""
+    """The time in which at least one of several calls was under way: concurrent calls count once."""
 
     clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
     seconds: float = 0.0  # of calls that have ended
@@ -37,15 +37,15 @@ class Waiting:
 
 @dataclass(kw_only=True)
 class Usage:
-    """Adds up; what a server does not tell stays 0."""
+    """A running total; what a server does not report stays 0."""
 
     calls: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
-    cost: float = 0.0  # in the server's money, as OpenRouter tells it (US dollars)
+    cost: float = 0.0  # in the server's currency, as OpenRouter reports it (US dollars)
     searching: Waiting = field(default_factory=Waiting)  # a search with its embedding and reranking
     models: Waiting = field(default_factory=Waiting)
-    within: "Usage | None" = field(default=None, repr=False, compare=False)  # the turn's, of a step's meter
+    within: "Usage | None" = field(default=None, repr=False, compare=False)  # of a step's meter: the turn's
 
     @property
     def tokens(self) -> int:
@@ -55,27 +55,27 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCall:
-    """One call of a chat model, for those who watch over it."""
+    """One call of a chat model, for monitoring."""
 
     model: str
     seconds: float = 0.0
     prompt_tokens: int = 0
     answer_tokens: int = 0
-    cost: float = 0.0  # US dollars, where the server tells
-    problem: str = ""  # the name of the error that it ended with
+    cost: float = 0.0  # US dollars, where the server reports it
+    problem: str = ""  # the class name of the error that ended the call
 
 
 def unheard(call: ModelCall) -> None:
-    """Where nobody watches over models."""
+    """The default listener: does nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
     """Where the seconds of a turn went."""
 
-    planned_s: float = 0.0  # until the plan was there
-    found_s: float = 0.0  # from the plan until the facts were
-    first_s: float | None = None  # until the first words could be shown
+    planned_s: float = 0.0  # from the start to the plan
+    found_s: float = 0.0  # from the plan to the facts
+    first_s: float | None = None  # from the start to the first words that could be shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,8 @@ class StepCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class StepMetrics:
-    """One step of a plan, in the order in which they ended (seed 3, "Ключевые метрики"); its parameters are texts."""
+    """One step of a plan, in the order in which steps ended (seed 3, "Ключевые метрики"); no parameters: these are
+    texts."""
 
     action: str
     state: str
@@ -114,7 +115,7 @@ class TurnMetrics:
     facts: int  # found
     passages: int  # cited
     usage: Usage
-    facts_used: int = 0  # of those found, by the answer
+    facts_used: int = 0  # of those found, the ones that the answer used
     steps: StepCounts = field(default_factory=StepCounts)
     each_step: tuple[StepMetrics, ...] = ()
 
@@ -123,7 +124,7 @@ _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
 
 
 def begin_metering() -> Usage:
-    """A fresh meter for this task and all that it starts from now on."""
+    """A fresh meter for this task and all tasks that it starts from now on."""
     usage = Usage()
     _current.set(usage)
     return usage
@@ -131,8 +132,8 @@ def begin_metering() -> Usage:
 
 @contextmanager
 def metering_step(usage: Usage) -> Iterator[None]:
-    """What this task, and those that it starts, take while this is open goes to `usage` too. Steps that run side by
-    side hear nothing of each other, each being a task of its own."""
+    """While this is open, calls of this task, and of tasks that it starts, are added to `usage`, too. Concurrent steps
+    are not mixed up: each is a task of its own."""
     usage.within = _current.get()
     token = _current.set(usage)
     try:
@@ -142,7 +143,7 @@ def metering_step(usage: Usage) -> Iterator[None]:
 
 
 def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> None:
-    """A call has ended; outside a turn nobody counts."""
+    """Count a call that has ended; outside a turn it is not counted."""
     for usage in _meters():
         usage.calls += 1
         usage.prompt_tokens += prompt_tokens

@@ -1,6 +1,6 @@
-"""The question as everything after it reads it (seed 4, section 5.1: input normalisation).
+"""Input normalisation of the question, for all later stages (seed 4, section 5.1).
 
-In: what a person typed. Out: the same in one Unicode form, without invisible characters and superfluous blanks.
+In: what a person typed. Out: the same text in NFC, without invisible characters and superfluous blanks.
 """
 
 import re
@@ -11,6 +11,6 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def normalise(text: str) -> str:
-    """One Unicode form, no invisible characters, single spaces; line breaks and indents stay, they may be code."""
+    """NFC, no invisible characters, single spaces. Line breaks and indents stay: they may belong to code."""
     plain = _INVISIBLE.sub(lambda found: " " if found[0].isspace() else "", unicodedata.normalize("NFC", text))
     return _BLANK_LINES.sub("\n\n", plain).strip()

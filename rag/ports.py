@@ -1,4 +1,4 @@
-"""The doors that a turn needs, as small Protocols; `adapters` meets them by shape.
+"""The ports that a turn needs, as small Protocols; `adapters` implements them structurally.
 
 In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stores raise
 `domain.errors.DatabaseAway` when the database does not answer.
@@ -56,15 +56,15 @@ class DocumentPassages(Protocol):
 
 
 class ReadingMemory(Protocol):
-    """Remembers what models have read out of documents, base by base. It goes with any document whose words are in it,
-    and is bounded: what was kept first is forgotten first."""
+    """Caches what models have read out of documents, per base. A reading is deleted together with any document whose
+    words are in it. The cache is bounded: the oldest readings are evicted first."""
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
-        """What was kept for a request, in the order in which it was."""
+        """The readings stored for a request, in the order in which they were stored."""
         ...
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
-        """For that request; not when it is too long, or a document of it is gone meanwhile."""
+        """Store a reading for that request; skip it when it is too long, or one of its documents is gone meanwhile."""
         ...
 
 
@@ -89,8 +89,8 @@ class DialogueStore(Protocol):
         answer_terms: Sequence[str],
         keep: int,
     ) -> int:
-        """`insert_and_trim_pairs`: keep the last `keep` messages, move what leaves to the archive, at once. How many
-        messages left."""
+        """`insert_and_trim_pairs`: store the exchange, keep the last `keep` messages and move the others to the
+        archive, in one transaction. Returns how many messages were moved."""
         ...
 
     async def unsummarised(self, user: UserId, session: SessionId, *, limit: int) -> Unsummarised:
@@ -98,16 +98,16 @@ class DialogueStore(Protocol):
         ...
 
     async def save_summary(self, user: UserId, session: SessionId, *, summary: str, up_to: int) -> bool:
-        """Keep it; False when a later one is there, or the dialogue was erased meanwhile."""
+        """Store the summary; False when a later one is stored, or the dialogue was erased meanwhile."""
         ...
 
 
 class EntityResolver(Protocol):
-    """Finds the entities of a base that a question names, in whatever form it names them."""
+    """Finds the entities of a base that a question names, in any grammatical form or alphabet."""
 
     async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
-        """The likeliest first; none when the question names none that is known. `earlier` is what was asked before:
-        what it names may still be meant. Raises DatabaseAway."""
+        """The likeliest first; empty when the question names no known entity. `earlier` is the previous question: the
+        entities that it names may still be meant. Raises DatabaseAway."""
         ...
 
 
@@ -125,7 +125,7 @@ class QueryEmbedder(Protocol):
 
 
 class TermAnalyzer(Protocol):
-    """Turns text into the terms of the lexical index; the same one that documents went through."""
+    """Turns text into the terms of the lexical index; documents are indexed by the same analyzer."""
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur."""
@@ -133,14 +133,14 @@ class TermAnalyzer(Protocol):
 
 
 class QuestionAnalyzer(TermAnalyzer, Protocol):
-    """A TermAnalyzer that also knows which words it has never seen, and which may stand under other terms."""
+    """A TermAnalyzer that also tells unknown words, and words that may be indexed under other terms."""
 
     def unsure(self, text: str) -> frozenset[str]:
-        """Terms of words that stand in no dictionary of ours: names, foreign words, typos."""
+        """Terms of words that are in none of our dictionaries: names, foreign words, typos."""
         ...
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
-        """Terms that forms of the same word may be counted as."""
+        """Other terms that forms of the same word may be indexed as."""
         ...
 
 
@@ -171,6 +171,6 @@ class ChatModel(Protocol):
     async def structured(
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
     ) -> Schema:
-        """An answer that fits `schema`, by whatever means the server offers; one that does not is asked for once more.
-        With `corrected` False the first answer counts: ModelMisfit when it does not fit. Raises ModelError."""
+        """An answer that fits `schema`, by whatever means the server offers. When the first answer does not fit, the
+        model is asked once more; with `corrected` False it is not, and ModelMisfit is raised. Raises ModelError."""
         ...

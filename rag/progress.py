@@ -1,6 +1,6 @@
-"""How far a plan of several steps is, as a person sees it.
+"""The progress of a plan of several steps, as a person sees it.
 
-In: the course of its execution. Out: records for the live list and for `baza ask --json`. Nothing is decided here.
+In: the state of its execution. Out: records for the live list and for `baza ask --json`. Nothing is decided here.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ class StepState(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
-    SHORT = "short"  # it found less than it was to
+    SHORT = "short"  # it found less than its success criterion asks
     FAILED = "failed"
-    STOPPED = "stopped"  # broken off, because the person had enough
+    STOPPED = "stopped"  # cancelled, because the person pressed stop
     SKIPPED = "skipped"  # not needed any more, or no time for it
-    IN_VAIN = "in_vain"  # a search that was not begun, because those before it brought nothing new
+    IN_VAIN = "in_vain"  # a search that was not started, because earlier ones found nothing new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,6 @@ class StepShown:
     action: str
     about: str  # what is looked for, in the plan's words
     state: StepState
-    done: int = 0  # documents, of a step that reads them
+    done: int = 0  # documents read so far, for a step that reads them
     total: int = 0
-    is_empty: bool = False  # it has ended, and found nothing
+    is_empty: bool = False  # the step has ended and found nothing

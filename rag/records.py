@@ -1,7 +1,7 @@
 """The records that go from stage to stage of a turn.
 
-In: nothing. Out: frozen, keyword-only values with real names. They hold data; the one thing that is
-found out only when somebody asks for it is `RankedPassage.certain`.
+In: nothing. Out: frozen, keyword-only records. They hold data; only `RankedPassage.certain` is computed, when it is
+first read.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,13 +42,13 @@ class Unsummarised:
     """What a dialogue's next summary is made of."""
 
     summary: str  # so far
-    exchanges: tuple[Exchange, ...]  # that it does not cover, oldest first
+    exchanges: tuple[Exchange, ...]  # those that `summary` does not cover, oldest first
     up_to: int  # the last message of those exchanges; 0 when there are none
 
 
 @dataclass(frozen=True, kw_only=True)
 class PastSession:
-    """A dialogue that can be gone on with."""
+    """A dialogue that the person can resume."""
 
     id: SessionId
     title: str  # its first question
@@ -72,18 +72,18 @@ class Passage:
     author: str | None = None
     sender: str | None = None  # who sent it to the group
     document_status: DocumentStatus = DocumentStatus.READY  # another one: the document is still being read
-    searchable: int = 0  # passages of its document that can be found
-    progress_total: int = 0  # that it will have
+    searchable: int = 0  # passages of its document that can be found now
+    progress_total: int = 0  # passages that its document will have
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A passage as the database found it; a leg that did not find it says None."""
+    """A passage that the database found. The score of a leg (vector or lexical) that did not find it is None."""
 
     passage: Passage
     similarity: float | None  # cosine, -1 to 1
     bm25: float | None  # > 0
-    rarities: tuple[float, ...] = ()  # what each term of the query is worth in this base; the same in all candidates
+    rarities: tuple[float, ...] = ()  # weight (IDF) of each query term in this base; the same in all candidates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,41 +96,41 @@ class RankedPassage:
 
     @cached_property
     def certain(self) -> bool:
-        """Close enough to the question to be quoted where no model judges it. Found out when it is first asked for: to
-        take the passages apart takes longer than to find them, and an answer by a model needs it not."""
+        """Close enough to the question to be quoted without a model's judgement. Computed on first access: analysing
+        the passages takes longer than finding them, and an answer written by a model does not need it."""
         return self.judge()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFilter:
-    """Which documents are searched at all; what is not named is not asked for."""
+    """Which documents are searched; a field that is not set restricts nothing."""
 
     documents: tuple[DocumentId, ...] = ()
     types: tuple[SourceType, ...] = ()
     media: tuple[Medium, ...] = ()
-    sender: str | None = None  # a part of the name of who sent them to the group, in any case, with ё or е
-    sent_by: UserId | None = None  # who sent them, exactly
-    author: str | None = None  # likewise of the author, and of the sender where none is known
-    since: datetime | None = None  # its own day, or that of its coming, is then or later
-    before: datetime | None = None  # and the same day is earlier than this
+    sender: str | None = None  # part of the name of the person who sent them; case and ё/е do not matter
+    sent_by: UserId | None = None  # exactly this sender
+    author: str | None = None  # likewise part of the author's name, or of the sender's where no author is known
+    since: datetime | None = None  # one of the document's two dates (its own, its arrival) is at or after this
+    before: datetime | None = None  # and the same date is earlier than this
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """How else a term may be written, should the base not hold it: a typo, or the other alphabet."""
+    """Another spelling of a term, for a base that does not hold the term: a typo, or the other alphabet."""
 
     term: str
-    beginnings: tuple[str, ...]  # how the other spelling may begin, in order, none the beginning of another
-    pattern: str  # that it matches, as PostgreSQL and Python read it alike
+    beginnings: tuple[str, ...]  # possible prefixes of the other spelling, sorted; none is a prefix of another
+    pattern: str  # regular expression for the other spelling; PostgreSQL and Python read it alike
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchQuery:
-    """A query as the database takes it. A leg with nothing to search by is left out."""
+    """A query for the database. A leg without a vector or without terms is skipped."""
 
     base_id: BaseId
     vector: list[float] | None
-    model: str | None  # that made the vector; only chunks of the same model are compared
+    model: str | None  # the one that made the vector; only chunks of the same model are compared
     terms: tuple[str, ...]
     limit: int  # candidates of each leg
     spellings: tuple[Spelling, ...] = ()
@@ -157,7 +157,7 @@ class StillRead:
     title: str
     source_type: SourceType
     source_identifier: str
-    percent: int  # 0 to 99, of its passages
+    percent: int  # 0 to 99: its share of passages that can be found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,21 +165,21 @@ class DocumentsRead:
     """How much of the base was read for an answer, counted by code (issue 6: «Прочитано 17 из 17 документов»)."""
 
     read: int
-    total: int  # that might have had something to say
+    total: int  # documents that might have held an answer
     without_data: int = 0  # of those read: nothing in them answers
     problems: int = 0  # of those not read: a model failed at them
-    missing_rows: int = 0  # that a model saw in them and did not copy out, also when asked again
-    uncompared: int = 0  # statements that were not held against those of all other documents
-    remembered: int = 0  # of those read: they were read for the same request before, and no model was asked
+    missing_rows: int = 0  # rows that a model saw in them but did not copy out, even when asked again
+    uncompared: int = 0  # statements that were not compared with those of all other documents
+    remembered: int = 0  # of those read: taken from an earlier reading for the same request, without a model
     chosen_from: int = 0  # documents of the base, where a search has chosen `total` of them; else 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptReading:
-    """What a model has read out of a part of a document, as a base remembers it."""
+    """What a model has read out of a part of a document, as the base caches it."""
 
-    key: str  # a hash of all that decided what it read
-    documents: tuple[DocumentId, ...]  # whose words are in it, the one that was read last
+    key: str  # a hash of everything that decided the result
+    documents: tuple[DocumentId, ...]  # all whose words may be in it, in reading order
     content: str  # the reply as JSON, validated
 
 
@@ -194,7 +194,7 @@ class TableRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FactTable:
-    """Rows that were taken out of documents one by one; people can have it as a file."""
+    """Rows that were extracted from documents one by one; people can get them as a file."""
 
     title: str
     columns: tuple[str, ...]
@@ -230,7 +230,8 @@ class AnswerKind(StrEnum):
 
 
 class SmallTalk(StrEnum):
-    """A message that asks nothing of the base, where no model has a word for it. What is said, the bot knows."""
+    """A message that asks nothing of the base; used where no model answers. The bot has the reply texts. Of several
+    kinds in one message the first in this order counts."""
 
     ABOUT = "about"  # who Baza is, what it can do
     MORE = "more"  # «подробнее», «ещё»: of the last answer, as far as there is more
@@ -250,30 +251,30 @@ class Answer:
     citations: tuple[Citation, ...]
     model: str | None
     seconds: float
-    cut: bool = False  # the model went away in mid-answer
-    passages: str = ""  # Markdown, below an answer that was cut: what the rest would have been written from
-    small_talk: SmallTalk | None = None  # the text is the bot's to add; `passages` are notes that say just the message
-    stopped: bool = False  # the person had enough in mid-answer
-    in_other_language: bool = False  # than was wanted, though the model was asked twice
-    choices: tuple[str, ...] = ()  # answers to a question asked back, as far as they are known
+    cut: bool = False  # the model failed in mid-answer
+    passages: str = ""  # Markdown, below an answer that was cut: the passages for the rest of it
+    small_talk: SmallTalk | None = None  # the bot adds the text; `passages` are notes that say exactly the message
+    stopped: bool = False  # the person stopped it in mid-answer
+    in_other_language: bool = False  # than ANSWER_LANGUAGE's, although the model was asked twice
+    choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
-    left_out: int = 0  # items that were found beyond what the plan's limits let through
+    left_out: int = 0  # items found beyond the plan's limits
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
     plan: str | None = None  # where the plan came from: PlanOrigin
     searched: bool = True  # False: the plan called no tool
     facts: int = 0  # found
-    facts_used: int = 0  # of those found; several may stand in one citation
+    facts_used: int = 0  # of those found; several may share one citation
     documents: DocumentsRead | None = None  # when documents were read one by one
-    table: FactTable | None = None  # that people can have as a file
-    steps: tuple[StepShown, ...] = ()  # of a plan of several
+    table: FactTable | None = None  # people can get it as a file
+    steps: tuple[StepShown, ...] = ()  # of a plan of several steps
     step_counts: StepCounts = field(default_factory=StepCounts)
-    each_step: tuple[StepMetrics, ...] = ()  # what it took
+    each_step: tuple[StepMetrics, ...] = ()  # what each step took
     spent: str | None = None  # the limit that ended the work early: Spent
     pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
 
     def metrics(self) -> TurnMetrics:
-        """What is kept of the turn when its texts are not."""
+        """The figures of the turn that are stored; they hold no texts."""
         return TurnMetrics(
             kind=self.kind.value,
             model=self.model,
@@ -307,7 +308,7 @@ class SearchStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsChanged:
-    """A plan of several steps goes on."""
+    """The state of a plan's steps has changed."""
 
     steps: tuple[StepShown, ...]
 

@@ -1,8 +1,8 @@
-"""What of a message is no question: greetings, thanks, words that only lead up to what is asked.
+"""Recognises small talk: greetings, thanks, and words that only lead up to a question.
 
-In: a message, the words of `prompts/small_talk.toml`. Out: which small talk it is when it is nothing else, and what
-of a question is to be searched. A model that plans knows that better; this stands where none does. Only whole messages
-are small talk: «привет, где договор?» asks for the contract. Pure.
+In: a message, the words of `prompts/small_talk.toml`. Out: the kind of small talk when the message is nothing else, and
+the part of a question that is worth searching. A planning model judges better; this is for turns without one. Only
+whole messages are small talk: «привет, где договор?» asks for the contract. Pure.
 """
 
 import re
@@ -16,8 +16,8 @@ from rag.records import Passage, SmallTalk
 
 LONGEST_MESSAGE = 200  # characters of small talk; longer ones are questions or pasted texts
 LONGEST_PHRASE = 8  # words of an entry
-MOST_LEADING = 40  # words that are looked at before a question; a pasted text does not begin with as many
-FEWEST_LEFT = 2  # words of a question beside a greeting or thanks
+MOST_LEADING = 40  # words that are examined before a question: a bound for pasted texts
+FEWEST_LEFT = 2  # words that must be left of a question once a greeting or thanks is removed
 
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
@@ -27,15 +27,15 @@ _Phrase = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class _Leading:
-    """Phrases that a question may begin with. «Hello world» is no greeting, while «что такое» may stand before a single
-    word."""
+    """Phrases that a question may begin with. A greeting needs two words after it («Hello world» is no greeting);
+    «что такое» needs only one."""
 
     all: frozenset[_Phrase]
-    before_one: frozenset[_Phrase]  # those of them that a single word is enough behind
+    before_one: frozenset[_Phrase]  # those that need only one word after them
 
 
 class SmallTalkRule:
-    """The rule, with its words made ready once."""
+    """The rule, with its words prepared once."""
 
     def __init__(self, words: SmallTalkWords) -> None:
         self._kinds: Mapping[_Phrase, SmallTalk] = {
@@ -53,7 +53,8 @@ class SmallTalkRule:
         self._asking = _Leading(all=courtesies | asking, before_one=asking)
 
     def kind(self, message: str) -> SmallTalk | None:
-        """Of a message that is small talk and nothing else; of several kinds the one that wants most of an answer."""
+        """The kind of a message that is small talk and nothing else, otherwise None. Of several kinds in one message
+        the one that needs the fullest reply: the first in `SmallTalk`."""
         if len(message) > LONGEST_MESSAGE:
             return None
         said = _words(message)
@@ -75,16 +76,16 @@ class SmallTalkRule:
         return _words(_behind(self._polite, self._without_thanks(message))) in self._documents
 
     def sought(self, question: str) -> str:
-        """What is to be searched: the question without greeting, politeness and the words that lead up to its subject;
-        all of it where nothing else would be left."""
+        """What to search for: the question without greeting, politeness and the words that lead up to its subject; the
+        whole question where too little would be left."""
         return _behind(self._framing, self._without_thanks(question))
 
     def subject(self, question: str) -> str:
-        """The same without the words that only ask: by what is left the sentences of a passage are chosen."""
+        """The same, also without interrogatives. The sentences of a passage are chosen by what is left."""
         return _behind(self._asking, self._without_thanks(question))
 
     def _without_thanks(self, question: str) -> str:
-        """Whatever they stand behind is the question."""
+        """The question without the phrases of thanks at its end."""
         places = list(_WORD.finditer(question))
         end = question[places[-LONGEST_PHRASE].start() :] if len(places) > LONGEST_PHRASE else question
         left = len(places) - len(_first(_words(end)[::-1], self._afterwards))
@@ -92,7 +93,7 @@ class SmallTalkRule:
 
 
 def _behind(leading: _Leading, text: str) -> str:
-    """The text behind the phrases that it begins with."""
+    """The text after the leading phrases that it begins with."""
     places = list(_WORD.finditer(text))
     words, begun = _words(text[: places[MOST_LEADING].end()] if len(places) > MOST_LEADING else text), 0
     while phrase := _first(words[begun:], leading.all):
@@ -104,14 +105,14 @@ def _behind(leading: _Leading, text: str) -> str:
 
 
 def is_said_by(passage: Passage, message: str) -> bool:
-    """Whether the passage is nothing but the message, or its document is called so: somebody has kept just that."""
+    """Whether the passage is nothing but the message, or its document has that name: somebody has stored just that."""
     said = _words(message)
     names = (passage.text, passage.title, PurePath(passage.title).stem, PurePath(passage.source_identifier).stem)
     return bool(said) and any(_words(name) == said for name in names)
 
 
 def _of_signs(message: str) -> SmallTalk | None:
-    """«👍», «:)» and «+» agree; «?» and «...» ask for more than can be known. Other signs may be looked for: «&&»."""
+    """«👍», «:)» and «+» are assent; «?» and «...» depend on the dialogue. Other signs may be a search: «&&»."""
     if _AGREES.fullmatch(message.strip()) or any(unicodedata.category(sign) in ("So", "Sk") for sign in message):
         return SmallTalk.ASSENT
     return SmallTalk.LEANING if message.strip() and not message.strip("?!.… \n") else None

@@ -1,8 +1,8 @@
 """How much of a model's context a text takes, without the model's own tokenizer.
 
-In: text. Out: an estimate that is rather too high than too low. It counts for budgets, never for bills. Passages are
-cut by another estimate (`ingestion.chunking.tokens`): that one is for encoders, whose vocabulary takes fewer tokens
-for Russian, and has to add up exactly wherever a text is cut.
+In: text. Out: an estimate that is too high rather than too low. It serves budgets, never billing. The chunker uses
+another estimate (`ingestion.chunking.tokens`): that one is for encoders, whose vocabularies need fewer tokens for
+Russian, and it must be additive wherever a text is cut.
 """
 
 import re
@@ -11,7 +11,7 @@ import re
 _CHARS_PER_CYRILLIC_TOKEN = 2.5
 _CHARS_PER_OTHER_TOKEN = 3.0
 _CYRILLIC = 0x04  # the upper byte of U+0400 to U+04FF
-_CHEAP = bytes((*range(5), *range(0x20, 0x2E)))  # upper bytes of alphabets and signs that are not dear
+_CHEAP = bytes((*range(5), *range(0x20, 0x2E)))  # upper bytes of alphabets and signs that take well under a token each
 # Alphabets and ideographs that these vocabularies cover less well, and emoji: about a token each.
 _DEAR = re.compile(r"[\u0530-\u1fff\u2e80-\U0010ffff]+")
 

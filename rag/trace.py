@@ -1,4 +1,4 @@
-"""A turn laid open: its plan, what each call brought, what the check found.
+"""The trace of a turn: its plan, what each call returned, what the check found.
 
 In: the stages' records. Out: JSON for `baza ask --json` (issue 5) and for tests. People never see it, and it never
 reaches the log: it holds texts.

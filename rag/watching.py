@@ -1,7 +1,7 @@
-"""Looks on while something is worked on, and breaks it off when that is wished.
+"""Follows the progress of running work, and cancels it on a signal.
 
-In: a task and states that it puts down; work or items that come one by one, and a signal to stop. Out: states, never
-older ones after newer (one that nobody looked at in time is skipped); results and items until the signal.
+In: a task and the states that it publishes; work, or items that come one by one, and a stop signal. Out: states from
+older to newer (a state that nobody read in time is skipped); results and items until the signal.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ Result = TypeVar("Result")
 
 
 class BrokenOff(Exception):
-    """The signal came before the end."""
+    """The stop signal came before the work ended."""
 
 
 async def end(*tasks: "asyncio.Task[Any]") -> None:
-    """Cancel them and wait until they are gone; what they raise is nobody's any more."""
+    """Cancel the tasks and wait until they have ended; their exceptions are dropped."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> Result:
-    """What `work` returns or raises. Raises BrokenOff when `stop` was set before: then the work is cancelled."""
+    """What `work` returns or raises. When `stop` is set before `work` ends, cancels `work` and raises BrokenOff."""
     working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -37,8 +37,9 @@ async def unless_set(stop: asyncio.Event, work: Coroutine[Any, Any, Result]) -> 
 
 
 async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGenerator[Item, None]:
-    """The items as they come, and what their source raises. When `stop` is set the source is cancelled where it waits,
-    so that a connection is closed at once, and BrokenOff is raised. The source is closed when the reader leaves."""
+    """The items as they come; what their source raises passes through. When `stop` is set, the source is cancelled
+    while it waits, so that a connection is closed at once, and BrokenOff is raised. The source is also closed when the
+    reader leaves."""
     wait = _Wait()
     stopping = asyncio.create_task(stop.wait())
     stopping.add_done_callback(lambda _: wait.break_off())
@@ -57,16 +58,16 @@ async def until_set(stop: asyncio.Event, items: AsyncIterator[Item]) -> AsyncGen
 
 
 class _Wait:
-    """Waiting that can be broken off from outside, again and again: what asyncio.timeout does for a limit of time, at a
-    tenth of its price, since there is one for each piece of an answer."""
+    """A wait that can be cancelled from outside, reusable: what asyncio.timeout does for a deadline, at a tenth of its
+    cost, because every piece of an answer needs one."""
 
     def __init__(self) -> None:
-        self._task: asyncio.Task[Any] | None = None  # that waits now
-        self._asked = 0  # how often somebody else wants that task to end
+        self._task: asyncio.Task[Any] | None = None  # the task that waits now
+        self._asked = 0  # cancellations of that task that somebody else has requested
         self._broken = False
 
     def break_off(self) -> None:
-        """Only while somebody waits; else nothing."""
+        """Cancel the waiting task; does nothing when none waits."""
         if self._task:
             self._broken = True
             self._task.cancel()
@@ -82,19 +83,19 @@ class _Wait:
 
 
 class Latest(Generic[State]):
-    """Holds one state at a time."""
+    """Holds the latest state only."""
 
     def __init__(self) -> None:
         self._states: list[State] = []
         self._changed = asyncio.Event()
 
     def put(self, state: State) -> None:
-        """In the place of the one before."""
+        """Replace the previous state."""
         self._states = [state]
         self._changed.set()
 
     async def until(self, task: "asyncio.Task[Any]") -> AsyncGenerator[State, None]:
-        """States while `task` runs, each once. What the task raises is raised by its own result."""
+        """States while `task` runs, each once. An exception of the task is left to `task.result()`."""
         while not task.done() or self._states:
             if not self._states:
                 await self._wait(task)

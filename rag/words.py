@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
-ROOT_LETTERS = 4  # of a word of four or five letters the last one is mostly its ending
+ROOT_LETTERS = 4  # in a word of four or five letters the last letter is mostly an ending
 # Words under three letters are mostly prepositions; numbers count at any length.
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 _LINE = re.compile(r"[^\n]+")
@@ -31,20 +31,20 @@ def stems(text: str) -> frozenset[str]:
 
 
 def held(wanted: Iterable[str], text: str) -> frozenset[str]:
-    """Those of the stems `wanted` that are among `stems(text)`, without taking all its words apart."""
+    """Those of the stems `wanted` that are among `stems(text)`, without tokenising the whole text."""
     plain = text.casefold().replace("ё", "е")
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
 
 
 def akin(wanted: frozenset[str], text: str) -> frozenset[str]:
-    """Those of the stems `wanted` that the text holds; where it holds none, its own that begin as they do: «замки» was
-    asked, and «замками» is there."""
+    """Those of the stems `wanted` that the text holds. Where it holds none: the text's own stems that share their first
+    ROOT_LETTERS letters («замки» was asked, «замками» is there)."""
     beginnings = tuple(stem[:ROOT_LETTERS] for stem in wanted if len(stem) >= ROOT_LETTERS and stem.isalpha())
     return held(wanted, text) or frozenset(stem for stem in stems(text) if stem.startswith(beginnings))
 
 
 def covered(wanted: frozenset[str], texts: Iterable[str]) -> float:
-    """How much of the stems `wanted` stands in any of the texts, 0 to 1. No more of them are read than need be."""
+    """The share of the stems `wanted` that any of the texts holds, 0 to 1. Reading stops once all are found."""
     missing = wanted
     for text in texts:
         if not missing:
@@ -67,7 +67,7 @@ def _stands(stem: str, plain: str) -> bool:
 
 
 def _is_letter(sign: str) -> bool:
-    return sign.isalnum() and not sign.isdecimal()  # as `_WORD` has it; nothing is none
+    return sign.isalnum() and not sign.isdecimal()  # as in `_WORD`; the empty string is no letter
 
 
 def sentences(text: str) -> tuple[Span, ...]:
@@ -76,7 +76,7 @@ def sentences(text: str) -> tuple[Span, ...]:
 
 
 def share(part: frozenset[str], whole: frozenset[str]) -> float:
-    """How much of `part` stands in `whole`, 0 to 1; 0 when there is no part."""
+    """The share of `part` that is in `whole`, 0 to 1; 0 when `part` is empty."""
     return len(part & whole) / len(part) if part else 0.0
 
 
@@ -89,7 +89,7 @@ def _sentences_of_line(line: str, offset: int) -> list[Span]:
     if not _MAYBE_END.search(line):
         begin = len(line) - len(line.lstrip())
         return [Span(start=offset + begin, end=offset + len(line.rstrip()))] if line.strip() else []
-    # razdel loads its rules for about 50 ms; a turn whose answer needs no quotes does without it
+    # importing razdel takes about 50 ms; a turn whose answer needs no quotes never does it
     from razdel import sentenize
 
     return [Span(start=offset + piece.start, end=offset + piece.stop) for piece in sentenize(line) if piece.text]

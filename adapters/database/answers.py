@@ -7,8 +7,8 @@ from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.transport import Row
 
 ROWS_MAX = 999
-"""PostgREST cuts an answer at `max-rows` (Supabase: 1000) without a word; functions page below it."""
-PAGE_ROWS = 900  # of a page, where a store reads all there are
+"""PostgREST cuts an answer at `max-rows` (Supabase: 1000) without an error; functions page below it."""
+PAGE_ROWS = 900  # rows of a page, where a store reads everything there is
 
 UNKNOWN_FUNCTION = "42883"
 TOO_MANY_ROWS = "BZ002"
@@ -16,13 +16,13 @@ BAD_TEXT = "22021"
 """SQLSTATE character_not_in_repertoire: a text that PostgreSQL cannot hold (a zero character, half a surrogate)."""
 
 _ROLLED_BACK = ("40001", "40P01")
-"""SQLSTATE serialization_failure and deadlock_detected: the transaction was undone, which is all of a call."""
+"""SQLSTATE serialization_failure and deadlock_detected: the transaction, and so the whole call, was rolled back."""
 
 # SQLSTATE classes (appendix A of PostgreSQL's manual): connection, rolled back by a rival, out of resources, stopped
 # or timed out, system error. And PostgREST's own: no connection, none in time, schema cache not loaded.
 _AWAY_CLASSES = ("08", "40", "53", "57", "58")
 _AWAY_CODES = ("PGRST000", "PGRST001", "PGRST002", "PGRST003", "408", "429")
-# The same trouble, met by PostgREST a step earlier: the name in its schema cache, the text in its JSON body.
+# The same errors, found by PostgREST a step earlier: the name in its schema cache, the text in its JSON body.
 _AS_SQLSTATE = {"PGRST202": UNKNOWN_FUNCTION, "22P05": BAD_TEXT}
 _SQLSTATE_LENGTH = 5
 _HTTP_LENGTH = 3

@@ -9,7 +9,7 @@ __all__ = ["DatabaseAway", "DatabaseError", "RolledBack"]
 
 
 class RolledBack(DatabaseAway):
-    """A rival took what the call had to wait for: nothing of it was done, and it may be made again at once."""
+    """PostgreSQL rolled the call back because of a concurrent one: nothing was done, and it may be retried at once."""
 
 
 class DatabaseError(DatabaseTrouble):

@@ -1,7 +1,7 @@
 """Brings a database's tables and functions up to this code.
 
-In: a connection URL, and the numbered SQL files of `supabase/migrations`. Out: the versions that were applied. The list
-of what a database has is the Supabase CLI's own table, so that either may go first. Nothing is ever undone.
+In: a connection URL, and the numbered SQL files of `supabase/migrations`. Out: the versions that were applied. They are
+recorded in the Supabase CLI's own table, so that either tool may go first. No migration is ever undone.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ async def migrate(url: str) -> tuple[str, ...]:
 async def check_migrated(transport: Transport) -> None:
     """Raise MigrationError when the database behind `transport` is not at this code's version.
 
-    For a Supabase project of which only the REST interface is known: that one cannot change tables.
+    For a Supabase project that is reached only through REST, which cannot change tables.
     """
     known = await asyncio.to_thread(_read_migrations, migrations_folder())
     try:
@@ -177,5 +177,6 @@ async def _apply(connection: AsyncConnection, migration: Migration) -> bool:
 
 
 async def _wait_for_turn(connection: AsyncConnection) -> None:
-    """The bot and the worker start at once. Held to the transaction's end: a pooler may give the next to another."""
+    """The bot and the worker start at the same time. The lock lasts for the transaction: a pooler may give the next one
+    another connection."""
     await connection.execute("select pg_advisory_xact_lock(%s)", [_LOCK])

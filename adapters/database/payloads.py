@@ -1,7 +1,7 @@
-"""How values of ours travel to the database: JSON and vectors as text (PostgREST casts neither from lists).
+"""How our values travel to the database: JSON and vectors as text (PostgREST casts neither from lists).
 
-In: records and plain values. Out: arguments of SQL functions. Text that PostgreSQL cannot hold is mended here, because
-documents come with anything in them.
+In: records and plain values. Out: arguments of SQL functions. Text that PostgreSQL cannot store is repaired here,
+because documents contain anything.
 """
 
 import json
@@ -36,7 +36,7 @@ def json_text(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]
         written = _dumped(value)
     except orjson.JSONEncodeError:  # half a surrogate, or what a model may write: a number of more than 64 bits
         written = json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":")).encode()
-    # Mending each text takes longer than writing all of them, so the batch is looked at once it is written.
+    # Repairing each text takes longer than serialising all of them, so only the serialised batch is searched for zeros.
     return (_dumped(_mended(value)) if _ESCAPED_ZERO in written else written).decode()
 
 
@@ -46,16 +46,16 @@ def vector_text(vector: Sequence[float]) -> str:
 
 
 def vectors_in_line(vectors: Iterable[Sequence[float]]) -> Reals:
-    """One after the other, each padded."""
+    """The vectors one after the other, each padded."""
     numbers = array("f")
     for vector in vectors:
-        numbers.extend(array("f", vector))  # of a list; number by number it would take twice as long
+        numbers.extend(array("f", vector))  # through an array: number by number it would take twice as long
         numbers.frombytes(bytes((DIMENSIONS - len(vector)) * numbers.itemsize))
     return Reals(numbers)
 
 
 def reals_text(reals: Reals) -> str:
-    """As PostgreSQL reads an array, in half precision: nothing but vectors is sent so."""
+    """An array literal of PostgreSQL, in half precision, since only vectors are sent this way."""
     return "{" + _numbers_text(reals.numbers) + "}"
 
 
@@ -65,8 +65,8 @@ def _numbers_text(numbers: Sequence[float]) -> str:
 
 
 class _HalfTexts(dict[int, str]):
-    """The number of each half-precision bit pattern, written as it is first met: formatting 1,024 numbers anew for each
-    passage took a third of the time that a passage took. Five digits tell any two of them apart."""
+    """The text of each half-precision number by its bit pattern, made on first use: formatting 1,024 numbers anew took
+    a third of the time that a passage took. Five digits tell any two of them apart."""
 
     def __missing__(self, bits: int) -> str:
         (number,) = struct.unpack("<e", struct.pack("<H", bits))

@@ -1,7 +1,7 @@
 """The transport to a PostgreSQL: psycopg's pool.
 
-In: a connection URL. Out: a `PostgresTransport` while the context is open. Values are exactly those of PostgREST: rows
-are made into JSON by the database, and arguments travel as text for the function's own types to read.
+In: a connection URL. Out: a `PostgresTransport` while the context is open. Values are exactly those of PostgREST: the
+database turns rows into JSON, and arguments travel as text that the function casts to its own types.
 """
 
 import asyncio
@@ -28,16 +28,16 @@ from adapters.database.rivalry import made_again
 from adapters.database.transport import Argument, Reals, Row
 
 _RECONNECT_S = 10
-"""The pool waits ever longer between its tries to connect; after this long it begins anew at the next call."""
+"""The pool's backoff between tries to connect ends after this long; the next call begins anew."""
 
 _SURE_S = 20.0
-"""A connection that has answered since then is asked nothing before it is lent, unless its server has hung up."""
+"""A connection that answered within this time is lent without a check query, unless its server has hung up."""
 
 _REAL_OIDS = (700, 1021)  # of `real` and `real[]` in every PostgreSQL (pg_type.dat)
 
 
 class _RealsDumper(Dumper):
-    """A thousand numbers take microseconds so, and as text most of a millisecond on both sides."""
+    """Binary: a thousand numbers take microseconds, and as text most of a millisecond on both sides."""
 
     format = Format.BINARY
     oid = _REAL_OIDS[1]
@@ -54,7 +54,7 @@ class _RealsDumper(Dumper):
 
 
 class _RowLoader(Loader):
-    """A row of a search in a third of the time that Python's own JSON takes."""
+    """Parses the row of a search in a third of the time that Python's own JSON takes."""
 
     def load(self, data: Buffer) -> object:
         """What the JSON says."""
@@ -92,8 +92,8 @@ class PostgresTransport:
         self._timeout_s = timeout_s
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest, each
-        try after a deadlock)."""
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest,
+        counted for each try after a deadlock)."""
         return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
@@ -118,10 +118,10 @@ async def open_postgres(
 ) -> AsyncIterator[PostgresTransport]:
     """A transport over at most `pool_size` connections. Raises DatabaseAway when the database cannot be reached now.
 
-    `prepares`: the server reads each statement once a connection, which spares a tenth of a millisecond a call. Not
-    for an address that somebody gave us: a pooler in transaction mode, as Supabase's, knows no prepared statements.
+    `prepares`: each statement is prepared once per connection, which saves a tenth of a millisecond a call. Not for an
+    address that a person configured: a pooler in transaction mode, such as Supabase's, has no prepared statements.
 
-    Each connection is looked at before it is lent, so one that died with a restarted database is replaced before a
+    Each connection is checked before it is lent, so one that died with a restarted database is replaced before a
     statement is sent; a statement that may have been sent is never sent twice.
     """
     await _try(url, timeout_s=timeout_s)
@@ -145,9 +145,9 @@ async def open_postgres(
 
 
 async def _check(connection: _Connection) -> None:
-    """Raises psycopg.Error when the connection is of no use. To ask the server each time would double the statements.
+    """Raises psycopg.Error when the connection is broken. A query each time would double the statements.
 
-    A server that ends closes its sockets, which shows here at once; only a network that is gone says nothing.
+    A server that stops closes its sockets, which poll shows at once; only a lost network goes unnoticed.
     """
     hung_up = select.poll()
     hung_up.register(connection.fileno(), select.POLLIN)
@@ -177,7 +177,7 @@ def _statement(function: str, arguments: tuple[str, ...]) -> bytes:
 
 
 def _literal(value: Argument) -> str | Reals | None:
-    """An untyped literal: what it is, the function's declaration says (psycopg would pass 1.5 as double precision)."""
+    """An untyped literal: the function's declaration gives it its type (psycopg would pass 1.5 as double precision)."""
     if isinstance(value, Reals):
         return value
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""A call that PostgreSQL undid for a rival's sake (a deadlock) is made again.
+"""Retries a call that PostgreSQL rolled back because of a concurrent one (a deadlock).
 
-In: a call. Out: its rows, whichever try brought them. Any other trouble is its caller's: what may have been done is
-never sent twice.
+In: a call. Out: its rows, from whichever try succeeded. Any other error goes to the caller: a call that may have been
+carried out is never sent twice.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from contextlib import suppress
 from adapters.database.errors import RolledBack
 from adapters.database.transport import Row
 
-PAUSES_S: Sequence[float] = (0.01, 0.1)  # at most, before the second and the third try: the rival ends meanwhile
+PAUSES_S: Sequence[float] = (0.01, 0.1)  # at most, before the second and the third try: the rival can finish meanwhile
 
 
 async def made_again(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
-    """What `call` returns. Raises as it does: RolledBack when that was the end of all tries."""
+    """What `call` returns. Raises what it raises; RolledBack when every try was rolled back."""
     for pause_s in PAUSES_S:
         with suppress(RolledBack):
             return await call()

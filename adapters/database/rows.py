@@ -145,7 +145,7 @@ def _failing(row: Row) -> Failing | None:
 
 
 def notice(row: Row) -> Notice:
-    """A row of `due_notices`. Where its documents cannot be read it says so: the other notices do not wait for it."""
+    """A row of `due_notices`. If its documents cannot be read, `problem` says why: the other notices still go out."""
     thread, (documents, problem) = integer_or_none(row, "thread_id"), _cards_of(row)
     return Notice(
         batch_id=BatchId(text(row, "batch_id")),
@@ -195,7 +195,8 @@ def claimed_document(row: Row) -> ClaimedDocument:
 
 
 def _edition(row: Row) -> Edition | None:
-    """Of a version that the base holds: what only this document has seen is no reason not to read it."""
+    """Only of a version that the base holds (it has a hash): what this attempt alone has seen does not spare
+    reading."""
     kept = row.get("edition")
     if not isinstance(kept, dict) or not kept.get("content_hash"):
         return None
@@ -231,7 +232,7 @@ def published_document(row: Row) -> PublishedDocument:
 
 
 def known_reading(row: Row, blocks: Sequence[Block]) -> Document:
-    """A row of `known_reading`, and the blocks of that document; what was written under it is none of the file's."""
+    """A row of `known_reading` with the blocks of that document, without its caption, which is not the file's."""
     caption = text_or_none(row, "source_text")
     is_captioned = caption is not None and blocks[:1] and blocks[0].text == caption
     return Document(
@@ -281,13 +282,13 @@ def passage(row: Row) -> Passage:
 
 
 def _locator(row: Row) -> Locator:
-    """To make one takes a quarter of a passage's time, and a note has none."""
+    """An empty locator is shared: making one takes a quarter of a passage's time, and a note has none."""
     place = parts(row, "locator")
     return Locator.from_json(place) if place else _NOWHERE
 
 
 def candidates(found: Sequence[Row]) -> list[Candidate]:
-    """Rows of `search`. What the terms are worth is the same in all that tell it, and read once."""
+    """Rows of `search`. `rarities` are the same in all rows that have them, and are read once."""
     told = next((row for row in found if row["rarities"] is not None), None)
     rarities = () if told is None else tuple(_numbers(told, "rarities"))
     return [

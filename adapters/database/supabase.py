@@ -1,7 +1,7 @@
 """The transport to a Supabase project: its REST interface (PostgREST), through supabase-py.
 
 In: the project's address and its secret key. Out: a `SupabaseTransport` while the context is open. A call is one POST
-and one transaction; it is never repeated here, since the first may have been carried out.
+and one transaction. It is retried only when it was rolled back: otherwise the first may have been carried out.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ class SupabaseTransport:
         self._timeout_s = timeout_s
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest, each
-        try after a deadlock)."""
+        """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest,
+        counted for each try after a deadlock)."""
         return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
@@ -60,10 +60,10 @@ async def open_supabase(url: str, key: str, *, timeout_s: float) -> AsyncIterato
     `key` must be a secret one (`sb_secret_…` or the older service_role): the others may call nothing. Raises
     DatabaseAway for an address or a key that cannot be one.
     """
-    # Half a second to import, for those who use it.
+    # The import takes half a second, which only those who use it should pay.
     from supabase import AsyncClientOptions, AsyncSupabaseException, acreate_client
 
-    # An answer is waited for as long as each call says; supabase-py's default is 120 s for all.
+    # Each call bounds its own wait for an answer; supabase-py's default is 120 s for all.
     patience = httpx.Timeout(timeout_s, read=None)
     async with httpx.AsyncClient(timeout=patience, follow_redirects=False) as http:
         options = AsyncClientOptions(httpx_client=http, auto_refresh_token=False, persist_session=False)

@@ -25,7 +25,7 @@ Argument = str | int | float | bool | None | list[str] | list[int] | list[float]
 Row = Mapping[str, JsonValue]
 
 LEASE_LOST = "BZ001"
-"""SQLSTATE that functions raise when the lease they were called under is no longer held."""
+"""SQLSTATE that functions raise when their caller no longer holds the lease."""
 
 NO_ROOM = "BZ003"
 """SQLSTATE that functions raise when a document would take its base over BASE_PASSAGES."""
@@ -35,9 +35,9 @@ class Transport(Protocol):
     """One way to the database: psycopg or PostgREST."""
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
-        """The rows of `select * from public.<function>(name => value, …)`, waited for as long as for any other.
+        """The rows of `select * from public.<function>(name => value, …)`, within the transport's own timeout.
 
-        `timeout_s` is for maintenance that takes longer; over PostgREST the project's own limits hold all the same.
+        `timeout_s` is for maintenance that takes longer; over PostgREST the project's own limits still apply.
 
         Every public function `returns setof` a composite or `table (…)`. Raises DatabaseError when it refuses,
         DatabaseAway when it does not answer.

@@ -1,9 +1,9 @@
-"""What speaks for the type that a finder of names gives: the dictionary, the word before the name, its ending.
+"""Checks the type that the finder of names gives, by the dictionary, the word before the name and its ending.
 
 In: a name as it stands in a text, the words before it, and the finder's type. Out: the type, how sure it is, and the
-name without a word that only says what it is («кот Барсик»). The finder was taught on news, where a capital means a
-person or a town; at home it may be a cat or its food. What nothing speaks for is left open: a THING. Pure but for the
-dictionary.
+name without a word that only says what it is («кот Барсик»). The finder was trained on news, where a capital means a
+person or a town; in people's own texts it may be a cat or its food. A name without evidence is left open: a THING. Pure
+but for the dictionary.
 """
 
 import re
@@ -71,7 +71,7 @@ class Judged:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing tells what it is."""
+        """Whether there is no evidence of what it is."""
         return self.type is EntityType.THING and self.confidence <= DOUBT
 
 
@@ -81,7 +81,7 @@ class Evidence:
     def judge(self, name: str, kind: EntityType, *, before: str) -> Judged:
         """`before` is the text in front of the name; only its last word counts."""
         if kind is EntityType.ORGANIZATION or not _WORD.search(name) or _LATIN.search(name):
-            return Judged(name=name, type=kind, confidence=CERTAINTY)  # nothing here knows better
+            return Judged(name=name, type=kind, confidence=CERTAINTY)  # there is no evidence on these here
         inside, rest = self._head_inside(name)
         word = inside or _last_word(before)
         head = self._kind(word) if word else None
@@ -97,8 +97,9 @@ class Evidence:
         return (first, rest) if rest[:1].isupper() and self._kind(first) is EntityType.THING else ("", name)
 
     def _overrules(self, word: str, head: EntityType, name: str, kind: EntityType) -> bool:
-        """Whether the word says what bears the name. It may be the owner's or the place's («книга Толстого», «банк
-        Москвы»): a name that the dictionary has must agree in case, and that of a person be a pet's and single."""
+        """Whether the word says what bears the name. The name may be its owner's or its place's («книга Толстого»,
+        «банк Москвы»): so a name that the dictionary has must agree in case, and one of a person be single and follow a
+        pet."""
         if head is kind or head is EntityType.PERSON:  # «президент США»
             return False
         if not self._is_known(name, _SIGNS[kind]):
@@ -108,7 +109,7 @@ class Evidence:
         return self._agree(word, name) and "gent" not in self._cases(word)
 
     def _agree(self, word: str, name: str) -> bool:
-        """In case, as far as it can be told."""
+        """Whether both agree in case, as far as the dictionary knows them."""
         return not dictionary().word_is_known(name) or bool(self._cases(word) & self._cases(name))
 
     def _speaks_for(self, kind: EntityType, name: str) -> bool:
@@ -116,7 +117,7 @@ class Evidence:
         return self._is_known(name, _SIGNS[kind]) or self._ends_like(ending, name)
 
     def _ends_like(self, ending: re.Pattern[str], name: str) -> bool:
-        """A word that the dictionary does not have: «Титаник» and «Магазин» are ordinary."""
+        """Only words that the dictionary does not have: «Титаник» and «Магазин» are ordinary."""
         known = dictionary().word_is_known
         return any(ending.search(word) and not known(word) for word in _WORD.findall(name))
 
@@ -142,7 +143,7 @@ def _last_word(before: str) -> str:
 
 
 def _in_doubt(name: str, kind: EntityType, *, before: str) -> EntityType:
-    """Open, for a single word; several are seldom a thing's, and «в …» is mostly a place."""
+    """A single word is left open; several are seldom the name of a thing, and «в …» is mostly a place."""
     is_single = len(_WORD.findall(name)) == 1
     is_place = kind is EntityType.PLACE and (name.isupper() or _WHERE.search(before))
     return EntityType.THING if is_single and not is_place else kind

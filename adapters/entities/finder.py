@@ -1,7 +1,7 @@
 """Finds the names of people, organisations and places in Russian texts, in a process of its own.
 
-In: a text. Out: mentions, each name once, in the first case. The process (265 MB) begins with the first text, works
-behind everybody else, and ends when nobody has asked for a while. ServiceError when it does not run.
+In: a text. Out: mentions, each name once, in the nominative. The process (265 MB) starts with the first text, runs at
+low priority, and ends after a while without requests. ServiceError when it does not run.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ SERVICE = "names"
 SHORTEST_STEM, ENDING_CHARS = 4, 2  # of a surname
 
 START = "import sys; sys.path.append({folder!r}); from adapters.entities.finding import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+"""The folder of our own packages goes last: nothing in it may shadow the standard library."""
 
 _KINDS = {"PER": EntityType.PERSON, "ORG": EntityType.ORGANIZATION, "LOC": EntityType.PLACE}
 _BREAK = re.compile(r"\n\s*\n|\n")
@@ -75,7 +75,7 @@ class NatashaFinder:
                 self._idle.cancel()
             try:
                 spans = [span for piece, at in _pieces(text[:MOST_CHARS]) for span in await self._ask(piece, at)]
-            except BaseException:  # also when cancelled: an answer that nobody read would be the next one's
+            except BaseException:  # also when cancelled: an unread answer would be taken for the next one
                 await self._end()
                 raise
             self._idle = asyncio.create_task(self._end_when_idle())
@@ -99,7 +99,7 @@ class NatashaFinder:
     async def _start(self) -> asyncio.subprocess.Process:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-P",  # the working folder must not be able to stand in for a module
+            "-P",  # the working folder must not be able to shadow a module
             "-c",
             START.format(folder=str(Path(adapters.__file__).parent.parent)),
             stdin=asyncio.subprocess.PIPE,
@@ -139,7 +139,7 @@ class NatashaFinder:
         ]
 
     def _judged(self, text: str, start: int, stop: int, kind: EntityType) -> Judged:
-        """In the first case."""
+        """With the name in the nominative."""
         before = text[max(0, start - BEFORE_CHARS) : start]
         judged = self._evidence.judge(name_at(text, start, stop), kind, before=before)
         forms = {EntityType.PERSON: self._first_case.person, EntityType.THING: self._first_case.unsure}
@@ -148,19 +148,19 @@ class NatashaFinder:
 
 
 def _parts_of_full_names(judged: Iterable[Judged]) -> frozenset[str]:
-    """Words of which a name in full is made: «Шмыгаль» of «Денис Шмыгаль», in whichever sentence it stands."""
+    """Words of full names: «Шмыгаль» of «Денис Шмыгаль», in whichever sentence it stands."""
     people = (each.name.split() for each in judged if each.type is EntityType.PERSON)
     return frozenset(word for words in people if len(words) > 1 for word in words)
 
 
 def _alike(name: str, other: str) -> bool:
-    """But for their endings, which the dictionary cannot tell of names that it does not have."""
+    """Whether they differ in their endings only, which the dictionary cannot tell for names that it does not have."""
     stem = max(SHORTEST_STEM, min(len(name), len(other)) - ENDING_CHARS)
     return len(name) >= stem and name[:stem] == other[:stem]
 
 
 def name_at(text: str, start: int, stop: int) -> str:
-    """On one line, and with the quotation mark that closes it: a span may end before that («ООО «Ромашка»)."""
+    """The name on one line, with its closing quotation mark: a span may end before that («ООО «Ромашка»)."""
     name = text[start:stop].split("\n")[0].strip()
     follows = text[stop : stop + 1]
     is_open = name.count("«") > name.count("»") if follows == "»" else follows == '"' and name.count('"') % 2
@@ -168,7 +168,7 @@ def name_at(text: str, start: int, stop: int) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:
-    """Whole lines, up to PIECE_CHARS together, each piece with where it begins."""
+    """Whole lines, up to PIECE_CHARS together, each piece with its offset in the text."""
     start = last = 0
     for match in _BREAK.finditer(text):
         if match.end() - start > PIECE_CHARS and last > start:

@@ -10,7 +10,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-NICENESS = 15  # whoever asks or adds goes first
+NICENESS = 15  # questions and uploads go first
 
 
 def data_folder() -> Path | None:
@@ -21,7 +21,7 @@ def data_folder() -> Path | None:
 
 
 def main() -> None:
-    """Answer until stdin ends: whoever started it has gone, or has no more."""
+    """Answer until stdin ends: the process that started this one has ended, or has no more texts."""
     os.nice(NICENESS)
     folder = data_folder()
     if folder is None:

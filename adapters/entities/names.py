@@ -1,7 +1,7 @@
-"""Names folded into keys: Russian endings off, alphabets alike, quotation marks and legal forms gone.
+"""Folds names into keys: without Russian endings, quotation marks and legal forms, the same for both alphabets.
 
 In: a name as a document writes it, or a question. Out: `NameWord`s. The same reader serves both sides, so that
-«в Алоре», "alor-broker" and «Алор Брокер» meet. Which entity is meant is decided elsewhere.
+«в Алоре», "alor-broker" and «Алор Брокер» match. Which entity is meant is decided elsewhere.
 """
 
 import re
@@ -42,8 +42,8 @@ _ORDINARY = """
     will wind with wire work works world would you your
 """
 ORDINARY_ENGLISH = frozenset(_ORDINARY.split())
-"""Words that products are called by and that questions are made of: as names they count with a capital letter only.
-Written by hand; English morphology for a whole dictionary is not at hand, and an entity too many costs the planner a
+"""Words that name products and that questions consist of: they count as names with a capital letter only. Written by
+hand, because there is no morphology for a whole English dictionary here, and a needless entity costs the planner one
 line."""
 
 
@@ -104,7 +104,7 @@ class NameForms:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """The word without its longest case ending, as an unknown name in another case has it."""
+    """The word without its longest case ending: what it shares with other cases of a name that no dictionary has."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
             return (word.removesuffix(ending),)
@@ -123,7 +123,7 @@ def _is_written_as_name(text: str, match: re.Match[str], *, is_russian: bool) ->
 
 
 def _sign_before(text: str, position: int) -> str:
-    """The last one that is no blank; empty at the beginning. Without a copy of the text for each of its words."""
+    """The last character before it that is no blank; empty at the beginning. Does not copy the text for each word."""
     while position > 0 and text[position - 1].isspace():
         position -= 1
     return text[max(position - 1, 0) : position]

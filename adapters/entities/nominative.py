@@ -1,4 +1,4 @@
-"""Russian names in the first case, as a list of names shows them.
+"""Puts Russian names into the nominative, as a list of names shows them.
 
 In: a name as it stands in a sentence («Дмитрия Иванова», «студией «Кедр»»). Out: «Дмитрий Иванов», «студия «Кедр»».
 Words that the dictionary does not know stay as they are.
@@ -18,19 +18,20 @@ class FirstCase:
     """Safe to share between threads; the dictionary is loaded at the first name."""
 
     def person(self, name: str) -> str:
-        """Every word of it, a surname in the gender of the first name."""
+        """Every word of the name, a surname in the gender of the first name."""
         gender = self._gender(name)
         return _WORD.sub(lambda match: self._inflected(match.group(), _OF_PEOPLE, gender), name)
 
     def thing(self, name: str) -> str:
-        """Words up to the first noun; what follows hangs on it, and what is quoted is a name already."""
+        """The words up to the first noun: what follows depends on it, and a quoted name is in the nominative
+        already."""
         before_quotes = re.split(f"[{_OPENING}]", name)[0]
         head, gender = self._head(before_quotes)
         return _WORD.sub(lambda match: self._inflected(match.group(), set(), gender), head) + name[len(head) :]
 
     def unsure(self, name: str) -> str:
-        """Of what may be anything: first names, and words that the dictionary does not have; «Тесла» is no form of
-        «тесло»."""
+        """For a name of unknown type, only first names and words that the dictionary does not have: «Тесла» is no form
+        of «тесло»."""
         return _WORD.sub(lambda match: self._unsure(match.group()), name)
 
     def _unsure(self, word: str) -> str:

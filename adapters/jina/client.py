@@ -26,9 +26,9 @@ from domain.waiting import retry_after_s
 CONNECT_S = 10.0
 FIRST_PAUSE_S = 0.5  # doubled at each further try, give or take a quarter
 ASKS = 2  # a reply that makes no sense is asked for once more
-SILENCE_S = 60.0  # for which no further question waits for an answer, after one that did not come
-PROBE_S = 20.0  # between two questions behind everybody's back; an answer of any kind ends them and the silence
-PROBES = 30  # ten minutes: what is answered too late may be charged all the same, also at night, when nobody asks
+SILENCE_S = 60.0  # after a question that was not answered: further ones fail at once
+PROBE_S = 20.0  # between two background probes; an answer of any kind ends them and the silence
+PROBES = 30  # ten minutes: a late answer may be charged all the same, also at night, when nobody asks
 
 Read = TypeVar("Read")
 Body = Mapping[str, JsonValue]
@@ -39,7 +39,7 @@ class Patience:
     """How long a call may take."""
 
     tries: int
-    pauses_s: float  # all pauses between tries together; a longer Retry-After is handed up
+    pauses_s: float  # all pauses between tries together; a longer Retry-After is passed on to the caller
     longest_try_s: float | None = None  # shorter than the client's own timeout
     queues: bool = True  # takes one of the `concurrency` places, and its turn in the minute
 
@@ -93,7 +93,7 @@ class JinaClient:
                 if (silence_s := self._silent_until.get(path, 0.0) - time.monotonic()) > 0:
                     raise JinaFault(Fate.AWAY, "did not answer a question just now", retry_after_s=silence_s)
                 self._pace.count(tokens)
-            elif self._pace.rest_s > patience.pauses_s:  # another request was told so: this one would be, too
+            elif self._pace.rest_s > patience.pauses_s:  # the server has told another request to wait that long
                 return JinaFault(Fate.AWAY, "asked to be left alone", retry_after_s=self._pace.rest_s)
             else:
                 await stack.enter_async_context(self._places)
@@ -106,9 +106,10 @@ class JinaClient:
         return outcome
 
     async def _probe(self, path: str, body: Body, patience: Patience, tokens: int) -> None:
-        """Ask again and again what was not answered, so that no person is the one who finds out that it still hangs.
+        """Repeat in the background a question that was not answered, so that no person has to find out that it still
+        hangs.
 
-        After so many in vain the next person does: their question waits, and begins this anew.
+        After PROBES in vain a person does: the next question waits for an answer, and begins the probes anew.
         """
         try:
             await asyncio.sleep(PROBE_S)
@@ -122,7 +123,7 @@ class JinaClient:
             del self._probes[path]
 
     async def close(self) -> None:
-        """End what is still being asked behind everybody's back."""
+        """End the background probes."""
         probes = list(self._probes.values())
         for probe in probes:
             probe.cancel()
@@ -132,7 +133,7 @@ class JinaClient:
         limit_s = min(self._timeout_s, patience.longest_try_s or self._timeout_s)
         started = time.monotonic()
         try:
-            async with asyncio.timeout(limit_s):  # httpx's own counts from byte to byte and never ends on a trickle
+            async with asyncio.timeout(limit_s):  # httpx's own is between bytes and never ends on a trickle
                 response = await self._http.post(path, json=body)
         except (TimeoutError, httpx.TimeoutException):
             if not patience.queues:

@@ -55,18 +55,18 @@ class Pace:
         self.count(tokens)
 
     def count(self, tokens: int) -> None:
-        """A request is being sent, whether there was room for it or not."""
-        self._forget_old(self._clock())  # here, too: where only questions are asked nobody waits
+        """Count a request that is being sent, whether there was room for it or not."""
+        self._forget_old(self._clock())  # here, too: where only questions are asked nobody calls `wait`
         self._asked.append((self._clock(), tokens))
         self._tokens += tokens
 
     def rest(self, seconds: float) -> None:
-        """The service asked to be left alone for so long."""
+        """Pause for so long, as the service has asked."""
         self._rests_until = max(self._rests_until, self._clock() + seconds)
 
     @property
     def rest_s(self) -> float:
-        """How much of that is left."""
+        """Seconds that are left of that pause."""
         return max(0.0, self._rests_until - self._clock())
 
     def pause_s(self, tokens: int) -> float:

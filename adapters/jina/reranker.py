@@ -1,7 +1,7 @@
 """Reranking by Jina.
 
-In: a question and passages. Out: (index, relevance), best first. Meets `rag.ports.Reranker`. It decides nothing: how
-many passages go in and what is done when the model is away is the search's affair.
+In: a question and passages. Out: (index, relevance), best first. Meets `rag.ports.Reranker`. The search decides how
+many passages go in, and what is done when the model is away.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Leaves a model alone that does not answer, so that people need not wait for its timeout again and again.
+"""Stops calling a model that does not answer, so that people need not wait for its timeout again and again.
 
 In: how calls ended. Out: whether the next one may be made. It makes no call itself; one breaker belongs to one model.
 """
@@ -24,7 +24,7 @@ class CircuitBreaker:
 
     @property
     def rests(self) -> bool:
-        """Open, and not yet to be tried again. Looking changes nothing."""
+        """Open, and not yet to be tried again. Reading this changes nothing."""
         return self._failed >= self._limit and self._clock() - self._opened_at < self._rest_s
 
     @property
@@ -34,11 +34,11 @@ class CircuitBreaker:
             return True
         if self._clock() - self._opened_at < self._rest_s:
             return False
-        self._opened_at = self._clock()  # the others wait for what this one finds
+        self._opened_at = self._clock()  # the other callers wait for what this one finds
         return True
 
     def succeeded(self) -> None:
-        """It answered, if only with nonsense or a refusal: it is there."""
+        """It answered, if only with nonsense or a refusal: it is up."""
         self._failed = 0
 
     def failed(self) -> None:

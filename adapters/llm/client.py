@@ -51,13 +51,13 @@ class OpenAIChatModel:
     def __init__(
         self, sdk: openai.AsyncOpenAI, settings: CallSettings, *, heard: Callable[[ModelCall], None] = unheard
     ) -> None:
-        """`heard` is told of each answer whose usage the server tells; the turn's meter also of an estimate, where an
-        answer was broken off."""
+        """`heard` receives each answer whose usage the server reports; the turn's meter also gets an estimate for an
+        answer that was broken off."""
         self._sdk = sdk
         self._settings = settings
         self._heard = heard
         self._rung = Rung.JSON_SCHEMA  # the highest that is not known to be refused by this server for this model
-        self._in_words = False  # it takes schemas and does not keep to them: the prompt has to say them, too
+        self._in_words = False  # the server takes schemas but the model ignores them: the prompt states them, too
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ class OpenAIChatModel:
         chunks = self._chunks(messages)
         try:
             async for chunk in chunks:
-                told = tokens_of(chunk) or told  # some servers tell it with each piece, of all pieces so far
+                told = tokens_of(chunk) or told  # some servers report it with each piece, for all pieces so far
                 ended = ended or has_ended(chunk)
                 piece, half = without_half(half + piece_of(chunk))
                 if piece:
@@ -149,14 +149,14 @@ class OpenAIChatModel:
     async def _complete(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> str:
         started = time.monotonic()
         with asking(), model_errors():
-            async with asyncio.timeout(self._settings.timeout_s):  # the SDK's counts each try, and from byte to byte
+            async with asyncio.timeout(self._settings.timeout_s):  # the SDK's is for each try, and between bytes
                 body = self._request(messages, {"stream": False, **fields})
                 reply = as_reply(await self._sdk.post(PATH, cast_to=object, content=body))
         self._log_usage(tokens_of(reply), started)
         return text_of(reply)
 
     async def _chunks(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Json, None]:
-        """The stream's chunks, none of which may keep us waiting for longer than the timeout."""
+        """The stream's chunks. Raises when the wait for one exceeds the timeout."""
         limit_s = self._settings.timeout_s
         with asking(), model_errors():
             body = self._request(messages, {"stream": True, "stream_options": {"include_usage": True}})
@@ -170,7 +170,7 @@ class OpenAIChatModel:
 
     def _request(self, messages: Sequence[ChatMessage], fields: Mapping[str, object]) -> bytes:
         """The whole body. The SDK's own `create` walks through each parameter and message, which takes milliseconds;
-        its JSON takes a half. Raises ValueError: half a character."""
+        its JSON takes half of one. Raises ValueError for half of a surrogate pair."""
         body = {
             "model": self._settings.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
@@ -199,12 +199,13 @@ class OpenAIChatModel:
 
 
 def _estimate_usage(messages: Sequence[ChatMessage], written: str) -> None:
-    """Of an answer that was broken off before the server told: it has read the prompt and written so much."""
+    """For an answer that was broken off before the server reported: it has read the prompt and written this much."""
     prompt = sum(estimate_tokens(message.content) for message in messages)
     note_usage(prompt_tokens=prompt, answer_tokens=estimate_tokens(written))
 
 
 async def _next_chunk(stream: openai.AsyncStream[object], limit_s: float) -> object | None:
-    """A server's keep-alive comments are no chunks: the SDK's timeout would never see such a stall."""
+    """Bounds the wait: a server's keep-alive comments are no chunks, and the SDK's timeout would not see such a
+    stall."""
     async with asyncio.timeout(limit_s):
         return await anext(stream, None)

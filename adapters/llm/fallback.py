@@ -92,7 +92,7 @@ class FallbackModel:
         raise trouble
 
     def _awake(self) -> Iterator[GuardedModel]:
-        """One after the other, as they are wanted: whether a model may be tried again is asked once a rest."""
+        """Lazily: reading `lets_through` of a half-open breaker uses up the one call that it allows."""
         return (guarded for guarded in self._models if guarded.breaker.lets_through)
 
 
@@ -101,7 +101,7 @@ class _Attempt:
 
     def __init__(self, guarded: GuardedModel) -> None:
         self._guarded = guarded
-        self.trouble: ModelError | None = None  # that came before the first piece: another model may try
+        self.trouble: ModelError | None = None  # an error before the first piece: another model may try
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         """Raises ModelError once a piece was given."""
@@ -116,7 +116,7 @@ class _Attempt:
             if begun:
                 raise
         except (GeneratorExit, asyncio.CancelledError):
-            if begun:  # whoever stopped it has seen that the model is there
+            if begun:  # the reader stopped it, but the model has answered
                 self._guarded.breaker.succeeded()
             raise
         else:

@@ -50,8 +50,8 @@ async def open_chat_model(
     timeout_s: float,
     heard: Callable[[ModelCall], None] = unheard,
 ) -> AsyncIterator["FallbackModel"]:
-    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard` is
-    told of each call that was answered or failed."""
+    """`timeout_s` bounds a whole answer with its retries (`complete`), and each wait for a piece (`stream`). `heard`
+    receives each call that was answered or failed."""
     # The SDK takes 1-3 s to import, and `baza` without a chat model never needs it.
     from adapters.llm.client import CallSettings, OpenAIChatModel
     from adapters.llm.fallback import FallbackModel, GuardedModel

@@ -56,7 +56,7 @@ class VisionRecognizer:
         heard: Callable[[ModelCall], None] = unheard,
         breaker: CircuitBreaker | None = None,
     ) -> None:
-        """`heard` is told of each call whose usage the server tells, and of each that failed."""
+        """`heard` receives each call whose usage the server reports, and each that failed."""
         self._sdk = sdk
         self._settings = settings
         self._to_blocks = to_blocks
@@ -69,7 +69,7 @@ class VisionRecognizer:
         return {self._settings.model: self._breaker.rests}
 
     async def recognise(self, picture: bytes) -> list[Block]:
-        """Raises ServiceError when the model is away, refuses, or says nothing of use twice."""
+        """The blocks; none when the model says nothing of use twice. Raises ServiceError when it is away or refuses."""
         for _ in range(TRIES):
             try:
                 return self._read(await self._guarded(picture))
@@ -86,8 +86,8 @@ class VisionRecognizer:
         return [] if text == self._settings.no_text else list(self._to_blocks(text))
 
     async def _guarded(self, picture: bytes) -> str:
-        """After a rest all pages that are being read may ask: they are few, and one that is refused ends its document's
-        reading with the others'. Raises ModelError."""
+        """After a rest every page that is being read may ask, not only the first: they are few, and a page that is
+        refused ends the reading of its document. Raises ModelError."""
         if self._breaker.rests:
             raise ModelAway("it rests")
         try:

@@ -22,18 +22,18 @@ from ingestion.records import Vector, Window
 from rag.errors import ModelRefused
 
 WINDOW_TOKENS = 8000
-"""Of a window, estimated. Far above most contexts, since only a window's edges are embedded twice; its token vectors,
-1,024 numbers each, take 33 MB."""
+"""Size of a window, estimated. Far above most contexts, since only a window's edges are embedded twice; its token
+vectors, 1,024 numbers each, take 33 MB."""
 
 LATE_FROM_TOKENS = 1024
-"""Of context, from which on late chunking is the default. Encoders that see less were trained on single passages: with
-all-MiniLM-L6-v2 it costs more than it brings (docs/chunking.md)."""
+"""The context from which on late chunking is the default. Encoders with a shorter one were trained on single passages:
+with all-MiniLM-L6-v2 it costs more than it brings (docs/chunking.md)."""
 
 SMALLEST_CONTEXT_TOKENS = 64  # below that hardly more than special tokens and a prefix would fit
 
 
 class LocalEncoder:
-    """One encoder. It sees at most `context_tokens` at once, even if it could more.
+    """One encoder. It sees at most `context_tokens` at once, even if the model allows more.
 
     `late`: whether passages are embedded in the context of their neighbours; None: if the model is made for it. A
     model that is pooled by its first token embeds every passage alone, since its other tokens' vectors are not made to
@@ -53,12 +53,12 @@ class LocalEncoder:
 
     @property
     def model(self) -> str:
-        """Name under which the vectors are stored: of another model in a folder of this name it is another."""
+        """Name under which the vectors are stored; another model in a folder of this name has another."""
         return f"{self._service}@{self._identity}"
 
     @property
     def _service(self) -> str:
-        """What people are told has failed."""
+        """The name by which people are told that it has failed."""
         return f"local/{self._layout.files.name}"
 
     @property
@@ -87,7 +87,7 @@ class LocalEncoder:
         return question
 
     def _usable(self, vectors: Array) -> list[Vector]:
-        """Whatever a graph computes; of quantised ones and those in half precision some overflow."""
+        """Checks what the graph computed: quantised and half-precision ones may overflow."""
         if vectors.shape[-1] > LONGEST_VECTOR or not np.isfinite(vectors).all():
             raise LocalModelError(
                 f"{self._layout.files.name} makes vectors that cannot be kept: not numbers, or too many."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ERRORS_ONLY = 3  # onnxruntime's warnings name graph nodes and go to standard error
 OUTPUTS = ("last_hidden_state", "token_embeddings", "text_embeds", "logits")
-"""Names of outputs, best first; a model that has none of them is taken by its first output."""
+"""Names of outputs, best first; of a model that has none of them the first fitting output is taken."""
 INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 

@@ -1,8 +1,8 @@
-"""Which model it is that lies in a folder.
+"""Identifies the model in a folder by its content.
 
-In: a model's files, and what is done with its outputs. Out: a short name of that content. Vectors of two models in
-folders of the same name must not meet, and a folder that is moved or copied is the same model. Weights of gigabytes
-are not read whole: a start of the bot would wait for it.
+In: a model's files, and how its outputs are used. Out: a short name of that content. Vectors of two models in folders
+of the same name must not be mixed, and a folder that is moved or copied is the same model. Weights of gigabytes are not
+read whole: a start of the bot would wait for it.
 """
 
 import hashlib

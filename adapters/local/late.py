@@ -1,8 +1,8 @@
 """From a window of chunks to rows of tokens for the encoder, and from token vectors back to a vector for each chunk.
 
-In: a window, a tokenizer, the context's size. Out: `Reading`, which says what to run and pools what comes of it. Pure
-but for the tokenizer. The window's text is put together again from the chunks' spans: what two chunks share (their
-overlap) is encoded once, and belongs to both.
+In: a window, a tokenizer, the context's size. Out: `Reading`, which says what to run and pools the outputs. Pure but
+for the tokenizer. The window's text is reassembled from the chunks' spans: what two chunks share (their overlap) is
+encoded once, and belongs to both.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,15 @@ from adapters.local.tokens import TokenRow, Vocabulary
 from ingestion.records import Chunk, Window
 
 OVERLAP_SHARE = 0.25
-"""Of the context, that neighbouring stretches have in common; a token sees at least an eighth of it on both sides."""
+"""The share of the context that neighbouring stretches have in common; a token sees at least an eighth of the context
+on both sides."""
 
 CharSpan = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A text as the encoder is given it."""
+    """A text as the encoder gets it."""
 
     rows: list[TokenRow]  # one for each stretch
     stretches: list[Stretch]
@@ -67,12 +68,12 @@ def plain_row(ids: list[int]) -> TokenRow:
 def window_text(chunks: Sequence[Chunk]) -> tuple[str, list[CharSpan]]:
     """One text of all chunks, and where in it each stands.
 
-    What two chunks share stands there once. Before what a chunk alone has come the headings that it does not name
-    itself, and its table's header.
+    What two chunks share is there once. The headings that a chunk does not contain and the header of its table come
+    before the part that this chunk alone has.
     """
     text = ""
     spans: list[CharSpan] = []
-    places: list[tuple[int, int]] = []  # a place of the document -> its place in `text`, where each chunk's own begins
+    places: list[tuple[int, int]] = []  # where each chunk's own part begins: in the document, and in `text`
     position = chunks[0].span.start
     for chunk in chunks:
         repeated = len(chunk.text) - (chunk.span.end - chunk.span.start)  # characters of a table's header

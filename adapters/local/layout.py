@@ -23,7 +23,7 @@ POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpn
 
 
 class Pooling(StrEnum):
-    """How one vector comes of the vectors of all tokens."""
+    """How the vectors of all tokens become one."""
 
     MEAN = "mean"
     CLS = "cls"  # the first token's: made for whole texts, so that chunks are embedded alone
@@ -31,7 +31,7 @@ class Pooling(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What a question or a passage is marked with."""
+    """What marks a text as a question or a passage."""
 
     prefix: str = ""
     task: int | None = None  # number of the adapter, for models that have an input `task_id`
@@ -105,7 +105,7 @@ class _Family:
     passage: str = ""
 
 
-# From the models' own cards. The first whose sign stands in the model's name counts.
+# From the models' own cards. The first whose `in_name` is part of the model's name applies.
 FAMILIES = (
     _Family(
         in_name="e5-large-instruct",

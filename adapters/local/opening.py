@@ -19,7 +19,7 @@ from adapters.local.reranker import LocalReranker
 Fetch = Callable[[str, Path], None]
 """Puts the files of a named model into a folder. Raises LocalModelError."""
 
-WANTED = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # weights of other runtimes are left there
+WANTED = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # without the weights of other runtimes
 
 
 def open_encoder(
@@ -56,7 +56,7 @@ def find_model(name: str, models: Path, fetch: Fetch | None = None) -> Path:
 
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Waits until no other process is here; the lock of one that is killed ends with it."""
+    """Waits until no other process holds the lock; that of a process that is killed ends with it."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -64,7 +64,7 @@ def _alone(lock: Path) -> Iterator[None]:
 
 
 def fetch_from_hub(name: str, folder: Path, *, endpoint: str | None = None) -> None:
-    """The model's files from the Hugging Face hub (HF_ENDPOINT and HF_TOKEN count); a broken transfer goes on later.
+    """The model's files from the Hugging Face hub (HF_ENDPOINT and HF_TOKEN count); a broken transfer is resumed later.
 
     Raises LocalModelError.
     """

@@ -1,8 +1,8 @@
 """Reranking by an ONNX cross-encoder on this machine.
 
-In: a question and passages. Out: (index, relevance from 0 to 1), best first. Meets `rag.ports.Reranker`. A passage that
-is longer than the model's context is read from its beginning as far as there is room. A person waits: those that come
-last are not judged when the model is too slow for all.
+In: a question and passages. Out: (index, relevance from 0 to 1), best first. Meets `rag.ports.Reranker`. Of a passage
+that is longer than the model's context only the beginning is read. A person waits: the last passages are not judged
+when the model is too slow for all.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 PAIR_TOKENS = 1024
 """Of a question with its passage: what bge-reranker-v2-m3 and jina-reranker-v2 were trained with."""
 PAIRS_A_RUN = 8  # about what the graph takes at once
-PATIENCE_S = 10.0  # by reckoning, sixty passages take bge-reranker-v2-m3 over a minute on two cores
+PATIENCE_S = 10.0  # as estimated, sixty passages take bge-reranker-v2-m3 over a minute on two cores
 
 
 class LocalReranker:
@@ -55,7 +55,7 @@ class LocalReranker:
         return [(index, scores[index]) for index in order[:top_n]]
 
     async def _judge(self, query: str, passages: Sequence[Passage]) -> list[float]:
-        """The relevance of as many, from the first on, as there is time for."""
+        """The relevance of the first passages, as many as there is time for."""
         scores: list[float] = []
         ends = time.monotonic() + PATIENCE_S
         while len(scores) < len(passages) and (not scores or time.monotonic() < ends):

@@ -31,7 +31,8 @@ class Stretch:
 
 
 def plan_stretches(count: int, *, size: int, overlap: int) -> list[Stretch]:
-    """`count` tokens in as few stretches of at most `size` as overlap by at least `overlap`; evenly spread."""
+    """The fewest stretches of at most `size` that cover `count` tokens and overlap by at least `overlap`, evenly
+    spread."""
     if count <= size:
         return [Stretch(start=0, end=count, keeps_from=0, keeps_to=count)]
     parts = -(-(count - overlap) // (size - overlap))

@@ -1,7 +1,7 @@
 """The model's own tokenizer.
 
 In: text. Out: token ids with the characters that each stands for. Truncation and padding of the file are switched off:
-whoever runs the model decides about lengths. It is loaded at the first use, since large vocabularies take a second.
+the caller decides about lengths. It is loaded at the first use, since large vocabularies take a second.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Tokens:
 
 
 class Vocabulary:
-    """Splits texts as the model was taught to."""
+    """Splits texts as they were split when the model was trained."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

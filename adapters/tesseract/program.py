@@ -36,8 +36,8 @@ try:
 except OSError:
     os._exit(127)
 """
-"""A small Python that limits itself and becomes tesseract: a function between fork and exec could hang, for other
-threads' locks."""
+"""A small Python that limits itself and becomes tesseract: a function between fork and exec could hang on the locks of
+other threads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
 
 
 async def read_table(tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
-    """The TSV of `picture`; `layout` is tesseract's --psm. Empty when it came to no end. Raises ServiceError."""
+    """The TSV of `picture`; `layout` is tesseract's --psm. Empty when it fails or is too slow. Raises ServiceError."""
     arguments = ["stdin", "stdout", "-l", "+".join(tesseract.languages), "--psm", str(layout), "tsv"]
     limits = [str(MEMORY_BYTES), str(max(1, round(timeout_s)))]
     try:

@@ -13,13 +13,13 @@ from ingestion.ports import Recognizer
 from ingestion.records import Block, BlockKind
 
 WITH_ORIENTATION, AUTOMATIC, SPARSE = 1, 3, 11  # tesseract's --psm
-FEWEST_LETTERS = 8  # of a page with less, words are looked for wherever they may stand, as on a photo
+FEWEST_LETTERS = 8  # a page with fewer is searched for scattered words, as on a photo
 SURE = 75.0  # confidence; printed pages have 90 and more, handwriting and poor photos 30 to 70
 
 
 @dataclass(frozen=True, kw_only=True)
 class TesseractRecognizer:
-    """One picture at a time a process; `page_s` bounds the wall clock and the processor time of one look."""
+    """One process for each picture; `page_s` bounds the wall clock and the processor time of one pass."""
 
     tesseract: Tesseract
     page_s: float

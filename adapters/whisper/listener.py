@@ -2,8 +2,8 @@
 
 In: a socket as file descriptor 0: one `Opening`, then `Hear` requests, each a line. Out: `Message` lines on the same
 socket. It ends when the other end is closed, also in the middle of a piece: nothing is left behind when a worker is
-killed. faster-whisper runs with voice detection on, and no window sees the text of the one before: what is lost in
-smoothness is gained in recordings that do not go round in circles.
+killed. faster-whisper runs with voice detection on, and no window sees the text of the one before: the text is less
+smooth, but recordings do not end in repetition loops.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 NICENESS = 10  # answers to people go before listening
 LARGEST_LINE_BYTES = 64 * 1024
 MOST_THREADS = 8  # more of them wait for each other
-MOST_OPEN = 4  # recordings between two of their pieces; a further one is opened anew and skipped through
+MOST_OPEN = 4  # recordings kept open between two of their pieces; a further one is opened anew and skipped through
 
 Tell = Callable[[Message], None]
 

@@ -1,7 +1,7 @@
 """The listening process, seen from the worker: start it, ask it, end it.
 
 In: an `Opening` and `Hear` requests. Out: its messages, as they come. `ListenerDied` when it does not run, falls silent
-or ends; who asked decides what that means. It is started with a clean environment: tokens and keys stay out of the
+or ends; the caller decides what that means. It is started with a clean environment: tokens and keys stay out of the
 process that decodes strangers' files.
 """
 
@@ -25,7 +25,7 @@ LINE_LIMIT_BYTES = 1024 * 1024
 LOADING_S = 1800.0  # a model that has a name is downloaded first, a gigabyte or two
 
 START = "import sys; sys.path.append({folder!r}); from adapters.whisper.listener import main; main()"
-"""The folder of our own packages goes last: nothing in it may stand in for the standard library."""
+"""The folder of our own packages goes last: nothing in it may shadow the standard library."""
 
 KEPT_VARIABLES = (
     *("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "SYSTEMROOT", "OMP_NUM_THREADS"),
@@ -68,13 +68,13 @@ class ListenerProcess:
     async def start(cls, opening: Opening, *, silence_s: float) -> Self:
         """Wait until the model is loaded. Raises ListenerDied, ModelRefused.
 
-        `silence_s`: after so long without a word a request is given up.
+        `silence_s`: after so long without a message a request is given up.
         """
         began = time.monotonic()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
-            try:  # to connect, before there is a process: cancelled between the two, nobody would end it
+            try:  # connect before there is a process: if cancelled between the two, nobody would end the process
                 reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
             except BaseException:
                 ours.close()
@@ -94,7 +94,7 @@ class ListenerProcess:
         return listener
 
     async def ask(self, request: Hear) -> AsyncGenerator[Message, None]:
-        """What it says, until it has said all; the caller knows the last message. Raises ListenerDied."""
+        """Its messages, without an end: the caller recognises the last one. Raises ListenerDied."""
         self._send(request.to_line())
         while True:
             yield await self._read(self._silence_s)
@@ -146,7 +146,7 @@ class ListenerProcess:
 async def _spawn(connection: socket.socket) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        "-P",  # the working folder must not be able to stand in for a module
+        "-P",  # the working folder must not be able to shadow a module
         "-c",
         START.format(folder=str(Path(adapters.__file__).parent.parent)),
         stdin=connection.fileno(),

@@ -60,13 +60,13 @@ class Recording:
 
     @property
     def has_picture(self) -> bool:
-        """A moving one: the cover of a record does not count."""
+        """Whether there is a moving picture: cover art does not count."""
         attached = av.stream.Disposition.attached_pic
         return any(not stream.disposition & attached for stream in self._container.streams.video)
 
     @property
     def title(self) -> str | None:
-        """As its maker named it."""
+        """The title in its tags."""
         tags = {**self._stream.metadata, **self._container.metadata}
         return tags.get("title", "").strip() or None
 
@@ -116,7 +116,7 @@ class Recording:
 
 
 def measure(path: Path) -> float:
-    """Seconds of sound: by the container's word, or by counting packets where it has none.
+    """Seconds of sound: as the container says, or by counting packets where it does not.
 
     Raises Damaged, Soundless.
     """
@@ -135,14 +135,14 @@ def measure(path: Path) -> float:
 
 def _open(path: Path) -> InputContainer:
     try:
-        # The prefix: a name that looks like an address stays a file.
+        # With this prefix a name that looks like an address stays a file.
         return av.open(f"file:{path}", mode="r", options=dict(OPTIONS), metadata_errors="ignore")
     except (av.error.FFmpegError, OSError) as error:
         raise Damaged(str(error)) from error
 
 
 def _decode(container: InputContainer, stream: AudioStream) -> Iterator[Samples]:
-    """Mono at RATE. Packets that cannot be decoded are passed over, as players do."""
+    """Mono at RATE. Packets that cannot be decoded are skipped, as players do."""
     resampler = _resampler()
     for packet in _packets(container, stream):
         frames: list[av.AudioFrame] = []
@@ -161,7 +161,7 @@ def _decode(container: InputContainer, stream: AudioStream) -> Iterator[Samples]
 
 
 def _packets(container: InputContainer, stream: AudioStream) -> Iterator["av.Packet[AudioStream]"]:
-    with suppress(av.error.FFmpegError):  # a file that was cut off ends where it ends
+    with suppress(av.error.FFmpegError):  # a file that was cut off just ends earlier
         yield from container.demux(stream)
 
 

@@ -64,7 +64,7 @@ class SpeechModel:
 
 @dataclass(kw_only=True)
 class _Hearing:
-    """How far one recording is."""
+    """The progress of one recording."""
 
     path: Path
     name: str
@@ -140,7 +140,7 @@ class WhisperTranscriber:
 
     async def _hear_piece(self, hearing: _Hearing) -> bool:
         """True when it was the last one."""
-        if hearing.until_s > self._limit_s:  # its container said less
+        if hearing.until_s > self._limit_s:  # although its container said less
             raise self._too_long(hearing.name)
         for trial in range(1, TRIES + 1):
             before = len(hearing.utterances)
@@ -158,7 +158,7 @@ class WhisperTranscriber:
         except _Refused as refusal:  # it waits for the next request
             self._rest_later()
             raise refusal.error from refusal
-        except BaseException:  # cancelled, or nobody wants it any more: it must not go on
+        except BaseException:  # cancelled, or nobody wants it any more: the process must not go on
             await self._end_listener()
             raise
 

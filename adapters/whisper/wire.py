@@ -83,7 +83,7 @@ class PieceEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Why it cannot go on: a word of ours, and the library's for the log."""
+    """Why it cannot go on: a reason of ours, and the library's message for the log."""
 
     kind: str  # one of the TROUBLE_* below
     detail: str

@@ -1,4 +1,4 @@
-"""Chroma, filtered by owner, on disk, with its defaults and cosine distance; texts come with the answer as by all.
+"""Chroma, filtered by owner, on disk, with its defaults and cosine distance; its answers hold texts, as the others' do.
 
 In: see search_common; the URL is not used. Out: answers under "Chroma".
 """

@@ -1,4 +1,4 @@
-"""LangChain's PGVector, filtered by owner: as it comes (no index), then with the HNSW index of pgvector's guide.
+"""LangChain's PGVector, filtered by owner: by default (no index), then with the HNSW index of pgvector's guide.
 
 In: see search_common; the URL of an empty database. Out: answers under "LangChain" and "LangChain, HNSW". The index is
 made before both, and the first is not allowed to use it.

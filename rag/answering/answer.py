@@ -1,8 +1,8 @@
-"""Writes the answer: the model's, given out as it grows and looked over at its end, or the facts themselves.
+"""Writes the answer: the model's, streamed while it grows and checked at its end, or the facts themselves.
 
-In: an `Assignment`. Out: `Draft`s, each the whole answer so far; the last one is `done`. What the answer stands on is
-known before its first word is given out. An answer that does not pass its check is asked for once more, and then gives
-way to the renderer's text. It stores nothing; the texts never reach the log.
+In: an `Assignment`. Out: `Draft`s, each the whole answer so far; the last one is `done`. The kind of the answer is
+known before its first word is shown. When an answer fails its check, the model is asked once more; when that fails,
+too, the renderer's text takes its place. Nothing is stored here; the texts never reach the log.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from rag.ports import ChatModel
 from rag.records import AnswerKind, ChatMessage
 from rag.watching import BrokenOff, unless_set, until_set
 
-GROWTH = 1.03  # of a text that is being written, until it is read again
+GROWTH = 1.03  # factor by which a streamed text must grow before it is parsed again
 
 SAYS_NOTHING = ("It says nothing.",)
 NOT_SHOWN = Reading(kind=None, text="", used=())
@@ -45,20 +45,21 @@ log = structlog.get_logger()
 
 @dataclass(kw_only=True)
 class _Progress:
-    """How far a model has come; it outlives a stream that breaks."""
+    """The state of a stream; it is still there when the stream breaks."""
 
     raw: str = ""
-    read: int = 0  # characters of it, when it was last looked at
+    read: int = 0  # length of `raw` when it was last parsed
     shown: Reading = NOT_SHOWN
 
     @property
     def has_grown(self) -> bool:
-        """Enough to be read again. Every piece of a long answer would take seconds; nobody sees a thirtieth more."""
+        """Whether to parse it again. Parsing at every piece of a long answer would take seconds in all, and a growth of
+        a thirtieth is not visible."""
         return len(self.raw) >= self.read * GROWTH
 
 
 class AnswerWriter:
-    """Answers one question at a time, any number side by side; it keeps no state between them."""
+    """Writes answers; one object serves any number of questions concurrently and keeps no state between them."""
 
     def __init__(
         self, model: ChatModel, prompts: Prompts, settings: AnswerSettings, *, today: Callable[[], date] = today_utc
@@ -70,8 +71,8 @@ class AnswerWriter:
         self._today = today
 
     async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
-        """Drafts of the answer; the last, and only the last, is done. Model errors become its degraded forms. When
-        `stop` is set the model is left where it is, and what it wrote is the answer, where it may be shown."""
+        """Drafts of the answer; only the last is `done`. Model errors become degraded answers. When `stop` is set, the
+        model is cancelled, and what it wrote so far is the answer if it may be shown."""
         today = self._today()
         prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=today)
         progress, enough = _Progress(), stop or asyncio.Event()
@@ -94,7 +95,7 @@ class AnswerWriter:
     async def _stream(
         self, prompt: AnswerPrompt, progress: _Progress, stop: asyncio.Event
     ) -> AsyncGenerator[Draft, None]:
-        """Drafts as the model writes; what it wrote is left in `progress`. Raises BrokenOff when `stop` is set."""
+        """Drafts while the model writes; the text is kept in `progress`. Raises BrokenOff when `stop` is set."""
         async with aclosing(until_set(stop, self._model.stream(prompt.messages))) as pieces:
             async for piece in pieces:
                 progress.raw += piece
@@ -107,7 +108,7 @@ class AnswerWriter:
                     yield self._draft(reading)
 
     def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
-        """What was written so far; it is also what is `shown`, when it says more than that did."""
+        """Parse the text so far, and make it `progress.shown` if it may be shown and differs from that."""
         own = without_references(progress.raw, prompt.facts, complete=False)
         reading = sober(read(own, passages=len(prompt.facts), complete=False), prompt)
         progress.read = len(progress.raw)
@@ -116,22 +117,23 @@ class AnswerWriter:
         return reading
 
     def _is_unwanted(self, reading: Reading) -> bool:
-        """The model goes beyond the base where it should not: the rest need not be waited for."""
+        """Whether the model uses general knowledge although that is off: the rest of the stream is not needed then."""
         return reading.kind is AnswerKind.GENERAL and not self._settings.general_knowledge
 
     def _may_be_shown(self, reading: Reading) -> bool:
-        """Known what it stands on. Where general knowledge is off, the sign [+] alone is no proof; a mark is."""
+        """Whether the kind of the answer is known. Where general knowledge is off, the sign [+] is not enough: a mark
+        is needed."""
         if reading.kind is None or not reading.text:
             return False
         only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
         return self._settings.general_knowledge or not only_claimed
 
     async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment, stop: asyncio.Event) -> Draft:
-        """The whole answer with its sources, looked over; written once more when it may not be shown. When `stop` is
-        set meanwhile, the facts themselves stand for it: what was written did not pass its check."""
+        """The whole answer with its sources, checked, and written once more when it may not be shown. When `stop` is
+        set during the second try, the facts themselves are the answer, since the first text did not pass its check."""
         reading, wrong = self._judge(raw, prompt, assignment)
         if not (reading.text or self._is_unwanted(reading) or self._plain.write(assignment).text):
-            wrong = SAYS_NOTHING  # and nothing was found that could stand for it
+            wrong = SAYS_NOTHING  # and no facts were found to show instead
         if remarks := (*wrong, *unspoken(reading.text, assignment.facts.conflicts)):
             log.info("answer.withdrawn", model=self._model.name, remarks=len(remarks))
             try:
@@ -154,7 +156,7 @@ class AnswerWriter:
         return self._settled(reading, prompt, assignment)
 
     def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
-        """The answer understood, and what is wrong with it."""
+        """The parsed answer, and what is wrong with it."""
         reading = settle(understood(raw, prompt), prompt, assignment.question)
         if self._is_unwanted(reading) or not reading.text:
             return reading, ()
@@ -165,13 +167,13 @@ class AnswerWriter:
         return reading, (*remarks, *own, *misdated(reading.text, assignment.facts.conflicts))
 
     def _language(self, assignment: Assignment) -> str | None:
-        """That the answer must be in. The question before may have asked for a translation that this one goes on
-        with."""
+        """The language that the answer must be in. The previous question counts, too: it may have asked for a
+        translation that this one continues."""
         before = (each.question for each in assignment.dialogue.window[-1:])
         return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
-        """The model's second try; nothing when it is away, which is judged like any other answer that says nothing."""
+        """The model's second try; empty when the model fails, which is judged like any other empty answer."""
         stricter = self._prompts.stricter.fill(Stricter(remarks=as_remarks(remarks)))
         said = (ChatMessage(role="assistant", content=raw),) if raw.strip() else ()  # servers refuse an empty one
         asked = (*said, ChatMessage(role="user", content=stricter))
@@ -202,22 +204,22 @@ class AnswerWriter:
         return replace(draft, text=text, citations=cited, done=True)
 
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
-        """How many items were left out is counted by code, and said if the model did not.
+        """Adds the number of items that were left out, counted by code, unless the model has given it.
 
-        Where the answer puts several facts into one item («two projects», out of ten facts), what is left out are no
-        items of it, and are not spoken of.
+        Where the answer puts several facts into one item («two projects», out of ten facts), the number of facts left
+        out is no number of items, and is not added.
         """
         left = assignment.facts.left_out
         items = [fact for fact in assignment.facts.facts if fact.title and not fact.is_number]
         listed = sum(fact.kind is not FactKind.PASSAGE for fact in items)
         if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text
-        own = without_remainder(text).rstrip()  # a model's count that is wrong would contradict ours
+        own = without_remainder(text).rstrip()  # a wrong count of the model would contradict ours
         return f"{own}\n\n{self._plain.remainder(listed, left, assignment)}"
 
     def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """What was written until the person had enough, as far as it passes its check and shows what it stands on;
-        else, and before the first words, what was found. No model is asked any more."""
+        """The text written until the person pressed stop, if it passes its check and its kind is settled. Otherwise,
+        and before the first words, the facts themselves. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
         remarks = self._remarks_on_beginning(shown, prompt, assignment)
         settled = settle(shown, prompt, assignment.question)
@@ -227,15 +229,17 @@ class AnswerWriter:
         return replace(self._draft(settled), citations=cited, stopped=True, done=True)
 
     def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
-        evidence = _evidence(assignment, prompt, cited=(), today=self._today())  # marks may still have been to come
+        evidence = _evidence(
+            assignment, prompt, cited=(), today=self._today()
+        )  # the marks may not be written yet
         remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
         whole = whole_sentences(shown.text)
         own = (*wrong_sums(whole), *rules_shown(shown.text, prompt.rules))
         return (*remarks, *own, *misdated(whole, assignment.facts.conflicts))
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """What was shown stays, with the passages below it, which may hold the rest. Without a mark so far its sources
-        are the facts whose words it repeats, or the best."""
+        """The shown text stays, with the passages below it, which may hold the rest. If it has no mark yet, its sources
+        are the facts whose words it repeats, or else the first MAX_QUOTES."""
         if shown.kind is AnswerKind.FROM_BASE and not shown.used:
             first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
             shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
@@ -252,7 +256,7 @@ class AnswerWriter:
         return Draft(kind=kind, text=reading.text, model=self._model.name, facts_used=len(set(reading.used)))
 
     def _report(self, error: ModelError, shown: Reading) -> None:
-        """A refusal needs somebody to pay or to mend the key; anything else passes."""
+        """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""
         level = log.error if isinstance(error, ModelRefused) else log.warning
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
 
@@ -262,7 +266,8 @@ def _marked(reading: Reading, prompt: AnswerPrompt) -> tuple[Fact, ...]:
 
 
 def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:
-    """A true answer in another language is worth more than nothing, and than passages in that language."""
+    """Whether a correct answer in the wrong language is still better than the plain text: when that is empty, or quotes
+    passages in another language, too."""
     is_from_base = reading.kind is AnswerKind.FROM_BASE
     return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
 

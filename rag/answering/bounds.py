@@ -1,9 +1,9 @@
-"""Whether a bound is turned round: «не менее 10 дней» for «не более 10 дней».
+"""Finds inverted bounds: «не менее 10 дней» for «не более 10 дней».
 
-In: an answer and all that is known. Out: the bounds of the answer whose number is known, every time, as the opposite
-one. Only the plainest words of a bound are looked at, straight before the number: others may say the same («не позднее
-чем за», «запрещено свыше»). Where the number is known in the unit that it has in the answer, «10 апреля» and «10 %» do
-not count beside «10 дней». Pure.
+In: an answer and all known text. Out: the bounds of the answer whose number occurs in the known text only with the
+opposite bound. Only the plainest words for a bound count, directly before the number: other wordings are ambiguous («не
+позднее чем за», «запрещено свыше»). Where the number is known with the same unit as in the answer, other units do not
+count: «10 апреля» and «10 %» beside «10 дней». Pure.
 """
 
 import re
@@ -28,12 +28,12 @@ _Bound = tuple[frozenset[str], bool | None]
 class _Number:
     shown: str
     values: frozenset[Decimal]
-    units: frozenset[str]  # none where it has none, or one that may be several things
-    is_least: bool | None  # the least or the most there may be; None: neither is said
+    units: frozenset[str]  # empty where it has none, or an ambiguous one
+    is_least: bool | None  # True: a lower bound; False: an upper bound; None: neither
 
 
 def turned_bounds(answer: str, said: str) -> tuple[str, ...]:
-    """Those of the answer, as they are written; both texts in lower case, with е for ё."""
+    """The inverted bounds, as the answer writes them; both texts in lower case, with е for ё."""
     told = [number for number in _numbers(answer) if number.is_least is not None]
     known: dict[Decimal, set[_Bound]] = {}
     for number in _numbers(said) if told else ():
@@ -44,7 +44,7 @@ def turned_bounds(answer: str, said: str) -> tuple[str, ...]:
 
 
 def _bounds(number: _Number, known: Mapping[Decimal, Collection[_Bound]]) -> set[bool | None]:
-    """Of the number; of one of that unit and of none, where there is the former."""
+    """The known bounds of the number; where it is known with the same unit, only those with that unit or none."""
     same = [each for value in number.values for each in known.get(value, ())]
     of_unit = {is_least for units, is_least in same if units & number.units}
     loose = {is_least for units, is_least in same if not units and is_least is not None}

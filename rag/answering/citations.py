@@ -1,7 +1,7 @@
-"""Ties an answer to the passages that it stands on.
+"""Ties an answer to the passages that support it.
 
 In: an answer's text and passages. Out: `Citation`s, and for an answer without marks the passages whose words it
-repeats. Pure; how a source is shown is the bot's.
+repeats. Pure; the bot decides how a source is shown.
 """
 
 import re
@@ -12,10 +12,10 @@ from rag.execution.facts import Fact
 from rag.records import Citation, Passage
 from rag.words import Span, held, sentences, share, stems, union
 
-QUOTE_CHARS = 400  # what a phone shows without scrolling; the source button brings the whole passage
+QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
 _MAX_SUPPORTS = 3
 _SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
-_MIN_OWN_WORDS = 3  # fewer words than that prove nothing
+_MIN_OWN_WORDS = 3  # fewer words prove nothing
 _REFERENCE = re.compile(
     r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.*?)"
     r"(?: \((?:file|note|web page|web site|photo|voice message|recording|video"
@@ -25,14 +25,14 @@ _REFERENCE = re.compile(
 _LABELLED = re.compile(
     r"[\s*_(]*(?:Источники?|Sources?)[*_]*:[*_]*\s*(\S.*?)(?:, (?:стр|с|p)\.? ?\d+)?[*_).]*", re.IGNORECASE
 )
-_LONGEST_REFERENCE = 500  # characters; the tries grow with the square
+_LONGEST_REFERENCE = 500  # characters; backtracking grows with the square
 _ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
 
 def cite(passage: Passage, *, about: str) -> Citation:
-    """The passage as a source, with the quote that is nearest to `about` (the answer, or the question)."""
+    """The passage as a source, with the quote closest to `about` (the answer, or the question)."""
     return Citation(
         document_id=passage.document_id,
         chunk_id=passage.chunk_id,
@@ -45,7 +45,7 @@ def cite(passage: Passage, *, about: str) -> Citation:
 
 
 def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
-    """The run of whole sentences within `limit` characters that shares most words with `about`, word for word.
+    """The run of whole sentences, within `limit` characters, that shares most words with `about`; verbatim.
 
     A single sentence over the limit is cut at a word border.
     """
@@ -60,9 +60,9 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
 
 
 def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ...]:
-    """Numbers (from 1) of the facts that an answer without marks must have come from; the strongest first.
+    """Numbers (from 1) of the facts that probably support an answer without marks; the strongest first.
 
-    Only words that the answer adds to the question count: the question's own stand in everything that was found.
+    Only words that the answer adds to the question count: the question's own words are in everything that was found.
     """
     own = stems(answer) - stems(question)
     if len(own) < _MIN_OWN_WORDS:
@@ -73,12 +73,12 @@ def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ..
 
 
 def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
-    """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): a program names the
-    sources, and only those that were used. Behind a colon they are a list that was asked for. Of a text that still
-    grows the last line may be the beginning of one."""
+    """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): code names the sources,
+    and only those that were used. After a colon such lines are kept: they are a list that was asked for. In a text that
+    still grows (not `complete`), the last line is also removed if it may be the beginning of such a line."""
     lines = raw.rstrip().splitlines(keepends=True)
     last = _reference(lines[-1]) if len(lines) > 1 else None
-    if last is None:  # as nearly always; the names of all facts would be taken apart for nothing
+    if last is None:  # nearly always; saves the parsing of all facts' names
         return raw
     named = {name for fact in facts for name in _names(fact)}
     names = ({_plain(name) for name in named} | {_without_ending(name) for name in named}) - {""}
@@ -97,7 +97,8 @@ def _reference(line: str) -> re.Match[str] | None:
 
 
 def _is_reference(line: str, names: Set[str]) -> bool:
-    """A model knows titles, not files: it shortens «Договор аренды от 03.02.2026» and gives it an ending of its own."""
+    """Whether a line names a fact's document. Models know titles, not files: they shorten «Договор аренды от
+    03.02.2026» and invent a file extension."""
     if (reference := _reference(line)) is None:
         return False
     named = _without_ending(reference[1])
@@ -122,7 +123,7 @@ def _plain(name: str) -> str:
 
 
 def _end_of_run(spans: Sequence[Span], first: int, limit: int) -> int:
-    """Behind as many sentences from `first` on as fit, at least one."""
+    """End (exclusive) of the run from `first`: as many sentences as fit, at least one."""
     end = first + 1
     while end < len(spans) and spans[end].end - spans[first].start <= limit:
         end += 1

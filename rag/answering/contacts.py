@@ -1,7 +1,7 @@
-"""Whether the addresses of e-mail and the telephone numbers of an answer stand in what it was written from.
+"""Checks that the e-mail addresses and telephone numbers of an answer are in its materials.
 
-In: an answer and all that is known. Out: those that do not. A telephone number is compared by its last ten digits, so
-that 8 495 and +7 (495) are one, and its groups may stand in no other order. Pure.
+In: an answer and all known text. Out: those that are not in the text. Telephone numbers are compared by their last ten
+digits, so that 8 495 and +7 (495) are the same; the order of the groups of digits must be the same. Pure.
 """
 
 import re
@@ -13,11 +13,11 @@ _TELEPHONE = re.compile(
 )
 _BETWEEN = re.compile(r"(?<=\d)[ \u00a0\u202f().–/-]{1,3}(?=\d)")
 _DIGITS_AFTER_8, _LEAST_DIGITS = 11, 10  # 8 000 000 000 is a number
-_SAME_DIGITS = 10  # of a telephone number: what stands before them depends on from where one calls
+_SAME_DIGITS = 10  # of a telephone number; the prefix before them depends on where the caller is
 
 
 def unknown_contacts(answer: str, said: str) -> tuple[str, ...]:
-    """As they are written."""
+    """E-mail addresses and telephone numbers that are not in `said`, as the answer writes them."""
     return tuple(dict.fromkeys((*_mails(answer, said), *_telephones(answer, said))))
 
 
@@ -28,7 +28,7 @@ def _mails(answer: str, said: str) -> Iterator[str]:
 
 
 def without_telephones(text: str) -> str:
-    """Their groups are no numbers of their own."""
+    """The text without telephone numbers, whose groups of digits are not numbers of their own."""
     return _TELEPHONE.sub(lambda match: " " if _is_telephone(match[0]) else match[0], text)
 
 

@@ -1,7 +1,7 @@
-"""The numbers that an answer gives of itself: how many things it lists, and how many more there are.
+"""Counts within an answer: how many things it lists, and how many more it says there are.
 
-In: an answer's text. Out: those counts, and the text without its remainder line («ещё 10 из 20»). Whether what is
-listed is right is not its business: a count of it stands in no material, and is right all the same.
+In: an answer's text. Out: those counts, and the text without its remainder line («ещё 10 из 20»). A count of listed
+items is in no material, but is correct. Whether the items themselves are right is not checked here.
 """
 
 import re
@@ -26,23 +26,23 @@ def without_remainder(text: str) -> str:
 
 
 def said_to_be_left(text: str) -> frozenset[int]:
-    """How many more items the text says there are."""
+    """The numbers of further items that the text mentions."""
     return frozenset(int(next(filter(None, match.groups()))) for match in _REMAINDER.finditer(text))
 
 
 def left_and_total(text: str) -> tuple[int, int] | None:
-    """Of the last line that says both: «ещё 8 из 20»."""
+    """Both numbers of the last line that has both: «ещё 8 из 20» gives (8, 20)."""
     said = [next((match[n], match[n + 1]) for n in (1, 3) if match[n]) for match in _REMAINDER.finditer(text)]
     return next(((int(left), int(total)) for left, total in reversed(said) if total), None)
 
 
 def listed_items(text: str) -> int:
-    """How many list items or table rows there are."""
+    """The number of list items or table rows."""
     return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
 
 
 def own_counts(text: str) -> frozenset[Decimal]:
-    """How many items, table rows and titles there are; how many more are said to be left, and all of them together."""
+    """The numbers of items, table rows and titles, the number of items said to be left, and their sums."""
     rows = len(_ROW.findall(text))
     listed = {len(_ITEM.findall(block)) for block in re.split(r"\n\s*\n", text)}
     listed |= {len(_ITEM.findall(text)), max(rows - 1, 0), len(_TITLE.findall(text))}

@@ -1,8 +1,8 @@
-"""Whether the days of an answer are of the year that they have in what it was written from.
+"""Finds dates of an answer whose year is not the one in its materials.
 
-In: text in Russian or English. Out: the days of an answer that are known, but only of other years. A day that is not
-known at all passes, since it may be worked out («месяц с 10 марта»), and so does one whose month is known to be of that
-year («с 10 по 12 мая 2023 года»), or that is known without a year. Pure.
+In: text in Russian or English. Out: the dates of an answer whose day is known, but only in other years. Three kinds
+pass: a day that is not known at all, since it may be computed («месяц с 10 марта»); one whose month is known in that
+year («с 10 по 12 мая 2023 года»); and one that is known without a year. Pure.
 """
 
 import re
@@ -24,7 +24,7 @@ _BEFORE_CHARS = 12  # of a month: «12-го », "12th of "
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """A day as it is written; without one it is a month of a year."""
+    """A date as it is written; if `day` is None, a month of a year."""
 
     shown: str
     day: int | None
@@ -33,7 +33,7 @@ class Day:
 
 
 def of_other_years(answer: str, said: str) -> list[str]:
-    """The days of the answer that are known of other years alone."""
+    """The dates of the answer that are known only in other years."""
     told = [day for day in _days(answer) if day.day and day.year]
     known = list(_days(said)) if told else []
     years: dict[tuple[int | None, int], set[int | None]] = {}

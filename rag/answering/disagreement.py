@@ -1,8 +1,8 @@
-"""Whether an answer says that its documents disagree, and how: both sides with sources and days, the newest first
-(issue 6, "Conflicts").
+"""Checks how an answer tells conflicts between documents: all sides with sources and dates, the newest first (issue 6,
+"Conflicts").
 
-In: an answer and the conflicts among its facts. Out: remarks that the model can act on, and what the answer lacks, said
-by code. Days are known where a document bears one or has come on one. Pure.
+In: an answer and the conflicts among its facts. Out: remarks that the model can act on, and the text that the answer
+lacks, written by code. A document's date is its own or that of its arrival. Pure.
 """
 
 import calendar
@@ -22,7 +22,7 @@ from rag.words import held, share, stems
 
 Item = TypeVar("Item")
 
-MAX_CHECKED = 5  # conflicts; an answer that tells five tells the rest, or is a table
+MAX_CHECKED = 5  # conflicts; an answer that tells five tells the rest, too, or is a table
 HALF = 0.5
 _WORDS = re.compile(r"\w+")
 _PIECE_END = re.compile(r"(?<=[.!?…;])\s+(?=[^\d\sа-яa-z])|;\s|\n+|,\s+(?:а|но|тогда как|while|but|whereas)\s")
@@ -40,12 +40,12 @@ _DAY_OR_NUMBER = re.compile(
 
 
 def unspoken(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
-    """A remark for each conflict of which the answer tells one side alone. One that it does not touch is no matter."""
+    """A remark for each conflict of which the answer tells only some sides; conflicts that it does not touch pass."""
     return tuple(_remark(each) for each in conflicts[:MAX_CHECKED] if set(_Sides(each).told(answer)) == {True, False})
 
 
 def misdated(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
-    """A remark for each side that is told with the day of another side's document and not with its own."""
+    """A remark for each side that the answer gives with the date of another side's document instead of its own."""
     pieces = [piece for piece in _PIECE_END.split(answer) if piece]
     return tuple(
         f"«{claim.passage.passage.title}» {_dating(claim)}. Give no document the date of another one."
@@ -57,8 +57,7 @@ def misdated(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 def with_sides(
     answer: str, cited: Sequence[Citation], conflicts: Sequence[Conflict]
 ) -> tuple[str, tuple[Citation, ...]]:
-    """The answer and its sources, with each disagreement that it touches and does not tell in full told once more by
-    code."""
+    """The answer and its sources. Code appends each conflict that the answer touches but does not tell in full."""
     sources = {citation.document_id for citation in cited}
     lacking = [
         each
@@ -75,8 +74,8 @@ def with_sides(
 
 
 class _Sides:
-    """What tells the sides of a conflict apart, in the order of its claims. Days and numbers of documents are put aside
-    («по приказу № 3 от 01.02.2023»), unless nothing else is different."""
+    """What distinguishes the sides of a conflict, in the order of its claims. Dates and numbers of documents («по
+    приказу № 3 от 01.02.2023») are ignored, unless the sides differ in nothing else."""
 
     def __init__(self, conflict: Conflict) -> None:
         values = [claim.value for claim in conflict.claims]
@@ -88,12 +87,12 @@ class _Sides:
         self._words = self._own([stems(plain) for plain in self._plain])
 
     def told(self, answer: str) -> tuple[bool, ...]:
-        """Whether the answer tells each side: word for word, by a number that it alone has, or, where it has none, by
-        half of the words that it alone has. A side may be a whole sentence, which nobody repeats word for word."""
+        """For each side, whether the answer tells it: verbatim; by a number that only this side has; or, for a side
+        without such a number, by half of the words that only it has (nobody repeats a whole sentence verbatim)."""
         return self._told(self._said(answer))
 
     def places(self, answer: str) -> tuple[int, ...]:
-        """Where the answer begins to tell each side, as words before it; -1 where it does not."""
+        """For each side, the number of words of the answer after which it is told; -1 where it is not told."""
         words = self._said(answer)
         return tuple(self._place(side, words) for side in range(len(self._plain)))
 
@@ -101,7 +100,7 @@ class _Sides:
         return _plain(_without_days(answer) if self._are_bare else answer).split()
 
     def _place(self, side: int, words: Sequence[str]) -> int:
-        """The shortest beginning that tells it, found by halving."""
+        """Length of the shortest beginning that tells the side, found by binary search."""
         if not self._told(words)[side]:
             return -1
         few, enough = 0, len(words)
@@ -124,13 +123,13 @@ class _Sides:
         return bool(wanted) and share(wanted, held(wanted, said)) >= HALF
 
     def _own(self, each: Sequence[frozenset[Item]]) -> list[frozenset[Item]]:
-        """Without what a side that says something else has too."""
+        """For each side, its items without those of sides that say something else."""
         sides = list(zip(self._plain, each, strict=True))
         return [own - frozenset().union(*(all_of for other, all_of in sides if other != side)) for side, own in sides]
 
 
 def _is_whole(conflict: Conflict, sides: _Sides, answer: str, sources: Collection[str]) -> bool:
-    """All sides, each with its source and its own day, the newest first."""
+    """Whether the answer tells all sides, each with its source and its own date, the newest first."""
     claims, said = conflict.claims, _plain(answer)
     named = all(claim.passage.passage.document_id in sources for claim in claims)
     dated = all(_says_day(said, claim.dated.date()) for claim in claims if claim.dated and _bears_its_day(claim))
@@ -144,12 +143,12 @@ def _is_in_order(claims: Sequence[Claim], places: Sequence[int]) -> bool:
 
 
 def _bears_its_day(claim: Claim) -> bool:
-    """A day of coming orders documents, but an answer need not speak of it."""
+    """Whether the date is the document's own. An arrival date orders documents, but an answer need not give it."""
     return claim.passage.passage.published_at is not None
 
 
 def _misdated(pieces: Sequence[str], conflict: Conflict) -> Iterator[Claim]:
-    """Sides that one of the pieces tells with another side's day. Few pieces say a day at all."""
+    """Sides that one of the pieces gives with another side's date. Few pieces have a date at all."""
     days = {claim.dated.date() for claim in conflict.claims if claim.dated}
     dated = [piece for piece in pieces if any(_says_day(_plain(piece), day) for day in days)]
     if not dated:
@@ -161,7 +160,8 @@ def _misdated(pieces: Sequence[str], conflict: Conflict) -> Iterator[Claim]:
 
 
 def _has_anothers_day(piece: str, place: int, conflict: Conflict, sides: _Sides) -> bool:
-    """Only in a piece that tells this side alone, and says no day of its own passage."""
+    """Whether a piece gives the side another side's date. Only a piece that tells this side alone, without its own
+    date, is judged; dates in the side's own passage pass."""
     claim, told, said = conflict.claims[place], sides.told(piece), _plain(piece)
     others = [other for other in conflict.claims if _plain(other.value) != _plain(claim.value)]
     if not told[place] or claim.dated is None or _says_day(said, claim.dated.date()):
@@ -179,7 +179,7 @@ def _says_day(said: str, day: date) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(day: date) -> tuple[str, ...]:
-    """In which people write days, without the signs between."""
+    """The ways to write a date, without punctuation."""
     english = calendar.month_name[day.month].casefold()
     russian = _RUSSIAN_MONTHS[day.month - 1]
     return (
@@ -213,5 +213,5 @@ def _day(claim: Claim) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words alone, with a space on either side, so that 14 does not stand in 140."""
+    """The words, with a space on either side, so that 14 is not found in 140."""
     return f" {' '.join(_WORDS.findall(text.casefold().replace('ё', 'е')))} "

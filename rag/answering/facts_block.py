@@ -1,4 +1,4 @@
-"""Facts as a model reads them: numbered, each between tags that no text can close.
+"""Facts as text for a prompt: numbered, each between tags that no text can close.
 
 In: facts and a budget in tokens. Out: the block, its fence word and the facts that fit, in the order of their numbers.
 The same facts always give the same block.
@@ -24,7 +24,7 @@ _MEDIA = {
     **dict.fromkeys(("ogg", "oga", "opus"), "voice message"),
     **dict.fromkeys(("mp4", "mov", "m4v", "mkv", "webm", "avi"), "video"),
 }
-"""By the ending of a file's name: a passage bears no medium."""
+"""By file extension: a passage does not hold its medium."""
 _SENT = {
     "photo": "photo",
     "voice": "voice message",
@@ -32,27 +32,29 @@ _SENT = {
     "video": "video",
     "audio": "recording",
 }
-_SENT_AS = re.compile(rf"({'|'.join(_SENT)})-\d+")  # what has no name of its own, as `bot.handlers.attached` calls it
+_SENT_AS = re.compile(
+    rf"({'|'.join(_SENT)})-\d+"
+)  # names given by `bot.handlers.attached`
 _KIND_LINES = {
     FactKind.STATEMENT: "Statement about: {title}",
     FactKind.DOCUMENT: "Entry of the list of documents",
     FactKind.VALUE: "Worked out by the program",
 }
-_MIN_CUT_TOKENS = 50  # less than that of a first passage is not worth a model call
+_MIN_CUT_TOKENS = 50  # of a first passage that is cut; less is not worth a model call
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactsBlock:
-    """What goes into the prompt, and what its numbers mean."""
+    """The text for the prompt, and the facts behind its numbers."""
 
     fence: str
     text: str
     facts: tuple[Fact, ...]  # number n is facts[n - 1]
-    said: tuple[str, ...] = ()  # of each: what stands between its tags
+    said: tuple[str, ...] = ()  # for each fact: the text between its tags
 
 
 def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
-    """The facts that fit into `tokens`, from the first on; the first one is cut rather than left out."""
+    """As many facts as fit into `tokens`, from the first on; the first one is cut rather than left out."""
     whole = [_words(fact) for fact in facts]
     fence = _fence(whole)
     texts: list[str] = []
@@ -73,8 +75,8 @@ def build_block(facts: Sequence[Fact], *, tokens: int) -> FactsBlock:
 
 
 def _fence(told: Sequence[str]) -> str:
-    """A word derived from all that stands between the tags, names of people included, so that none of it can have been
-    written to contain it; checked all the same."""
+    """A hash of all text between the tags (names of people included), so that nobody can have written it into the text
+    on purpose; checked nevertheless."""
     content = "\0".join(told)
     fence, salt = "", 0
     while not fence or fence in content:
@@ -103,12 +105,12 @@ def _heading(fact: Fact) -> list[str]:
 
 
 def _about(fact: Fact) -> str:
-    """«МедСовет (technologies used)»: a bare «RAG» would leave open what it is to the project."""
+    """«МедСовет (technologies used)»: a bare «RAG» would leave its relation to the project open."""
     return f"{_one_line(fact.title)} ({fact.aspect})" if fact.aspect else _one_line(fact.title)
 
 
 def _place(passage: Passage) -> list[str]:
-    """Which document it is of, where it stands there, whose it is and of when, as far as that is known."""
+    """The passage's document, its place there, its author, sender and date, as far as known."""
     locator = passage.locator
     places = {
         "Page": _range(locator.page, locator.page_end),
@@ -127,7 +129,7 @@ def _place(passage: Passage) -> list[str]:
 
 
 def _source(passage: Passage) -> str:
-    """What it is to the person: a voice message is no file, and what is heard behind an address is a video."""
+    """The kind of source as the person sees it: a voice message is no file, and a link with spoken text is a video."""
     is_heard = passage.locator.start_s is not None
     if passage.source_type is SourceType.LINK and is_heard:
         return "video"

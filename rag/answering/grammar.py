@@ -1,7 +1,7 @@
 """The grammar of signs and marks: patterns, and nothing else.
 
-In: nothing. Out: compiled patterns that `rag.answering.marks` reads a model's text with. What they mean is explained to
-the model in `prompts/answer.md`.
+In: nothing. Out: compiled patterns with which `rag.answering.marks` parses a model's text. `prompts/answer.md` explains
+signs and marks to the model.
 """
 
 import re
@@ -11,7 +11,7 @@ _DASHES = r"\-–—−"  # as models write them; for character classes
 _NUMBERS = rf"\d{{1,3}}(?:[ ]*[,;{_DASHES}][ ]*\d{{1,3}})*"
 # The address of a Markdown link, [1](https://…), with brackets inside it or a title after it.
 _ADDRESS = r"\([^\s()\[\]]*(?:\([^\s()\[\]]*\)[^\s()\[\]]*)*(?:[ ]\"[^\"\n]*\")?\)"
-# [1] [2, 5] [1-3] [[4]] [^1] [№1] [материал 1] [[1]](#1), and the form that some models are trained on: 【1†source】
+# [1] [2, 5] [1-3] [[4]] [^1] [№1] [материал 1] [[1]](#1), and a form that some models were trained on: 【1†source】
 _OPENED = rf"\[{{1,2}}(?:\^|\#|№|[Мм]атериал[ ]|[Mm]aterial[ ])?[ ]*{_NUMBERS}[ ]*"
 _FORMS = (
     rf"{_OPENED}\]{{1,2}}\(\#[^\s()]*\)",
@@ -20,7 +20,7 @@ _FORMS = (
     rf"\[[ ]*[+{_DASHES}][ ]*\]",  # a sign in the middle of the text
 )
 _MARK = f"(?:{'|'.join(_FORMS)})"
-# Spaces around a comma can be read in one way only: in two, twenty marks in a row would take a million tries.
+# Spaces around a comma match in one way only: with two ways, twenty marks in a row would backtrack a million times.
 _MARKS = rf"{_MARK}(?:[ \t]*(?:(?:[,;]|и|and)[ \t]*)?{_MARK})*"
 PIECES = re.compile(
     rf"""
@@ -41,17 +41,16 @@ NAMED = re.compile(rf"(?<![†\d])(\d{{1,3}})(?:[ ]*[{_DASHES}][ ]*(\d{{1,3}}))?
 SIGN = re.compile(rf"\A\s*(?:<\|\w{{1,20}}\|>\s*)*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?:?\s*")
 THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that local servers leave in the text
 # A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
-# repetitions give nothing back (`*+`): what they took cannot be read otherwise, and the tries would double with each
-# mark.
+# repetitions are possessive (`*+`): no other match is possible, and backtracking would double with each mark.
 _LABEL = r"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*"
 _LISTED = rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+"
 OWN_SOURCES = re.compile(rf"{_LABEL}(?::[*_]*|(?=\s*\Z)){_LISTED}(?:[\[【][^\]】\n]*)?\Z", re.I)
-MAYBE_OWN_SOURCES = re.compile(  # the label, half arrived, or a number that may be the list's
+MAYBE_OWN_SOURCES = re.compile(  # an incomplete label, or a number that may belong to the list
     rf"\n[ \t*_#]*[ИS]\w{{0,10}}(?: взята)?(?: из)?\Z|{_LABEL}:[*_]*{_LISTED}\d+\Z", re.I
 )
 
-# What at the end of a text may still become something else; everything from there on is held back, and looked at no
-# more: code comes first, because what stands inside it opens nothing.
+# Ends of a text that may still become something else. Everything from there on is held back and not examined further:
+# code comes first, because nothing inside code can open anything.
 OPEN_ENDS = tuple(
     re.compile(pattern, re.M | re.S)
     for pattern in (
@@ -61,7 +60,7 @@ OPEN_ENDS = tuple(
         r"<[^>\n]{0,80}\Z",
     )
 )
-# After a mark: another may follow, or it turns out to be a link.
+# After a mark: another mark may follow, or the mark may turn out to be a link.
 MORE_MARKS = re.compile(r"(?:[\s,;)*]|и|an?d?)*(?:[\[【][^\]】\n]*\]{0,2})?\Z|\([^)\s]*\Z")
 NOT_BREAK = re.compile(r"[^\n]")
 LOOSE_END = " \t\n\u00a0(*_"  # spaces, and what may open around a mark

@@ -1,9 +1,9 @@
-"""Whether an answer is in the language that it is to be in (ANSWER_LANGUAGE), by rules alone.
+"""Checks the language of an answer (ANSWER_LANGUAGE) by rules alone.
 
-In: an answer without its code, the language, what names may stand in it. Out: a remark that the model can act on, or
-none. It tells Russian from English, and either from other scripts; names, titles, commands and quoted words are put
-aside first, and what is left has to be running text. A question that speaks of a language or of a translation is left
-alone: an answer in that language may be just what was asked for.
+In: an answer without its code, the wanted language, the materials. Out: a remark that the model can act on, or None. It
+distinguishes Russian from English, and both from other scripts. Names, titles, commands and quoted words are removed
+first; only running text is judged. When the question mentions a language or a translation, nothing is checked: an
+answer in that language may be what was asked for.
 """
 
 import re
@@ -16,16 +16,16 @@ LANGUAGE_REMARKS = {
     "marks, a text that the person wants in another language into a code block."
     for code, name in NAMES.items()
 }
-_LEAST_WORDS = 4  # of running text; «14 days», «Yes.», «PostgreSQL 16» tell no language
-_LEAST_BESIDE = 8  # of it beside words of the right language: «Ошибка: permission denied for the user»
+_LEAST_WORDS = 4  # of running text in the other language; «14 days», «Yes.», «PostgreSQL 16» are too short to tell
+_LEAST_BESIDE = 8  # the same beside words of the right language: «Ошибка: permission denied for the user»
 _LEAST_SMALL_WORDS = 2
 _HALF = 0.5
 _NEARLY_ALL = 0.9
-_NAME_WORDS = 8  # a line of so few that stands in a material is a title or an item of its lists
-_COPIED_WORDS = 12  # of a post, an address or a value; longer is a sentence
+_NAME_WORDS = 8  # a material's line of at most so many words is a title or an item of a list
+_COPIED_WORDS = 12  # a job title, an address or a value has no more; a longer text is a sentence
 _QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
-# Lines of programs, commands and messages of programs that nobody has put between backticks. Signs that prose has, too
-# («file(s)», a semicolon at the end), are none of them.
+# Lines of code, commands and program messages without backticks. Signs that occur in prose, too («file(s)», a final
+# semicolon), do not count.
 _COMMAND = re.compile(
     r"""[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:
         (?:\$|>>>|root@\S+)[ ]
@@ -44,7 +44,7 @@ _PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
-# Without phonetic letters (xᵢ, 10ᵗʰ), East Asian punctuation and signs of units (㎡): those are no words of a language.
+# Without phonetic letters (xᵢ, 10ᵗʰ), East Asian punctuation and unit signs (㎡): these are not words.
 _OTHER_SCRIPT = re.compile(
     r"[\u0530-\u1cff\u2e80-\u2fff\u3040-\u32ff\u3400-\ua63f\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+"
 )
@@ -64,7 +64,7 @@ _SMALL = {
         "than that the their them then there these they this those to was we were what when which who will with would "
         "you your"
     ),
-    # Of other languages that are written in Latin letters, what English has not.
+    # Words of other languages in Latin letters that English does not have.
     "latin": (
         "aber auch auf aus bei das dem den der des die ein eine für ist mit nicht sich sie sind und von werden wird zu "
         "au aux avec ce cette dans du elle est et il le les ne nous ou par pas pour que qui sont sur une vous con del "
@@ -73,7 +73,7 @@ _SMALL = {
 }
 _SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
 
-# What makes a sentence of a phrase: forms of verbs, roughly.
+# What distinguishes a sentence from a phrase: verb forms, roughly.
 _SAYS = {
     "ru": re.compile(
         r"\w(?:[аяеиую]т(?:ся)?|[еи]те|[иы]л[аио]?|л(?:ся|[аио]сь)|[аяие]ть(?:ся)?|йте(?:сь)?|[аяе]н[оы])\b"
@@ -93,13 +93,13 @@ _SPEAKS_OF_LANGUAGES = re.compile(
     r"ukrainian|kazakh|polish|turkish|arabic|hebrew|latin)\b",
     re.IGNORECASE,
 )
-"""It decides nothing but whether the language is looked at."""
+"""Decides only whether the language is checked at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """Of a text's pieces: those of its own language, those of another; of the latter the small ones, and those that
-    begin in lower case."""
+    """Counts of words: in the wanted language, and in another one; of the latter, function words (`small`) and words
+    that begin in lower case (`low`)."""
 
     own: int
     others: int
@@ -108,33 +108,33 @@ class _Words:
 
 
 def wanted_language(setting: str, question: str, *said: str) -> str | None:
-    """The code of the language that an answer must be in; None where it may be in any. `setting` is ANSWER_LANGUAGE,
-    `said` what else shows what the person is after. With auto it is the question's, where that can be told."""
+    """The code of the language that an answer must be in; None if any will do. `setting` is ANSWER_LANGUAGE; `said` is
+    other text that shows what the person wants. With auto it is the question's language, if that is clear."""
     if any(map(_SPEAKS_OF_LANGUAGES.search, (question, *said))):
         return None
     return setting if setting in NAMES else _language_of(question)
 
 
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
-    """A remark when most of `prose` is running text in another language. What stands in `materials` as a title, a
-    heading or an item of a list is a name; a post, an address or a value is told as it stands there."""
+    """A remark when most of `prose` is running text in another language. Titles, headings and list items of `materials`
+    count as names; job titles, addresses and values may be copied from there."""
     text = _prose(prose)
     if not _is_in_other_script(text):
         if not _is_mostly_other(_counted(_PIECE_END.split(text), wanted), wanted):
             return None
-        pieces = _PIECE_END.split(_prose(_without_code(prose)))  # these are looked for as rarely as this
+        pieces = _PIECE_END.split(_prose(_without_code(prose)))  # slow, so only for suspicious answers
         if not _is_mostly_other(_counted(_without_copies(pieces, wanted, materials), wanted), wanted):
             return None
     return LANGUAGE_REMARKS[wanted]
 
 
 def quotes_in_another_language(markdown: str, wanted: str | None) -> bool:
-    """Whether what is shown instead of an answer is in no language that the person wants, either."""
+    """Whether the quotes that are shown instead of an answer are in the wrong language, too."""
     return wanted is not None and in_another_language(_QUOTE_SIGN.sub("", markdown), wanted) is not None
 
 
 def other_script(prose: str, said: str) -> str | None:
-    """A remark when words in a script that is neither Latin, Greek nor Cyrillic stand in nothing that was `said`."""
+    """A remark on words in a script other than Latin, Greek and Cyrillic that are not in `said`."""
     strange = [run for run in _OTHER_SCRIPT.findall(prose) if run not in said]
     return f"These words stand in no material: {', '.join(strange[:3])}. Leave them out." if strange else None
 
@@ -152,13 +152,13 @@ def _is_code(line: str) -> bool:
 
 
 def _without_copies(pieces: Iterable[str], wanted: str, materials: str) -> list[str]:
-    """The pieces without those that stand in the materials and are no sentences."""
+    """The pieces without those that are copied from the materials and are no sentences."""
     names, said = _names(materials), f" {_plain(materials)} "
     return [piece for piece in pieces if _plain(piece) not in names and not _is_copied(piece, wanted, said)]
 
 
 def _is_copied(piece: str, wanted: str, said: str) -> bool:
-    """In other words than a sentence has, part by part: «менеджер по продажам, г. Тверь»."""
+    """Whether a piece is no sentence, and each part of it is in the materials: «менеджер по продажам, г. Тверь»."""
     plain = _plain(piece)
     if len(plain.split()) > _COPIED_WORDS or _SAYS[_opposite(wanted)].search(plain):
         return False
@@ -175,7 +175,7 @@ def _language_of(question: str) -> str | None:
 
 
 def _names(materials: str) -> frozenset[str]:
-    """Short lines of a text, and parts of such, that are no sentences."""
+    """Short lines of the materials, and parts of lines, that are no sentences."""
     lines = (line.strip() for line in _NAME_END.split(materials))
     return frozenset(_plain(line) for line in lines if not line.endswith((".", ";", ",")) and _is_short(line))
 
@@ -203,7 +203,8 @@ def _counted(pieces: Iterable[str], wanted: str) -> _Words:
 
 
 def _is_running(rest: Sequence[str]) -> bool:
-    """No title and no row of names: of the words that are not small, half or more begin in lower case."""
+    """Running text rather than a title or names: at least half of the words (function words aside) are in lower case.
+    """
     return _low(rest) >= len(rest) * _HALF
 
 
@@ -212,8 +213,8 @@ def _low(words: Iterable[str]) -> int:
 
 
 def _is_mostly_other(words: _Words, wanted: str) -> bool:
-    """Russian sentences may do without small words, but hardly without words in lower case; rows of names in Latin
-    letters look like sentences without."""
+    """Whether the text is mostly in the other language. Russian sentences may have no function words, but hardly ever
+    no words in lower case; rows of names in Latin letters look like sentences without function words."""
     share = words.others / max(words.own + words.others, 1)
     if words.others < (_LEAST_BESIDE if words.own else _LEAST_WORDS) or share <= _HALF:
         return False

@@ -1,8 +1,8 @@
-"""Reads what a model wrote: the sign at the start, the marks at the claims, and the text without both.
+"""Parses a model's text: the sign at the start, the marks at the claims, and the text without both.
 
-In: a model's text so far. Out: a `Reading`. Pure, and safe to call on every piece of a stream: what is shown once is
-only ever added to, because anything at the end that might still become a mark is held back. Code and links are left
-as they are. The signs and marks are explained to the model in `prompts/answer.md`.
+In: a model's text so far. Out: a `Reading`. Pure, and safe to call at every piece of a stream: shown text is only ever
+appended to, because anything at the end that might still become a mark is held back. Code and links are left as they
+are. `prompts/answer.md` explains signs and marks to the model.
 """
 
 import re
@@ -24,21 +24,21 @@ from rag.answering.grammar import (
 )
 from rag.records import AnswerKind
 
-SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash is a conversation
-_MAX_RANGE = 50  # [1-9] names nine passages; [1-999] names none that we have, and is not worth listing
+SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash means a conversation
+_MAX_RANGE = 50  # [1-9] names nine passages; [1-999] is no real range, so it is not expanded in full
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A model's text, understood."""
+    """A model's text, parsed."""
 
-    kind: AnswerKind | None  # None: neither a sign nor a mark said it (yet)
+    kind: AnswerKind | None  # None: there is neither a sign nor a mark (yet)
     text: str  # without signs and marks
     used: tuple[int, ...]  # numbers of passages, from 1, in the order of first use
 
 
 def read(raw: str, *, passages: int, complete: bool) -> Reading:
-    """Understand `raw`; only numbers up to `passages` count. With `complete` nothing is held back any more."""
+    """Parse `raw`; only numbers up to `passages` count. With `complete` nothing is held back."""
     body = THOUGHTS.sub("", raw)
     sign = SIGN.match(body)
     if sign is None and not complete and _may_become_sign(body):
@@ -52,7 +52,7 @@ def read(raw: str, *, passages: int, complete: bool) -> Reading:
 
 
 def _kind(sign: str | None, used: tuple[int, ...]) -> AnswerKind | None:
-    """A conversation that names passages has taken from the base; the label of [0] has been shown and stays."""
+    """A conversation with marks is an answer from the base. [0] stays general: its label has been shown already."""
     kind = SIGNS.get(sign, AnswerKind.CONVERSATION) if sign else None
     return AnswerKind.FROM_BASE if used and kind in (None, AnswerKind.CONVERSATION) else kind
 
@@ -62,7 +62,7 @@ def _may_become_sign(body: str) -> bool:
 
 
 def _split_sources(body: str, *, complete: bool) -> tuple[str, str]:
-    """The answer, and the list of sources at its end; of a text still growing, also what may become such a list."""
+    """The answer, and the list of sources at its end; in a growing text, also text that may become such a list."""
     listed = OWN_SOURCES.search(body) or (None if complete else MAYBE_OWN_SOURCES.search(body))
     if listed is None or _in_code(body, listed.start()):
         return body, ""
@@ -89,12 +89,12 @@ def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
 
 
 def _is_second_full_stop(body: str, piece: re.Match[str]) -> bool:
-    """«7 200 руб. [1].»: without the mark two would stand together."""
+    """«7 200 руб. [1].»: without the mark there would be two full stops."""
     return body[: piece.start()].endswith(".") and re.match(r"\.(?!\.)", body[piece.end() :]) is not None
 
 
 def _numbers(marks: str) -> list[int]:
-    """Every number that the marks name, ranges written out, in order."""
+    """All numbers in the marks, ranges expanded, in order."""
     numbers: dict[int, None] = {}
     for named in NAMED.finditer(marks):
         first, last = int(named[1]), int(named[2] or named[1])
@@ -124,7 +124,7 @@ def _settled(body: str, limit: int) -> str:
 
 
 def _filler(piece: re.Match[str]) -> str:
-    """As many characters that open nothing; a code block ends the paragraph around it."""
+    """A placeholder of the same length that opens nothing; for a code block line breaks, since it ends a paragraph."""
     return "\n" * len(piece[0]) if piece.lastgroup == "fence" else NOT_BREAK.sub("x", piece[0])
 
 
@@ -135,7 +135,7 @@ def _may_change(piece: re.Match[str], body: str) -> bool:
 
 
 def _finished(text: str) -> str:
-    """The deterministic last look: no mark that only the removal of another one made."""
+    """Remove marks until none is left: removing one may create another."""
     while (again := _without_marks(text, 0)[0]) != text:
         text = again
     return text

@@ -1,8 +1,8 @@
-"""Whether an amount has the unit that its number has in what an answer was written from: «30 лет» for «30 дней».
+"""Finds amounts of an answer whose unit is not the one in its materials: «30 лет» for «30 дней».
 
-In: what is known, and sentences of an answer. Out: the amounts whose number is known, but as so much of something else.
-A number that stands there without one (a table has its units in the heading) bears out any unit but per cent, for
-which «%» has to stand somewhere. Pure.
+In: known text, and sentences of an answer. Out: the amounts whose number is known, but only with another unit. A known
+number without a unit (a table has its units in the heading) supports any unit except per cent, for which «%» has to
+occur somewhere. Pure.
 """
 
 import re
@@ -31,10 +31,10 @@ _ONE = frozenset((Decimal(1),))
 
 
 class KnownMeasures:
-    """What is known, by units. Each reading is made when it is first asked for."""
+    """The known amounts by unit. Each property is computed on first access."""
 
     def __init__(self, measuring: str) -> None:
-        """Of the text without the numbers that only place something, as it is written."""
+        """`measuring`: the text as it is written, without numbers that only locate something (`without_places`)."""
         self._text = measuring
         self._plain = measuring.casefold().replace("ё", "е")
 
@@ -57,7 +57,7 @@ class KnownMeasures:
 
     @cached_property
     def _in_words(self) -> frozenset[Decimal]:
-        """What may be of any unit: «половина», «бесплатно», «тридцатидневный»."""
+        """Numbers in words, which may have any unit: «половина», «бесплатно», «тридцатидневный»."""
         return spoken_numbers(self._rest) | meant(self._text)
 
     @cached_property
@@ -66,17 +66,17 @@ class KnownMeasures:
 
     @cached_property
     def _of_per_cent(self) -> frozenset[Decimal]:
-        """The per cents of a heading («Скидка, %») are those of its column; 0,25 is 25 per cent. «Один» stands in every
-        text, and 1 % is the commonest mistake for 0,1 %."""
+        """Numbers that may be per cent. With «%» in a heading («Скидка, %») every number without a unit may be; 0,25 is
+        25 per cent. Otherwise «один» does not count: every text has it, and 1 % is the commonest mistake for 0,1 %."""
         found = self._without_unit if _PER_CENT_ALONE.search(self._rest) else self._in_words - _ONE
         return found | {(value * 100).normalize() for value in self._without_unit if 0 < value < 1}
 
     def tell(self, amount: Amount) -> bool:
-        """Whether it stands there so, or comes out in its own unit: «14 дней» are two weeks."""
+        """Whether the amount is known as it is, or converted from another unit: «14 дней» are two weeks."""
         return is_told_by(amount, self._by_unit)
 
     def bear_out(self, amount: Amount) -> bool:
-        """The same, or its number stands there without a unit."""
+        """The same, or its number is known without a unit."""
         if self.tell(amount):
             return True
         loose = self._of_per_cent if PER_CENT in amount.units else self._without_unit | _ONE
@@ -84,14 +84,14 @@ class KnownMeasures:
 
 
 def told_otherwise(lines: Iterable[str], known: KnownMeasures) -> frozenset[Decimal]:
-    """Numbers that stand nowhere and are right: 4 GB for 4096 MB, 200 000 ₽ for «200–300 тыс. руб.». Times are left to
-    `retold`: a day of work has eight hours, another one 24."""
+    """Correct numbers that are nowhere as written: 4 GB for 4096 MB, 200 000 ₽ for «200–300 тыс. руб.». Times are left
+    to `retold`: a working day has eight hours, a calendar day 24."""
     found = (amount for line in lines for amount in measured(line) if TIMES.isdisjoint(amount.units))
     return frozenset(value for amount in found if known.tell(amount) for value in amount.values | amount.written)
 
 
 def of_other_units(line: str, known: KnownMeasures, passing: frozenset[Decimal]) -> Iterator[str]:
-    """Amounts of a folded sentence that are not so much of that; `passing` are numbers that may be of any unit."""
+    """Amounts of a folded sentence that are not known with that unit; numbers in `passing` may have any unit."""
     for amount in measured(line):
         if passing.isdisjoint(amount.values | amount.written) and not known.bear_out(amount):
             yield amount.shown

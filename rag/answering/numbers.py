@@ -1,8 +1,8 @@
-"""The numbers in a text, however they are written.
+"""The numbers in a text, in any notation.
 
-In: text in Russian or English. Out: values as decimals, out of «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое»,
-«250 тыс.» and "12.05.2024" (three numbers). It compares answers with facts, of which it reads words more loosely; it
-does not read sums or dates as such.
+In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое»,
+«250 тыс.» and "12.05.2024" (three numbers). It serves to compare answers with facts; in facts, words are read more
+loosely. It does not parse calculations or dates as such.
 """
 
 import re
@@ -38,7 +38,7 @@ MONTH = re.compile(  # the nth group is the nth month
     re.IGNORECASE,
 )
 
-# Beginnings that tell the number in any case and as an ordinal («тридцати», «тридцатый»); longer ones first.
+# Stems of numerals in any case and of ordinals («тридцати», «тридцатый»); longer ones first.
 _STEMS: tuple[tuple[str, int], ...] = (
     ("одиннадцат", 11), ("двенадцат", 12), ("тринадцат", 13), ("четырнадцат", 14), ("пятнадцат", 15),
     ("шестнадцат", 16), ("семнадцат", 17), ("восемнадцат", 18), ("девятнадцат", 19), ("двадцат", 20),
@@ -61,18 +61,18 @@ _WHOLE: dict[str, int] = {
     "third": 3, "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
 }  # fmt: skip
 
-# What a part of the whole may be told as: «половина» is 0,5, 50 % or one of two.
+# Numbers that a fraction in words may stand for: «половина» is 0,5, 50 % or one of two.
 _SHARES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("половина", "половины", "половину", "половине", "половиной", "half"), ("0.5", "50", "2")),
     **dict.fromkeys(("треть", "трети", "третью"), ("33", "3")),
     **dict.fromkeys(("четверть", "четверти", "четвертью", "quarter"), ("0.25", "25", "4")),
 }
 
-_LEAST_AMOUNT = 11  # in words and without a unit; «в двух словах», «три документа» may be the answer's own
+_LEAST_AMOUNT = 11  # in words, without a unit; smaller ones may be the answer's own: «в двух словах», «три документа»
 
 _MANY = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысяча причин»
 
-# What places something and measures nothing. The first two lines are those of `facts_block`.
+# Numbers that locate something and measure nothing. The first two lines match headings of `facts_block`.
 _PLACES = re.compile(
     r"^(?:Page|Slide|Rows): [\d-]+$|^Date: \d{4}-\d\d-\d\d$"
     r"|(?:^Section: | > )\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
@@ -83,28 +83,28 @@ _PLACES = re.compile(
 )
 
 _VALUES = dict(_STEMS)
-_STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # a tenth of the time of looking for each beginning in turn
+_STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # takes a tenth of the time of trying each stem in turn
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenNumber:
-    """A number of a text, and what it may stand for."""
+    """A number in a text, and its possible values."""
 
     shown: str
-    is_measured: bool = False  # so many days, roubles, per cent
-    readings: tuple[frozenset[Decimal], ...]  # one of them is meant; a date is read as several values at once
+    is_measured: bool = False  # it has a unit: days, roubles, per cent
+    readings: tuple[frozenset[Decimal], ...]  # alternatives; a date is one reading with several values
 
     def is_among(self, known: frozenset[Decimal]) -> bool:
-        """Whether one of the readings holds nothing that is not known."""
+        """Whether all values of one of the readings are known."""
         return any(reading <= known for reading in self.readings)
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Those written in digits, in order."""
+    """The numbers in digits, in order."""
     for match in DIGITS.finditer(text):
         scaled = _scaled(match, text)
         meant = [*map(frozenset, readings(match[0])), *([frozenset(scaled)] if scaled else [])]
-        if text[: match.start()].endswith("+"):  # a telephone number: its groups may stand otherwise elsewhere
+        if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
             meant.append(frozenset(_groups(match[0])))
         if meant:
             is_measured = is_measure(text, match.start(), match.end())
@@ -112,8 +112,8 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 
 
 def told_amounts(text: str) -> Iterator[WrittenNumber]:
-    """Those in words that say how much there is: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals,
-    «тысяча причин», «сто раз говорил», and «сто процентов», which is said of certainty."""
+    """Amounts in words: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals, «тысяча причин», «сто раз
+    говорил», nor «сто процентов», which expresses certainty."""
     plain = without_idioms(text.casefold().replace("ё", "е"))
     for number in (*in_words(plain), *halves(plain)):
         if _is_amount(number):
@@ -129,37 +129,37 @@ def _is_amount(number: SpokenNumber) -> bool:
 
 
 def numbers(text: str) -> frozenset[Decimal]:
-    """The values of those written in digits, each in every reading."""
+    """The values of all numbers in digits, in every reading."""
     return frozenset(value for match in DIGITS.finditer(text) for reading in readings(match[0]) for value in reading)
 
 
 def without_places(text: str) -> str:
-    """The text without numbers that measure nothing: of points («10. …», «п. 5»), pages and the day of a document."""
+    """The text without numbers that measure nothing: points («10. …», «п. 5»), pages and dates of documents."""
     return _PLACES.sub(lambda place: place[0] if _is_amount_of_its_own(place) else " ", text)
 
 
 def places(text: str) -> str:
-    """What `without_places` leaves out."""
+    """The parts of the text that `without_places` removes."""
     return "\n".join(match[0] for match in _PLACES.finditer(text))
 
 
 def _is_amount_of_its_own(place: re.Match[str]) -> bool:
-    """«Часть 500 рублей», «раздел 5 % скидки»: the word before it is no name of its place."""
+    """«Часть 500 рублей», «раздел 5 % скидки»: the number has a unit, so the word before it names no place."""
     return is_measure(place.string, place.end(), place.end())
 
 
 def months(text: str) -> frozenset[Decimal]:
-    """Those that it names, by their number."""
+    """The months that a text names, as numbers."""
     return frozenset(Decimal(match.lastindex or 0) for match in MONTH.finditer(text))
 
 
 def known_numbers(text: str) -> frozenset[Decimal]:
-    """All that an answer may say when this text is what it knows: in digits, in words, months by their number."""
+    """All numbers that an answer may take from this text: in digits, in words, and months as numbers."""
     return amounts(text) | months(text)
 
 
 def amounts(text: str) -> frozenset[Decimal]:
-    """Those in digits, in every reading, and in words."""
+    """All numbers in digits (in every reading) and in words."""
     found = set(numbers(text) | spoken_numbers(text))
     for match in DIGITS.finditer(text):
         found |= _scaled(match, text) | _groups(match[0])
@@ -167,7 +167,7 @@ def amounts(text: str) -> frozenset[Decimal]:
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
-    """Those written in words, and what neighbouring ones add up to («двадцать пять»: 20, 5 and 25)."""
+    """All numbers in words, and the sums of neighbouring ones («двадцать пять»: 20, 5 and 25)."""
     found = {number.value for number in in_words(text)}
     before: int | None = None
     for match in _WORD.finditer(text.casefold().replace("ё", "е")):
@@ -182,7 +182,7 @@ def spoken_numbers(text: str) -> frozenset[Decimal]:
 
 
 def readings(written: str) -> list[set[Decimal]]:
-    """Every reading of the digits: separators differ from country to country."""
+    """Every reading of the digits: decimal and thousands separators differ between countries."""
     plain = _SPACES.sub("", written)
     wholes = [plain.replace(",", ".")]
     if _THOUSANDS.fullmatch(plain):
@@ -211,7 +211,7 @@ def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
 
 
 def _groups(written: str) -> set[Decimal]:
-    """«7 843 555»: 7, 843 and 555, for it may be a telephone number."""
+    """«7 843 555»: 7, 843 and 555, since it may be a telephone number."""
     return {value for part in _SPACES.split(written) if (value := _decimal(part)) is not None}
 
 

@@ -1,7 +1,7 @@
-"""The answer without a model's words: the facts themselves, and how many the limits leave out.
+"""The answer without a model: the facts themselves, and how many the limits leave out.
 
-In: an `Assignment`. Out: a finished `Draft`. It stands where no model is, where one fails before its first word, and
-where what one wrote may not be shown.
+In: an `Assignment`. Out: a finished `Draft`. Used where there is no model, where it fails before its first word, and
+where its text may not be shown.
 """
 
 from collections.abc import Sequence
@@ -28,27 +28,27 @@ class Draft:
     facts_used: int = 0  # of those in the prompt
     model: str | None = None
     cut: bool = False
-    passages: str = ""  # Markdown, below an answer that was cut: the rest may stand in them; or below small talk
-    small_talk: SmallTalk | None = None  # no text then: the bot's words
-    stopped: bool = False  # by the person, in the middle of it
+    passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
+    small_talk: SmallTalk | None = None  # then `text` is empty, and the bot adds its own words
+    stopped: bool = False  # by the person, in mid-answer
     done: bool = False
-    in_other_language: bool = False  # than it was to be in: what there is instead would be worth less
-    remarks: tuple[str, ...] = ()  # what was wrong with answers that were thrown away
+    in_other_language: bool = False  # than wanted; shown because the alternative would be worse
+    remarks: tuple[str, ...] = ()  # what was wrong with rejected answers
 
 
 NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
 
 
 class PlainAnswers:
-    """For all questions of an installation."""
+    """Writes plain answers for all questions of an installation."""
 
     def __init__(self, prompts: Prompts, language: str) -> None:
-        """`language` is ANSWER_LANGUAGE; of the facts it changes nothing."""
+        """`language` is ANSWER_LANGUAGE; it affects only the line about left-out items, not the facts."""
         self._prompts = prompts
         self._language = language
 
     def write(self, assignment: Assignment, *, marked: Sequence[Fact] = ()) -> Draft:
-        """The facts, or nothing. A withdrawn answer may be wrong and yet have `marked` the right passages."""
+        """The facts, or NOTHING. `marked`: facts that a rejected answer marked; they may be the right ones."""
         if assignment.small_talk is SmallTalk.MORE:
             return self._more(assignment)
         if assignment.small_talk:
@@ -66,7 +66,7 @@ class PlainAnswers:
             kind=AnswerKind.QUOTES,
             text=answer.text,
             citations=answer.citations,
-            facts_used=len(answer.citations),  # as far as facts can be told apart in it
+            facts_used=len(answer.citations),  # the closest count there is
             done=True,
         )
         if not (answer.items and answer.left):
@@ -74,7 +74,7 @@ class PlainAnswers:
         return replace(draft, text=f"{draft.text}\n\n{self.remainder(answer.items, answer.left, assignment)}")
 
     def _more(self, assignment: Assignment) -> Draft:
-        """The passages that no earlier answer has quoted: of the same question, so that their quotes are the same."""
+        """Passages that no earlier answer has quoted. The question is the same as then, so equal quotes are found."""
         said = "\n\n".join(exchange.answer for exchange in assignment.dialogue.window)
         new = [
             fact
@@ -98,7 +98,7 @@ def _is_quoted(passage: RankedPassage, question: str, said: str) -> bool:
 
 
 def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:
-    """Below it what somebody has kept that says just the message: a note «Привет» is found by «привет» all the same."""
+    """Small talk; below it, passages that say exactly the message: a note «Привет» is still found by «привет»."""
     passages = [fact.passage for fact in assignment.facts.facts if fact.passage]
     said = [each for each in passages if is_said_by(each.passage, assignment.question)][:MAX_QUOTES]
     text, citations = quote_passages(said, assignment.question)

@@ -1,7 +1,7 @@
-"""Builds the messages that an answer is written from.
+"""Builds the answer model's messages.
 
-In: an `Assignment` and the prompts. Out: messages in the order that prompt caches like (the unchanging system prompt,
-the dialogue, then materials and question), and which fact has which number. Pure.
+In: an `Assignment` and the prompts. Out: messages in an order that suits prompt caching (the constant system prompt,
+the dialogue, then materials and question), and the numbers of the facts. Pure.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from rag.execution.facts import Fact
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
 
-# Of what the rules and the question leave: seed 3's TokenBudget gives the dialogue 0 to 50 %, growing over the steps of
-# a plan; a single step stands in the middle.
+# The dialogue's share of the prompt without rules and question. Seed 3's TokenBudget gives it 0 to 50 %, growing over
+# the steps of a plan; a single step takes the middle.
 _HISTORY_SHARE = 0.25
-_FENCE = "material-00000000"  # as long as any
+_FENCE = "material-00000000"  # as long as every fence word, for estimates
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """How answers are to be, for all questions of an installation."""
+    """Settings of answers, for all questions of an installation."""
 
     language: str  # ru, en or auto
     general_knowledge: bool
@@ -36,20 +36,20 @@ class AnswerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerPrompt:
-    """What the model is sent, and what it may cite."""
+    """The messages to the model, and the facts that it may cite."""
 
     messages: tuple[ChatMessage, ...]
     facts: tuple[Fact, ...]  # number n is facts[n - 1]
-    said: tuple[str, ...] = ()  # what the model read of each, and of what was not found
+    said: tuple[str, ...] = ()  # the text of each fact in the prompt, then the text about gaps
 
     @property
     def rules(self) -> str:
-        """What nobody should see."""
+        """The system prompt, which nobody should see."""
         return self.messages[0].content
 
 
 def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSettings, today: date) -> AnswerPrompt:
-    """Messages within `settings.prompt_tokens`, as long as rules and question alone are within it."""
+    """Messages within `settings.prompt_tokens`, provided that rules and question alone fit."""
     rules = prompts.answer.fill(
         AnswerRules(language=prompts.languages[settings.language], outside=prompts.outside[settings.general_knowledge])
     )
@@ -74,21 +74,21 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
 
 
 def _gaps(assignment: Assignment, fence: str) -> str:
-    """Data like the materials, but without a number: it can be told of and is no source."""
+    """The gaps as data, like the materials but without a number: the answer may mention them but not cite them."""
     if not assignment.gaps:
         return ""
     return f"<{fence}>\nWhat the program did not find or do:\n{assignment.gaps}\n</{fence}>"
 
 
 def _asked(assignment: Assignment) -> str:
-    """The question, and how it was understood where that says more."""
+    """The question, and its standalone form where that differs."""
     if not assignment.understood or assignment.understood == assignment.question:
         return assignment.question
     return f"{assignment.question}\n(In full: {assignment.understood})"
 
 
 def _earlier(dialogue: Dialogue, prompts: Prompts, *, tokens: int) -> str:
-    """What is known of the dialogue beyond its window, recalled exchanges first to go when there is no room."""
+    """The dialogue beyond its window: the summary, then recalled exchanges, as far as they fit into `tokens`."""
     parts: Sequence[str] = [
         dialogue.summary,
         *(f"Person: {each.question}\nYou: {each.answer}" for each in dialogue.recalled),

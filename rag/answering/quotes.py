@@ -1,7 +1,7 @@
 """The answer without a model: the best passages themselves.
 
 In: ranked passages and the question. Out: their most relevant sentences as Markdown quotes, and the citations.
-It writes no words of its own: the line above the quotes and the sources below are the bot's.
+It writes no words of its own: the bot adds the line above the quotes and the sources below.
 """
 
 import re
@@ -15,7 +15,7 @@ from rag.records import Citation, Passage, RankedPassage
 from rag.words import Span, akin, sentences, stems
 
 MAX_QUOTES = 3
-EXCERPT_CHARS = 300  # three of them and their sources fit a phone's screen or little more
+EXCERPT_CHARS = 300  # three of them and their sources take little more than a phone's screen
 _LIST_ITEM = re.compile(r"[-*•] |\d+[.)] ")
 _SENTENCE_END = (".", "!", "?", "…")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -28,14 +28,14 @@ class _Excerpt:
 
 
 def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
-    """The best that are certain enough to be shown without anybody having judged them."""
+    """The best MAX_QUOTES passages that are `certain`: no model has judged them."""
     return tuple(islice((each for each in passages if each.certain), MAX_QUOTES))
 
 
 def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]]:
     """Markdown with the quotes, and the citations in the same order.
 
-    Quotes of one document stand together. Their document is named above them where there are several of it: a single
+    Quotes of one document are grouped. The document is named above its quotes if there are several documents: a single
     one is named among the sources anyway.
     """
     excerpts = _excerpts(passages, question)
@@ -47,7 +47,7 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
 
 
 def _excerpts(passages: Sequence[RankedPassage], question: str) -> list[_Excerpt]:
-    """One for each passage, but none twice: neighbouring passages overlap."""
+    """One excerpt for each passage, without duplicates: neighbouring passages overlap."""
     found: list[_Excerpt] = []
     for each in passages:
         text = _excerpt(each.passage, question)
@@ -59,7 +59,7 @@ def _excerpts(passages: Sequence[RankedPassage], question: str) -> list[_Excerpt
 def _excerpt(passage: Passage, question: str) -> str:
     """The sentences that share words with the question and the one that follows them, which often holds the answer.
 
-    When that is an item of a list, the items after it, too.
+    If that sentence is an item of a list, the following items are included, too.
     """
     text = _without_title(passage)
     wanted = akin(stems(question), text)
@@ -78,15 +78,15 @@ def _excerpt(passage: Passage, question: str) -> str:
 
 
 def _heads_the_next(piece: str, said: Span, after: Span) -> bool:
-    """Whether a whole sentence is over with its paragraph, and a line that is no sentence follows: the heading of what
-    is not quoted. After a label («Телефон») such a line is what was asked for."""
+    """Whether `said` is a whole sentence at the end of its paragraph and the next line is no sentence: then that line
+    is the heading of text that is not quoted. After a label («Телефон») such a line is the wanted value."""
     over = piece[said.start : said.end].endswith(_SENTENCE_END) and "\n" in piece[said.end : after.start]
     line = piece[after.start : after.end]
     return over and not line.endswith(_SENTENCE_END) and not _LIST_ITEM.match(line)
 
 
 def _without_title(passage: Passage) -> str:
-    """The first line of a page is often its title, which is said beside the quote already."""
+    """The text without its first line if that is the title, as on many pages: the title is shown beside the quote."""
     first, _, rest = passage.text.strip().partition("\n")
     is_title = _plain(first) == _plain(passage.title)
     return rest.strip() if is_title and rest.strip() else passage.text.strip()

@@ -1,7 +1,7 @@
-"""How many times as much: «вдвое», «в три раза», «половина суммы», "twice", "half the price".
+"""Ratios in words: «вдвое», «в три раза», «половина суммы», "twice", "half the price".
 
 In: text in Russian or English, and numbers. Out: the ratios that a text claims, and whether numbers or words of another
-text bear one out. A share of things («половина договоров») is not looked at: people count them in the materials.
+text support one. A share of things («половина договоров») is not checked: it may be counted in the materials.
 """
 
 import re
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
 
-MANY_NUMBERS = 20  # of more than so many, some two stand in any ratio
-NEAR, ROUGHLY = Decimal("0.1"), Decimal("0.35")  # of the ratio: «вдвое», «почти вдвое»
+MANY_NUMBERS = 20  # among more numbers than these, some pair has any ratio
+NEAR, ROUGHLY = Decimal("0.1"), Decimal("0.35")  # relative tolerances: «вдвое», «почти вдвое»
 EXACTLY = Decimal("0.01")
 
 _COUNTS = {
@@ -34,7 +34,7 @@ _NAMED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bвпятеро\b|\bfivefold\b"), "5"),
 )  # fmt: skip
 _COUNTED = re.compile(rf"\bв {_COUNT} раза?\b|\b{_COUNT} times {_COMPARED}\b")
-# What a text may have instead of the word.
+# Other forms in which a text may have the ratio.
 _ALSO = re.compile(rf"\b{_COUNT} (?:раза?|times)\b|\b(\d+)[xх]\b|[xх×](\d+)\b|\b(\d+)-?(?:х-?)?кратн")
 _ALSO_TWO = re.compile(
     r"\bдважды\b|\bдвойн\w+|\bдву(?:х)?кратн|\bdoubl(?:e|es|ing)\b|\bполовин\w*|\bhalf\b|\b1/2\b|½"
@@ -52,7 +52,7 @@ _HEDGE_CHARS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """A claim, and where it stands in the folded text."""
+    """A claimed ratio, and its offsets in the folded text."""
 
     shown: str
     value: Decimal
@@ -62,7 +62,7 @@ class Ratio:
 
 
 def ratios(plain: str) -> Iterator[Ratio]:
-    """Those claimed; `plain` is in lower case, with е for ё."""
+    """The claimed ratios; `plain` is in lower case, with е for ё."""
     for pattern, value in _NAMED:
         for match in pattern.finditer(plain):
             yield _ratio(match, Decimal(value), plain)
@@ -71,7 +71,7 @@ def ratios(plain: str) -> Iterator[Ratio]:
 
 
 def ratios_said(plain: str) -> frozenset[Decimal]:
-    """All that a text says in words, per cent or as «2x», also of how often («2 раза в неделю»)."""
+    """All ratios that a text gives in words, in per cent or as «2x»; frequencies count, too («2 раза в неделю»)."""
     found = {ratio.value for ratio in ratios(plain)}
     found |= {_count(next(filter(None, match.groups()))) for match in _ALSO.finditer(plain)}
     for per_cent in map(Decimal, _PER_CENT.findall(plain)):  # 200 %, 100 % more, 50 % left or less
@@ -81,15 +81,15 @@ def ratios_said(plain: str) -> frozenset[Decimal]:
 
 
 def is_borne_out(ratio: Ratio, numbers: Collection[Decimal]) -> bool:
-    """Whether two of the numbers stand in it."""
+    """Whether two of the numbers have this ratio; with over MANY_NUMBERS numbers always true."""
     if len(numbers) > MANY_NUMBERS or not ratio.value:
         return True
     return _stand_in(ratio, numbers)
 
 
 def is_belied(ratio: Ratio, *, told: Collection[Decimal], known: Collection[Decimal]) -> bool:
-    """Whether two numbers or more are `told` beside it, and it is neither that of two of them nor exactly that of one
-    of them and one of the `known`: «втрое: 2 400 ₽ против 1 200 ₽»."""
+    """Whether at least two numbers are `told` beside the ratio, and it fits neither two of them nor, exactly, one of
+    them and one of the `known`: «втрое: 2 400 ₽ против 1 200 ₽»."""
     if not 2 <= len(told) <= MANY_NUMBERS or not ratio.value or _stand_in(ratio, told):
         return False
     meant = [number * by for number in told for by in (ratio.value, 1 / ratio.value)]

@@ -1,8 +1,8 @@
-"""Facts as an answer without a model's words (seed 4, section 8): bullets, groups, paragraphs, a table.
+"""Renders facts as an answer without a model (seed 4, section 8): bullets, groups, paragraphs, a table.
 
-In: facts and the plan's style and limits. Out: Markdown and the citations of what it shows. It is what people get when
-no model is there, or when what the model wrote may not be shown. Passages are quoted, never retold; the line above and
-the sources below are the bot's.
+In: facts and the plan's style and limits. Out: Markdown, and the citations of what it shows. Used when there is no
+model, or when the model's text may not be shown. Passages are quoted, never paraphrased; the bot adds the line above
+and the sources below.
 """
 
 import re
@@ -20,22 +20,21 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~])")
 
 @dataclass(frozen=True, kw_only=True)
 class Rendered:
-    """Text and sources; blank when there is nothing worth showing."""
+    """Text and sources; the text is empty when there is nothing worth showing."""
 
     text: str
     citations: tuple[Citation, ...] = ()
-    items: int = 0  # that are shown; what rows come to is none
-    left: int = 0  # that the limits leave out, here or before
+    items: int = 0  # items shown; numbers about rows (`Fact.is_number`) do not count
+    left: int = 0  # items that the limits leave out, here or earlier
 
 
 def render(
     payload: FactsPayload, *, style: RenderStyle, limits: Limits, question: str, marked: Sequence[Fact] = ()
 ) -> Rendered:
-    """Every item up to the limits, then quotes of the passages that were `marked` as what the answer is taken from, or,
-    where none was, of those that are certain.
+    """The items up to the limits. Only where there are none: quotes of the passages that were `marked` as the answer's
+    sources, or, if none was, of those that are `certain`.
 
-    Quotes come only where no item answers: next to a list they would say the same once more. A fact without a title is
-    a remark for the model.
+    Quotes next to a list would repeat it. A fact without a title is a remark for the model and is not shown.
     """
     facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if facts:
@@ -56,7 +55,7 @@ def render(
 
 
 def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:
-    """As many items as may be shown, of as many things as the style has room for; numbers are no items."""
+    """The facts within the limits: so many items, of so many titles as the style allows; numbers always stay."""
     titles = list(dict.fromkeys(fact.title for fact in facts))
     room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
     of_titles = [fact for fact in facts if fact.title in titles[: room.get(style, len(titles))]]
@@ -65,7 +64,7 @@ def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[F
 
 
 def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:
-    """What two documents bear word for word is said once."""
+    """Whether this is the first fact of its item with this text: what two documents state identically is shown once."""
     return not fact.item or all((fact.item, fact.text) != (each.item, each.text) for each in before)
 
 
@@ -78,7 +77,7 @@ def _grouped(facts: Sequence[Fact]) -> str:
 
 
 def _short(facts: Sequence[Fact]) -> str:
-    """One paragraph for each thing that the facts are about."""
+    """One paragraph for each title."""
     return "\n\n".join(" ".join(map(_sentence, group)) for _, group in _by_title(facts))
 
 
@@ -88,7 +87,7 @@ def _by_title(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
 
 
 def _table(facts: Sequence[Fact]) -> str:
-    """Rows of the facts that have columns, below a list of the others; without any, the list says as much."""
+    """A table of the facts with columns, below a list of the others; only the list if no fact has columns."""
     rows = [dict(fact.fields) for fact in facts if fact.fields]
     others = _bullets([fact for fact in facts if not fact.fields])
     if not rows:
@@ -117,7 +116,7 @@ def _sentence(fact: Fact) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text as Markdown that says just that."""
+    """The text with Markdown's special characters escaped."""
     return _MARKUP.sub(r"\\\1", text)
 
 

@@ -1,8 +1,8 @@
-"""What the numbers of a text may become when somebody tells them in other words.
+"""Numbers that follow from a text when it is told in other words.
 
-In: what an answer was written from. Out: further values that it may say: «2 дня» are 48 hours, «1 ч 30 мин» ninety
-minutes; 125 430,50 is roubles and fifty kopecks, XII a twelve. Asked for only where a number stands in no material as
-it is written, so that no true answer is thrown away.
+In: the materials of an answer. Out: further values that the answer may give: «2 дня» are 48 hours, «1 ч 30 мин» ninety
+minutes; 125 430,50 is roubles and fifty kopecks, XII is 12. Used only where a number is not in the materials as
+written, so that no correct answer is rejected.
 """
 
 import re
@@ -14,13 +14,13 @@ from rag.answering.numbers import numbers
 from rag.answering.spoken import halves, in_words, larger_units, smaller_units
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
-_LONGEST = 10**6  # of days or minutes; the remainder of very long numbers cannot be told
+_LONGEST = 10**6  # of days or minutes; the remainder of very long numbers cannot be computed
 _RUN = re.compile(r"\d+")
 _HOURS_AND_MINUTES = re.compile(
     r"(\d{1,2})[ \u00a0]?(?:ч|час(?:а|ов)?|h|hours?)\.?[ \u00a0](?:and |и )?([1-5]?\d)[ \u00a0]?(?:м|m)", re.IGNORECASE
 )
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3])[:.][0-5]\d\b")
-_YEAR = re.compile(r"\b(1[1-9])(\d\d)\b")  # "nineteen eighty-four"; not 20, or twenty would stand everywhere
+_YEAR = re.compile(r"\b(1[1-9])(\d\d)\b")  # "nineteen eighty-four"; not 20xx, or 20 would be known in every text
 _FRACTION = re.compile(r"\b(\d)/(\d{1,2})\b")
 _ROMAN = re.compile(r"\b(?:[IVX]|[IVXLC]{2,})\b")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -49,14 +49,14 @@ _WORDS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = (
 
 
 def retold(text: str) -> frozenset[Decimal]:
-    """What may be said in digits or words: other units, parts of the whole in per cent, Roman numerals, words that mean
-    a number."""
+    """Values that an answer may give in digits or words: other units, fractions in per cent, Roman numerals, words that
+    imply a number."""
     plain = text.casefold().replace("ё", "е")
     return meant(text) | frozenset(value.normalize() for value in (*_in_smaller_units(plain), *_in_larger_units(plain)))
 
 
 def meant(text: str) -> frozenset[Decimal]:
-    """The same without what is told in another unit: words that mean a number, parts of the whole, Roman numerals."""
+    """The same without conversions of units: words that imply a number, fractions, Roman numerals."""
     plain = text.casefold().replace("ё", "е")
     found = {*_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
     compounds = " | ".join(" ".join(match.groups()) for match in _COMPOUND.finditer(plain))
@@ -70,8 +70,8 @@ def meant(text: str) -> frozenset[Decimal]:
 
 
 def in_parts(text: str) -> frozenset[Decimal]:
-    """What may be said in words alone: roubles and kopecks, hours and minutes, each by itself; 20:00 as eight o'clock;
-    a year as "nineteen eighty-four"."""
+    """Values that an answer may give only in words: roubles and kopecks, hours and minutes, each separately; 20:00 as
+    eight o'clock; a year as "nineteen eighty-four"."""
     wholes = {Decimal(int(value)) for value in numbers(text)}
     runs = {Decimal(run) for run in _RUN.findall(text)}
     hours = {Decimal(hour) - HOURS for hour in _AFTERNOON.findall(text)}
@@ -91,7 +91,7 @@ def _in_smaller_units(plain: str) -> Iterator[Decimal]:
 
 
 def _in_larger_units(plain: str) -> Iterator[Decimal]:
-    """Wholes and halves: «36 месяцев» are 3 years, «18 месяцев» 1.5."""
+    """Only multiples of one half: «36 месяцев» are 3 years, «18 месяцев» 1.5."""
     digits = ((Decimal(each[0].replace(",", ".")), larger_units(plain, each.end())) for each in _DIGITS.finditer(plain))
     words = ((number.value, larger_units(number.unit, 0)) for number in in_words(plain))
     for value, units in (*digits, *words):

@@ -1,7 +1,7 @@
-"""Numbers in words: «сто двадцать пять тысяч», «два с половиной», "twenty-five", and what is counted by them.
+"""Numbers in words: «сто двадцать пять тысяч», «два с половиной», "twenty-five", and their units.
 
 In: text in Russian or English. Out: `SpokenNumber`s with their value, up to 999 billion. Ordinals («двадцать первый»)
-and fractions («одна десятая») are read and told apart: they are no amounts.
+and fractions («одна десятая») are recognised and flagged, since they are no amounts.
 """
 
 import re
@@ -35,7 +35,7 @@ _SCALES = {
     10**6: "миллион миллиона миллионов миллиону миллионом миллионе миллионам million",
     10**9: "миллиард миллиарда миллиардов миллиарду миллиардом миллиарде billion",
 }  # fmt: skip
-_SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысячи людей» are no number
+_SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысячи людей» is no number
 _HALVES = {word: Decimal("1.5") for word in ("полтора", "полторы", "полутора")}
 _ORDINAL = re.compile(
     r"(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|(?:[а-я]+на)?дцат|десят|сороков|[а-я]+десят|девяност|сот|тысячн)"
@@ -43,7 +43,7 @@ _ORDINAL = re.compile(
     r"|(?:fir|seco|thi|[a-z]*ten|four|fif|six|seven|eigh|nin|eleven|twelf|twentie|thirtie|fortie|fiftie|hundred)(?:st|nd|rd|th)"
 )
 _TOKEN = re.compile(r"[^\W\d_]+")
-_BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # what may stand between two words of one number
+_BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # separators between the words of one number
 _AND_A_HALF = re.compile(r"[ \u00a0](?:с половиной|and a half)\b")
 _FRACTION = re.compile(
     r"[ \u00a0](?:цел(?:ая|ых|ой)|десят(?:ая|ых|ой)|сот(?:ая|ых|ой)|треть|трети|четверт\w*|th?irds?|quarters?)\b"
@@ -51,11 +51,11 @@ _FRACTION = re.compile(
 _DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
 
 _UNITS: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...] = (
-    # names, how many of smaller units each is, and how many of each are one of a larger one
+    # names; factors to smaller units; how many make one larger unit
     (r"год(?:а|у|ом|ов|ы)?|лет|годам|years?", (12, 365), ()),
     (r"месяц\w*|мес|months?", (30,), (12,)),
     (r"недел[яьиюе]\w*|нед|weeks?", (7,), (4,)),
-    (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,), (5, 7, 30, 365)),  # 5: of work
+    (r"день|дн(?:я|ей|ям|ями|ях|и)|сут(?:ки|ок|кам|ках)|days?", (24,), (5, 7, 30, 365)),  # 5: working days
     (r"час(?:а|ов|ам|ами|ах)?|ч|hours?", (60,), (24,)),
     (r"минут\w*|мин|minutes?", (60,), (60,)),
     (
@@ -90,7 +90,7 @@ _IDIOM = re.compile(  # «сто раз говорил» is no count; «в ст�
     r"(?<!\bв )\b(?:сто|тысячу|миллион) раз\b|\bна все сто\b"
     r"|\ba (?:hundred|thousand|million) times\b(?! (?:as|more|less))"
 )
-# Half of something in one word, and what it comes to in smaller units.
+# Halves of a unit in one word, and their values in smaller units.
 _HALF_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"пол(?:у|-)?(?:года|годи[ея]|годом|годию)|half a year", ("0.5", "6", "26", "180", "182", "183")),
     (r"пол(?:у|-)?часа|получас\w*|half an hour", ("0.5", "30")),
@@ -115,7 +115,7 @@ class SpokenNumber:
     shown: str
     value: Decimal
     is_ordinal: bool = False
-    unit: str = ""  # days, per cent, roubles: it is an amount of something
+    unit: str = ""  # days, per cent, roubles; empty if it has none
     converted: tuple[Decimal, ...] = ()  # «полтора года»: 18 (months)
 
 
@@ -135,9 +135,9 @@ _WORDS = {
 
 
 def in_words(text: str) -> Iterator[SpokenNumber]:
-    """In order. A scale behind digits («250 тысяч») is the digits' own."""
+    """The numbers in order. A scale after digits («250 тысяч») belongs to the digits and is skipped."""
     plain = text.casefold().replace("ё", "е")
-    if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # as most texts
+    if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # most texts
         return
     words = [
         _Word(start=token.start(), end=token.end(), value=known[0], is_scale=known[1])
@@ -154,8 +154,8 @@ def in_words(text: str) -> Iterator[SpokenNumber]:
 
 
 def halves(plain: str) -> Iterator[SpokenNumber]:
-    """«Полчаса», "half a million": halves of a unit; `converted` is what they come to in smaller ones."""
-    if "пол" not in plain and "half a" not in plain:  # as most texts
+    """«Полчаса», "half a million": halves of a unit; `converted` holds their values in smaller units."""
+    if "пол" not in plain and "half a" not in plain:  # most texts
         return
     for match in _HALF_WORD.finditer(plain):
         value, *others = _HALF_WORDS[(match.lastindex or 1) - 1][1]
@@ -163,25 +163,25 @@ def halves(plain: str) -> Iterator[SpokenNumber]:
 
 
 def without_idioms(plain: str) -> str:
-    """Without what counts nothing: «сто раз говорил»."""
+    """The text without idioms that count nothing: «сто раз говорил»."""
     return _IDIOM.sub(" ", plain)
 
 
 def is_measure(text: str, start: int, end: int) -> bool:
-    """Whether the digits there say how much of something measured: days, roubles, per cent. A year is none, nor is a
-    point of a law."""
+    """Whether the digits at `start` to `end` have a unit: days, roubles, per cent. Years and points of a law are no
+    measures."""
     if _YEAR.match(text, start) or _PART_NEXT.match(text, end):
         return False
     return _MEASURE.match(text, end) is not None or _CURRENCY_BEFORE.search(text, max(0, start - 2), start) is not None
 
 
 def smaller_units(plain: str, end: int) -> tuple[int, ...]:
-    """How many of smaller units one is of what is counted by digits that end there: «2 дня» are 24 each."""
+    """Factors from the unit after digits that end at `end` to smaller units: days give 24 (hours)."""
     return _factors(_UNIT_OF_DIGITS.match(plain, end))
 
 
 def larger_units(plain: str, end: int) -> tuple[int, ...]:
-    """How many of what is counted by digits that end there are one of a larger unit: 12 months are a year."""
+    """How many of the unit after digits that end at `end` make one larger unit: months give 12 (a year)."""
     unit = _UNIT_OF_DIGITS.match(plain, end)
     return _UNITS[unit.lastindex - 1][2] if unit and unit.lastindex else ()
 
@@ -191,7 +191,7 @@ def _factors(unit: re.Match[str] | None) -> tuple[int, ...]:
 
 
 def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
-    """Words that make one number: each is less than what stands before it, or multiplies it."""
+    """Runs of words that make one number: each is less than the one before it, or multiplies it."""
     run: list[_Word] = []
     for word in words:
         if run and not _goes_on(run, word, plain):
@@ -208,7 +208,7 @@ def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
     if not _BESIDE.fullmatch(between):
         return False
     last = run[-1]
-    if last.value >= 1000 and "-" in between:  # «тысяча-две», «тысяча-полторы»: from, to
+    if last.value >= 1000 and "-" in between:  # «тысяча-две», «тысяча-полторы»: a range
         return False
     if word.is_scale or last.is_scale:
         return word.is_scale or word.value < last.value
@@ -216,7 +216,7 @@ def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
 
 
 def _room(value: Decimal) -> int:
-    """Below what the next word has to be: «двадцать» takes a digit, «сто» a ten."""
+    """Exclusive upper bound for the next word: after «двадцать» a digit, after «сто» anything below 100."""
     return 100 if value >= 100 else 10
 
 

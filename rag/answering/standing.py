@@ -1,7 +1,7 @@
-"""What an answer stands on: its kind and its sources, by what the model marked and what was found.
+"""Decides the kind and the sources of an answer, by the model's marks and by what was found.
 
-In: a model's text as it was read, and the prompt that it was written from. Out: the same with what the model left open,
-and citations. It judges no words; that is `postcheck`'s.
+In: a model's parsed text, and its prompt. Out: the same with kind and sources filled in where the model left them open,
+and citations. It does not judge the text; `postcheck` does.
 """
 
 from dataclasses import replace
@@ -14,8 +14,8 @@ from rag.records import AnswerKind, Citation
 
 
 def understood(raw: str, prompt: AnswerPrompt) -> Reading:
-    """A whole answer without the references that the model listed below it; where it marked nothing else, these are
-    its marks."""
+    """A complete answer without the list of references below it. If the answer has no other marks, the references count
+    as its marks."""
     own = read(without_references(raw, prompt.facts), passages=len(prompt.facts), complete=True)
     if not own.used:
         own = replace(read(raw, passages=len(prompt.facts), complete=True), text=own.text)
@@ -23,16 +23,16 @@ def understood(raw: str, prompt: AnswerPrompt) -> Reading:
 
 
 def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
-    """Where nothing was found, nothing can be from the base, whatever the model says."""
+    """Without facts an answer cannot be from the base, whatever the model claims: it becomes general knowledge."""
     claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
     return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
 
 
 def settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
-    """An answer that is said to be from the base, or says nothing of it, but marks nothing.
+    """Settles an answer without marks that claims to be from the base, or has no sign.
 
-    Its sources are the facts whose words it repeats; where there are none, it is general knowledge: a false label on a
-    true answer costs less than a source that does not hold it.
+    Its sources are the facts whose words it repeats. If there are none, it is general knowledge: a wrong label on a
+    correct answer costs less than a source that does not support it.
     """
     if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION):
         return reading
@@ -41,12 +41,14 @@ def settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
 
 
 def is_held_to_facts(reading: Reading, prompt: AnswerPrompt) -> bool:
-    """Also a conversation with materials at hand: under its sign an answer from them would have no sources, either."""
+    """Whether the facts must support the answer: one from the base, and also a conversation when there are facts, since
+    an answer from them might be given under that sign without sources."""
     return reading.kind is AnswerKind.FROM_BASE or (reading.kind is AnswerKind.CONVERSATION and bool(prompt.facts))
 
 
 def citations_of(reading: Reading, prompt: AnswerPrompt, question: str) -> tuple[Citation, ...]:
-    """A passage cited for several facts is one source. Lists of documents and worked-out values name their own."""
+    """The sources of an answer from the base. A passage cited for several facts is one source; for facts other than
+    passages, the quote is chosen by the fact's own text."""
     if reading.kind is not AnswerKind.FROM_BASE:
         return ()
     used = [prompt.facts[number - 1] for number in reading.used]

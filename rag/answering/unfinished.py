@@ -1,7 +1,7 @@
-"""Which documents of an answer were still being read when it was given.
+"""Finds the documents of an answer that were still being read when it was given.
 
-In: the facts of a turn and the sources that its answer used. Out: those documents, with how much of each was read. An
-answer without sources is measured by all that was found: what is missing may be in the rest.
+In: the facts of a turn and the sources that its answer used. Out: those documents, with the share of each that was
+read. For an answer without sources all found documents count: what is missing may be in their unread parts.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from domain.documents import DocumentStatus
 from rag.execution.facts import FactsPayload
 from rag.records import Citation, Passage, StillRead
 
-MOST_PERCENT = 99  # all of it is read only when it is ready
+MOST_PERCENT = 99  # 100 would mean READY
 
 
 def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[StillRead, ...]:

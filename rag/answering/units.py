@@ -19,7 +19,7 @@ PER_CENT = "%"
 TIMES = frozenset(("ms", "s", "min", "h", "d", "week", "month", "year", "century"))
 _CODE_CHARS = 6  # looked at before a number for a currency, a space and the character before it
 _YEAR = frozenset(("year",))
-_TOLERANCE = Decimal("0.02")  # relative, for converted amounts: months and years vary in length, and results are rounded
+_TOLERANCE = Decimal("0.02")  # relative, for converted amounts: months and years vary, and results are rounded
 _CASES = "(?:а|у|ом|е|ы|ов|ам|ами|ах)?"
 
 _NAMES: dict[str, str] = {
@@ -236,7 +236,7 @@ def _of_number(match: re.Match[str], written: frozenset[Decimal], plain: str) ->
     units = _UNITS[(unit.lastindex or 1) - 1] if unit else _currency(before)
     if not units or (units == _YEAR and len(match[0]) == 4 and match[0].isdigit()):
         return None
-    is_scaled = scale and (before or (unit and unit.start() == scale.end()))  # «30 m» without a currency or a unit is not 30 millions
+    is_scaled = scale and (before or (unit and unit.start() == scale.end()))  # «30 m» without either: no millions
     return Amount(
         shown=plain[before.start() if before and not unit else match.start() : unit.end() if unit else match.end()],
         values=_scaled(written, scale, in_range=last is not None) if scale and is_scaled else written,

@@ -1,5 +1,5 @@
-"""What a turn remembers of the dialogue.
+"""What a turn remembers of the dialogue: the window, the summary of what left it, and recalled old exchanges.
 
-In: stored exchanges. Out: messages for a model within a budget. The summary and recalled pairs will stand before
-the window; the follow-up gate will be a module beside it.
+In: stored exchanges. Out: a `Dialogue`, and messages for a model within a budget. Whether a question depends on the
+dialogue is the planner's decision.
 """

@@ -1,7 +1,7 @@
-"""What a turn remembers, and what is remembered of it.
+"""Loads the dialogue for a turn, and stores the turn's exchange.
 
-In: a person's dialogue. Out: `Dialogue` for the planner and the answer; the exchange, kept. How much of it a prompt
-takes is the prompt's business; what becomes of exchanges that leave the window is `summary`'s.
+In: a question; later its exchange. Out: `Dialogue` for the planner and the answer; the exchange in the store. The
+prompts decide how much of it they take; `summary` handles exchanges that leave the window.
 """
 
 from collections import OrderedDict
@@ -14,16 +14,16 @@ from rag.records import Exchange, Question
 
 KEPT_MESSAGES = 30  # seed 1, section 4.2: the history is trimmed to 30 messages
 RECALLED_PAIRS = 2  # seed 2, section 5.2: one or two relevant old pairs
-EXPECTED_SESSIONS = 256  # whose last question this process knows; of the others the store alone does
+EXPECTED_SESSIONS = 256  # whose last question this process remembers; for others only the store knows it
 
 
 class DialogueMemory:
-    """The memory of all dialogues; what it knows is in the store, but for a guess at what that will say."""
+    """The memory of all dialogues. Its state is in the store, except a cache of last questions."""
 
     def __init__(
         self, store: DialogueStore, analyzer: TermAnalyzer, summariser: Summariser | None, *, pairs: int
     ) -> None:
-        """`pairs` exchanges of the window are read at most (DIALOGUE_PAIRS); with 0 nothing is remembered."""
+        """At most `pairs` exchanges of the window are read (DIALOGUE_PAIRS); with 0 nothing is remembered."""
         self._store = store
         self._analyzer = analyzer
         self._summariser = summariser
@@ -31,8 +31,8 @@ class DialogueMemory:
         self._last: OrderedDict[SessionId, str] = OrderedDict()
 
     def expected(self, question: Question) -> str:
-        """What was asked before it, as far as is known without looking: for work that need not wait for `recollect`,
-        and is done again where the guess was wrong."""
+        """The previous question as this process remembers it, "" if it does not. For work that starts before
+        `recollect` returns, and is repeated when the store says otherwise."""
         return self._last.get(question.session_id, "")
 
     async def recollect(self, question: Question) -> Dialogue:
@@ -48,7 +48,7 @@ class DialogueMemory:
         )
 
     async def keep(self, question: Question, exchange: Exchange) -> None:
-        """A turn without an answer leaves nothing to remember; an empty message would be refused by some models."""
+        """Store the exchange. A turn without an answer is not stored: some models refuse an empty message."""
         if not exchange.answer:
             return
         self._expect(question.session_id, exchange.question)

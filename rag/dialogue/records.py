@@ -1,6 +1,6 @@
 """What a turn may know of the turns before it.
 
-In: nothing. Out: a frozen record; how it is filled is in `memory`, how it is worded in the prompts' builders.
+In: nothing. Out: a frozen record; `memory` fills it, and the prompts' builders word it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rag.records import Exchange
 
 @dataclass(frozen=True, kw_only=True)
 class Dialogue:
-    """The window, what has left it in a summary, and old exchanges that seem to be about the same."""
+    """The window, a summary of what has left it, and old exchanges that seem to have the same subject."""
 
     window: tuple[Exchange, ...] = ()  # oldest first
     summary: str = ""

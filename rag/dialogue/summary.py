@@ -1,7 +1,7 @@
-"""The running summary of what has left a dialogue's window, made behind the person's back.
+"""The running summary of what has left a dialogue's window, made in the background.
 
-In: exchanges that are in no summary yet. Out: the next summary, kept in the store. No turn waits for it: when the model
-is away, the exchanges stay where they are and the next turn tries again.
+In: exchanges that are in no summary yet. Out: the next summary, in the store. No turn waits for it: when the model
+fails, the exchanges stay unsummarised and the next turn tries again.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from rag.records import ChatMessage, Exchange, Unsummarised
 from rag.tokens import estimate_tokens
 
 EVERY_PAIRS = 10  # seed 2, section 5.2: every 10-20 pairs, or when there is too much
-BUDGET_TOKENS = 3000  # of exchanges in no summary: a quarter of a usual prompt
+BUDGET_TOKENS = 3000  # of unsummarised exchanges: a quarter of a usual prompt
 AT_ONCE = 40  # pairs in one request
-WORDS = 250
+WORDS = 250  # of a summary
 
 log = structlog.get_logger()
 
 
 class Summariser:
-    """Summarises dialogues, each one at a time."""
+    """Summarises dialogues; at most one task per dialogue."""
 
     def __init__(self, store: DialogueStore, model: ChatModel, prompts: Prompts) -> None:
         self._store = store
@@ -38,14 +38,15 @@ class Summariser:
         self._running: dict[SessionId, asyncio.Task[None]] = {}
 
     def begin(self, user: UserId, session: SessionId) -> None:
-        """Look in the background whether a summary is due; nothing when this dialogue's is being made."""
+        """Check in the background whether a summary is due, and write it. Does nothing while a task for this dialogue
+        runs."""
         if session not in self._running:
             task = asyncio.create_task(self._summarise(user, session))
             self._running[session] = task
             task.add_done_callback(lambda _: self._running.pop(session, None))
 
     async def settled(self) -> None:
-        """Wait until nothing is being summarised (tests, and `baza ask` at its end)."""
+        """Wait for the running tasks (tests, and the end of `baza ask`)."""
         await asyncio.gather(*self._running.values())
 
     async def _summarise(self, user: UserId, session: SessionId) -> None:

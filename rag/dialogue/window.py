@@ -1,7 +1,7 @@
-"""The window of a dialogue as a model is given it.
+"""The window of a dialogue as messages for a model.
 
 In: the last exchanges, oldest first, and a budget in tokens. Out: user and assistant messages, oldest first.
-It reads no store; what has left the window is not its business.
+It reads no store, and does not handle what has left the window.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ GAP = " … "
 
 
 def window_messages(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -> tuple[ChatMessage, ...]:
-    """The newest exchanges that fit, never more than `pairs`; an exchange goes in whole or not at all, but for the very
-    last: it is what the next question hangs on («подробнее про второй пункт»), and loses the middle of its answer.
+    """The newest exchanges that fit, at most `pairs`. An exchange goes in whole or not at all. The very last one is an
+    exception, since the next question depends on it («подробнее про второй пункт»): its answer may lose its middle.
 
-    The first that does not fit ends the window: a dialogue with a hole in it misleads more than a shorter one.
+    The first exchange that does not fit ends the window: a dialogue with a gap misleads more than a shorter one.
     """
     kept: list[Exchange] = []
     left = tokens
@@ -33,7 +33,7 @@ def window_messages(exchanges: Sequence[Exchange], *, pairs: int, tokens: int) -
 
 
 def _shortened(exchange: Exchange, tokens: int) -> list[Exchange]:
-    """Left out where hardly anything of its answer would fit."""
+    """The exchange with the middle of its answer cut out; empty where hardly anything of the answer would fit."""
     allowed, length = tokens - estimate_tokens(exchange.question), len(exchange.answer)
     while length > LEAST_CHARS:
         length = length * 3 // 4

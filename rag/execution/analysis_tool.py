@@ -1,8 +1,8 @@
-"""`analyze`: a model looks at what earlier steps found, says what follows from it, and what is missing.
+"""`analyze`: a model examines what earlier steps found, draws conclusions, and says what is missing.
 
-In: a task, the materials of the step. Out: statements, each with the passage that it stands on, and advice on how to go
-on: whether that is enough, what to search for. Statements that stand on no material, or hold numbers that stand in
-none, are dropped by code.
+In: a task, the materials of the step. Out: statements, each with the passage that supports it, and advice on how to go
+on: whether that is enough, what to search for. Code drops statements that no material supports, and statements with
+numbers that no material has.
 """
 
 from decimal import Decimal
@@ -26,7 +26,7 @@ from rag.tokens import estimate_tokens
 
 MAX_FINDINGS = 12
 MAX_QUERIES = 3
-MAX_MISSING = 6  # that the answer is told of
+MAX_MISSING = 6  # gaps that are passed on to the answer
 REPLY_TOKENS = 2_000  # some findings and what is missing
 
 log = structlog.get_logger()
@@ -70,14 +70,14 @@ class Analyze(Tool[AnalyzeArguments]):
     arguments = AnalyzeArguments
 
     def __init__(self, model: ChatModel, prompts: Prompts, *, prompt_tokens: int) -> None:
-        """`prompt_tokens`: what the whole prompt may take."""
+        """`prompt_tokens`: limit for the whole prompt."""
         self._model = model
         self._prompts = prompts
         self._prompt_tokens = prompt_tokens
 
     async def run(self, arguments: AnalyzeArguments, context: ToolContext) -> FactsPayload:
-        """Raises StepFailed when the model is away, or the turn has spent what it may; StepStopped when the person has
-        had enough."""
+        """Raises StepFailed when the model fails, or a limit of the turn forbids the call; StepStopped when the person
+        has pressed stop."""
         if not context.materials:
             return FactsPayload()
         block = self._block(arguments, context)
@@ -113,7 +113,7 @@ def _task(arguments: AnalyzeArguments, context: ToolContext, block: FactsBlock) 
 
 
 def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayload:
-    """A number may come from the materials, the task, or be a count of materials («в двух документах из трёх»)."""
+    """Allowed numbers: those in the materials and the task, and counts of materials («в двух документах из трёх»)."""
     known = numbers(task) | spoken_numbers(task) | frozenset(Decimal(count) for count in range(len(block.facts) + 1))
     facts = tuple(fact for finding in analysis.findings if (fact := _fact(finding, block, known)))
     if len(facts) < len(analysis.findings):
@@ -124,7 +124,7 @@ def _payload(analysis: Analysis, block: FactsBlock, *, task: str) -> FactsPayloa
 
 
 def _fact(finding: Finding, block: FactsBlock, known: frozenset[Decimal]) -> Fact | None:
-    """None for a statement that stands on nothing."""
+    """None for a statement without a material, or with a number that is not known."""
     stands_on = [block.facts[number - 1] for number in finding.materials if 0 < number <= len(block.facts)]
     if not stands_on or not numbers(finding.statement) <= known:
         return None

@@ -1,8 +1,8 @@
-"""Where a plan of several steps stands, and how it changes on the way (seed 3, "Execution Engine").
+"""The state of a plan of several steps, and the rules that change it on the way (seed 3, "Execution Engine").
 
-In: the steps, and what each brought when it ended. Out: which may begin next, which are not needed any more, which were
-added. Every rule that ends the work is here: it cannot run in a circle, and it cannot grow without bound. Pure; time,
-money and tools are the engine's.
+In: the steps, and the result of each when it ended. Out: which steps may begin next, which are not needed any more,
+which were added. Every rule that ends the work is here: the plan cannot loop, and cannot grow without bound. Pure; the
+engine handles time, money and tools.
 """
 
 import json
@@ -18,8 +18,8 @@ from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, in_order
 from rag.progress import StepShown, StepState
 
 FRUITLESS = 2
-"""Steps in a row that bring nothing new: then no more are added (issue 6, loop detection). Of searches: then those that
-the plan still has are left out; what reads, counts and thinks is not, since it looks at things in another way."""
+"""Consecutive steps that find nothing new (issue 6, loop detection). After as many steps, added ones are skipped. After
+as many searches, the plan's other searches are skipped, too; steps that read, count or analyse still run."""
 
 ROUNDS = 3  # times that steps are added on a model's advice
 OPEN = (StepState.WAITING, StepState.RUNNING)
@@ -27,7 +27,7 @@ OPEN = (StepState.WAITING, StepState.RUNNING)
 
 @dataclass(kw_only=True)
 class Course:
-    """One plan on its way. `question` is what a search that found too little falls back to."""
+    """One plan in execution. A search that finds too little falls back to `question`."""
 
     question: str
     limit: int  # steps that may begin in all
@@ -41,14 +41,14 @@ class Course:
     _added: set[str] = field(default_factory=set)
     _fruitless: int = 0
     _searched_in_vain: int = 0
-    _kept: set[str] = field(default_factory=set)  # searches that are made whatever those before them found
+    _kept: set[str] = field(default_factory=set)  # searches that are made whatever earlier ones found
     _empty: set[str] = field(default_factory=set)  # steps that ended without a fact
-    _missed: dict[str, Step] = field(default_factory=dict)  # searches that did, as they were before they were changed
+    _missed: dict[str, Step] = field(default_factory=dict)  # widened searches, as they were when they found nothing
     _rounds: int = 0
 
     @classmethod
     def of(cls, steps: Sequence[Step], *, question: str, limit: int) -> "Course":
-        """All steps wait; what two of them would do alike is done once, and serves whoever waits for either."""
+        """All steps wait. Of steps that do the same, one is kept; what depended on the others waits for that one."""
         course = cls(question=question, limit=limit, steps={})
         repeats = _repeats(steps)
         for step in steps:
@@ -66,25 +66,25 @@ class Course:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether a step could go on, and only its number keeps it from that."""
+        """Whether a step could begin but for the limit on the number of steps."""
         return not self._left and any(map(self._may_begin, self._waiting()))
 
     def upcoming(self) -> list[Step]:
-        """Searches that will be made later, whatever is found before: they may as well begin now."""
+        """Searches that still wait for other steps; their parameters are known, so they can be prefetched."""
         later = [step for step in self._waiting() if step.action == SEARCH and not self._may_begin(step)]
         return later[: self._left]
 
     def fetch(self, step: Step) -> None:
-        """A search of `upcoming` has begun: what it finds costs nothing more."""
+        """Note that a search of `upcoming` is prefetched: it is not skipped later, since it costs nothing more."""
         self._kept.add(step.id)
 
     def begin(self, step: Step) -> None:
-        """It runs from now on."""
+        """Mark the step as running."""
         self.begun += 1
         self.states[step.id] = StepState.RUNNING
 
     def settle(self, step: Step, payload: FactsPayload, problem: str = "", *, stopped: bool = False) -> None:
-        """It has ended: judge it, and change the plan where that helps. `stopped`: its problem is the person's word."""
+        """The step has ended: judge it, and adapt the plan. `stopped`: the problem is that the person pressed stop."""
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
@@ -106,12 +106,12 @@ class Course:
             self._skip([each for each in self._waiting() if each.action == SEARCH], StepState.IN_VAIN)
 
     def close(self) -> None:
-        """No step begins any more."""
+        """Skip all waiting steps."""
         self._skip(self._waiting())
 
     def shown(self, progress: dict[str, tuple[int, int]] | None = None) -> tuple[StepShown, ...]:
-        """For the person; `progress`: step id -> done, total. A search that was changed after it found nothing is told
-        of before what it became."""
+        """The steps for the person; `progress`: step id -> done, total. A search that found nothing and was widened is
+        listed twice: as it was, then as it is now."""
         counts = progress or {}
         told: list[StepShown] = []
         for step in self.steps.values():
@@ -126,7 +126,7 @@ class Course:
         return [step for step in self.steps.values() if self.states[step.id] is StepState.WAITING]
 
     def _may_begin(self, step: Step) -> bool:
-        """Also after steps that failed: it makes do with the rest."""
+        """Whether all steps that it needs have ended. Failed ones count as ended: the step works with the rest."""
         before = needs(step)
         if ALL_PREVIOUS in step.context_requirements:
             ids = list(self.steps)
@@ -134,7 +134,7 @@ class Course:
         return all(self.states.get(each) not in OPEN for each in before)
 
     def _include(self, step: Step) -> bool:
-        """False for what is done or planned already, by whatever name."""
+        """Add a step; False when one with the same signature or id exists already."""
         signature = signature_of(step)
         if signature in self._signatures or step.id in self.steps:
             return False
@@ -144,7 +144,7 @@ class Course:
         return True
 
     def _widen(self, step: Step) -> bool:
-        """A search that found too little is made once more with the plain question; True when it waits again."""
+        """Repeat a search that found too little, once, with the plain question; True when it waits again."""
         wider = step.model_copy(update={"params": {"query": self.question}})
         if step.action != SEARCH or signature_of(wider) in self._signatures:
             return False
@@ -175,7 +175,7 @@ class Course:
             self._look_again(step, added)
 
     def _for_other_tasks(self, step: Step) -> frozenset[str]:
-        """Ids of the analyses that wait with another task than `step` had, and of all that they look at."""
+        """Ids of the waiting analyses whose task is not that of `step`, and of all steps that they need."""
         ids: set[str] = set()
         unseen = [each for each in self._waiting() if each.action == ANALYZE and each.params != step.params]
         while unseen:
@@ -189,7 +189,7 @@ class Course:
         return frozenset(ids)
 
     def _look_again(self, step: Step, added: Sequence[str]) -> None:
-        """The step that asked for more looks at it, with what it knew before."""
+        """Add another analysis with the same task: it sees the added searches and everything that `step` saw."""
         round_id = f"{step.id.split('*')[0]}*{self._rounds}"
         seen = dict.fromkeys((*added, step.id, *step.context_requirements, *step.depends_on))
         again = Step(
@@ -197,12 +197,12 @@ class Course:
             action=ANALYZE,
             params=step.params,
             depends_on=tuple(added),
-            context_requirements=tuple(seen)[:MAX_STEPS],  # the oldest are told in short
+            context_requirements=tuple(seen)[:MAX_STEPS],  # beyond that, the oldest are only summarised
             success=ANYTHING,
         )
         self.steps[round_id], self.states[round_id] = again, StepState.WAITING
         self._added |= {round_id, *added}
-        self._searched_in_vain = 0  # somebody who thought about it wants to know something else
+        self._searched_in_vain = 0  # the new searches come from an analysis, so they are worth trying
         self.adapted += len(added) + 1
 
     def _skip(self, steps: Sequence[Step], state: StepState = StepState.SKIPPED) -> None:
@@ -212,20 +212,21 @@ class Course:
 
 
 def judge(step: Step, payload: FactsPayload) -> StepState:
-    """By the step's own criterion."""
+    """DONE when the payload meets the step's success criterion, else SHORT."""
     success = step.success
     enough = len(payload.facts) >= success.min_facts and payload.coverage >= success.min_coverage
     return StepState.DONE if enough else StepState.SHORT
 
 
 def signature_of(step: Step) -> str:
-    """What makes two steps the same: action and parameters. One that thinks does so about what it is given, too."""
+    """Steps with the same signature do the same: action and parameters, for an analysis also the steps it needs."""
     about = [sorted(needs(step))] if step.action == ANALYZE else []
     return json.dumps([step.action, step.params, *about], ensure_ascii=False, sort_keys=True)
 
 
 def _repeats(steps: Sequence[Step]) -> dict[str, str]:
-    """Ids of steps that do what another does -> that one: the first that can run, so that none waits in a circle."""
+    """Id of a duplicate step -> id of the step that replaces it: the first in topological order, so that no cycle
+    arises."""
     ordered = in_order(steps)
     if ordered is None or len({step.id for step in steps}) < len(steps):
         return {}
@@ -251,6 +252,6 @@ def _shown(step: Step, state: StepState) -> StepShown:
 
 
 def _about(step: Step) -> str:
-    """The plan's words for it, as the person may read them."""
+    """The step's subject in the plan's words, for the person."""
     wanted = ("query", "question", "what", "document", "name_contains", "task")
     return next((str(step.params[name]) for name in wanted if step.params.get(name)), "")

@@ -1,7 +1,7 @@
 """`list_documents`: which documents the base holds.
 
-In: a part of a name, a kind, who sent them, when. Out: a fact for each document, with its columns, and how many there
-are in all. It reads names and dates, never texts.
+In: part of a name, a kind, a sender, dates. Out: a fact for each document, with its columns, and the total number. It
+reads names and dates, never texts.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class ListDocuments(Tool[ListArguments]):
 
 
 def _count(documents: int, limits: str, words: Wordings) -> Fact:
-    """Of all of them people are told, also without a model; of some, in the tool's own words, the model."""
+    """The total is worded for people, who read it where no model answers; a filtered count is worded for the model."""
     said = words.documents.format(count=documents)
     if limits:
         return Fact(kind=FactKind.VALUE, text=f"Documents that fit{limits}: {documents}.", title="")
@@ -72,7 +72,7 @@ def _count(documents: int, limits: str, words: Wordings) -> Fact:
 
 
 def _limits(arguments: ListArguments) -> str:
-    """Two lists of one plan are told apart by them: «(sender: Анна)»."""
+    """The filters in words, «(sender: Анна)»: they distinguish two lists of one plan."""
     limits = ", ".join(f"{name}: {value}" for name, value in arguments.model_dump().items() if value)
     return f" ({limits})" if limits else ""
 
@@ -98,7 +98,7 @@ def _kind(card: DocumentCard) -> str:
 
 
 def _fact(card: DocumentCard, words: Wordings) -> Fact:
-    """In the language of the question: where no model answers, people read it as it is."""
+    """Worded in the language of the question: where no model answers, people read it as it is."""
     name, kind = known_as(card.source_type, card.title, card.source_identifier), _kind(card)
     told = {
         words.entry_title: card.title if card.title != name else "",

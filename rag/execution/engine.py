@@ -1,8 +1,8 @@
-"""Runs a plan of several steps: those that may begin side by side, each with what it asked to see.
+"""Runs a plan of several steps: independent ones concurrently, each with the context that it asks for.
 
-In: steps, the turn's context, a listener. Out: what each step brought, and how the plan went. Which step comes next and
-when it ends is `course`'s; here are the tasks, the limits of time, and the person's wish to stop. It asks no model
-itself and writes nothing.
+In: steps, the turn's context, a listener. Out: the result of each step, and how the plan went. `course` decides which
+step comes next and when the plan ends; this module has the tasks, the time limits, and the stop signal. It asks no
+model itself and writes nothing.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from rag.progress import StepShown
 from rag.tokens import estimate_tokens
 from rag.watching import end
 
-AT_ONCE = 4  # steps and prefetched searches that run side by side
-GRACE_S = 1.0  # for steps to hand over what they have when the work ends early
-RULES_TOKENS = 1_000  # of a step's own prompt, besides what it is given
+AT_ONCE = 4  # steps and prefetched searches that run concurrently
+GRACE_S = 1.0  # for steps that are nearly done when the work ends early
+RULES_TOKENS = 1_000  # of a step's own prompt, besides its context
 
 Call = Callable[[ToolCall, ToolContext], Coroutine[Any, Any, FactsPayload]]
 Watch = Callable[[tuple[StepShown, ...]], None]
@@ -39,12 +39,12 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A step that was run, and what it took."""
+    """A step that was run, its result, and what it took."""
 
     step: Step
     payload: FactsPayload
     problem: str
-    stopped: bool  # the problem is that the person had enough
+    stopped: bool  # the problem is that the person pressed stop
     seconds: float
     usage: Usage
 
@@ -61,7 +61,7 @@ class StepsDone:
 
 @dataclass(kw_only=True)
 class _Begun:
-    """A step that runs, and its meter. What was fetched ahead for it has run on that meter."""
+    """A running step and its meter. Its prefetched search is metered there, too."""
 
     step: Step
     number: int = 0
@@ -94,16 +94,16 @@ class _Work:
 
     @property
     def room(self) -> int:
-        """How many more may run."""
+        """How many more tasks may run."""
         return AT_ONCE - len(self.running) - sum(not task.done() for task in self.fetching)
 
     @property
     def fetching(self) -> list[asyncio.Task[FactsPayload]]:
-        """Searches that were begun ahead."""
+        """The prefetched searches."""
         return [begun.fetched for begun in self.prefetched.values() if begun.fetched]
 
     def settle(self, ended: Ended) -> None:
-        """A step is over, by itself or because the time was."""
+        """A step has ended, by itself or because the time was up."""
         self.ended.append(ended)
         self.course.settle(ended.step, ended.payload, ended.problem, stopped=ended.stopped)
 
@@ -112,17 +112,17 @@ class _Work:
 
 
 class StepEngine:
-    """Runs one plan at a time, any number side by side."""
+    """Runs plans; one object serves any number of them concurrently."""
 
     def __init__(self, call: Call, *, budget: TokenBudget, summariser: StepSummariser | None = None) -> None:
-        """`call` runs one tool; `budget` is what a step's prompt may hold; `summariser` sums up older steps, which code
-        shortens without one."""
+        """`call` runs one tool; `budget` limits a step's prompt; `summariser` summarises older steps (without it, code
+        shortens them)."""
         self._call = call
         self._budget = budget
         self._summariser = summariser
 
     async def run(self, steps: Sequence[Step], question: str, context: ToolContext, watch: Watch) -> StepsDone:
-        """Until every step has ended, or a limit of `context.run` has. Raises DatabaseAway."""
+        """Run until every step has ended, or a limit of `context.run` is reached. Raises DatabaseAway."""
         course = Course.of(steps, question=question, limit=context.run.limits.steps)
         work = _Work(course=course, context=context, watch=watch)
         context.run.report = lambda progress: _hear(work, progress)
@@ -148,7 +148,7 @@ class StepEngine:
             self._settle(work)
 
     def _begin(self, work: _Work) -> None:
-        """Every step that may, then searches that will be wanted later, as long as there is room."""
+        """Begin every step that is ready, then prefetch later searches, as long as there is room."""
         for step in work.course.ready()[: max(work.room, 0)]:
             work.course.begin(step)
             begun = work.prefetched.get(signature_of(step)) or _Begun(step=step)
@@ -208,13 +208,14 @@ class StepEngine:
         return await self._call(ToolCall(tool=step.action, args=step.params), context)
 
     async def _background(self, others: Sequence[Finished], tokens: int, work: _Work) -> str:
-        """For steps that think; the others do not look at it."""
+        """A summary of the other steps, for an analysis; other actions do not use it."""
         if self._summariser is None:
             return summary(others, tokens=tokens).text
         return await self._summariser.tell(others, question=work.course.question, tokens=tokens, run=work.run)
 
     async def _hand_over(self, work: _Work) -> None:
-        """What steps have when the work ends early: those that are nearly done, and what others have kept so far."""
+        """Settle the running steps when the work ends early: wait GRACE_S for those that are nearly done, and take the
+        partial results that the others have kept."""
         if work.running:
             await asyncio.wait(work.running, timeout=GRACE_S)
         for task, begun in list(work.running.items()):
@@ -229,7 +230,8 @@ class StepEngine:
 
 
 def _ended_by(work: _Work) -> Spent | None:
-    """A limit that the last of all steps has come to kept nothing from being done. The person's word always counts."""
+    """The limit that ended the work, if any. A limit reached when no step was left to run does not count, except the
+    person's stop."""
     spent, is_done = work.run.spent, not work.running and not work.course.ready()
     if spent and (spent is Spent.STOPPED or not is_done):
         return spent
@@ -242,13 +244,14 @@ def _hear(work: _Work, progress: Progress) -> None:
 
 
 async def _metered(call: Callable[[], Awaitable[FactsPayload]], usage: Usage) -> FactsPayload:
-    """`call` makes its coroutine here: a task that is cancelled before it begins would leave it never awaited."""
+    """`call` creates its coroutine here: created earlier, it would never be awaited if the task is cancelled before it
+    begins."""
     with metering_step(usage):
         return await call()
 
 
 async def _wait(work: _Work) -> None:
-    """Until a step has ended, the person has had enough, or the time is over."""
+    """Wait until a step has ended, the person has pressed stop, or the time is up."""
     left = work.run.started + work.run.limits.seconds - time.monotonic()
     stop = asyncio.create_task(work.run.stop.wait())
     try:

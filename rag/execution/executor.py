@@ -1,8 +1,8 @@
-"""Runs a plan: its calls side by side, or its steps as they depend on each other, then the fallback when they bring
+"""Runs a plan: its calls concurrently, or its steps as their dependencies allow, then the fallback when they find
 nothing or too little.
 
-In: a `QueryPlan`, the turn's context, and perhaps a search that began while the plan was made. Out: `Execution`: the
-facts and what each call brought. It asks no model itself and writes nothing.
+In: a `QueryPlan`, the turn's context, and perhaps an early search that began before the plan was made. Out:
+`Execution`: the facts and the result of each call. It asks no model itself and writes nothing.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from rag.progress import StepShown
 from rag.words import stems
 
 LOW_COVERAGE = 0.5
-"""Under half of the question's words in what was found: seed 4 names the case and no number; this is the middle."""
+"""Less than half of the question's words in the results. Seed 4 names the case but no number; this is the middle."""
 
 LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
 """Arguments that narrow a search; the fallback has none of them."""
@@ -42,47 +42,47 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class EarlySearch:
-    """A search on the raw question that began before the plan was there."""
+    """A search on the raw question that began before the plan was made."""
 
     question: str
     task: "asyncio.Task[Callable[[], FactsPayload]]"
 
     async def payload(self) -> FactsPayload:
-        """What it brought. Nothing is made of it where nobody asks. Raises as the search does."""
+        """The search's result, computed only when asked for. Raises what the search raises."""
         return (await self.task)()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallResult:
-    """What one call brought."""
+    """The result of one call."""
 
     call: ToolCall
     payload: FactsPayload
     seconds: float
     problem: str = ""  # why it could not be run
     is_fallback: bool = False
-    was_early: bool = False  # it had begun while the plan was being made
+    was_early: bool = False  # taken from the early search
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What a plan brought."""
+    """The result of a plan."""
 
     payload: FactsPayload
     calls: tuple[CallResult, ...]
     steps: tuple[StepShown, ...] = ()  # of a plan that has steps
-    each_step: tuple[StepMetrics, ...] = ()  # of those that were begun, what it took
-    adapted: int = 0  # of them added, changed or skipped on the way
+    each_step: tuple[StepMetrics, ...] = ()  # of those that were begun
+    adapted: int = 0  # steps added, changed or skipped on the way
     spent: Spent | None = None  # the limit that ended the work
-    gaps: str = ""  # what steps were after and did not bring, for the model that answers
+    gaps: str = ""  # what steps looked for and did not find, for the model that answers
 
 
 def _unwatched(steps: tuple[StepShown, ...]) -> None:
-    """Where nobody looks."""
+    """The default listener: does nothing."""
 
 
 class Executor:
-    """Runs one plan at a time, any number side by side."""
+    """Runs plans; one object serves any number of them concurrently."""
 
     def __init__(
         self,
@@ -92,8 +92,8 @@ class Executor:
         step_tokens: int = STEP_TOKENS,
         summariser: StepSummariser | None = None,
     ) -> None:
-        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` is
-        what the prompt of one step may hold."""
+        """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
+        the prompt of one step."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
         self._budget = TokenBudget(total=step_tokens)
@@ -106,13 +106,13 @@ class Executor:
         early: EarlySearch | None = None,
         watch: Watch = _unwatched,
     ) -> Execution:
-        """Raises DatabaseAway. An early search that the plan does not want is cancelled."""
+        """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:
             return await self._execute_steps(plan, context, early, watch)
         calls = self._distinct(plan)
         used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
         if early and used_early is None and not _may_serve(early, plan, calls):
-            early.task.cancel()  # two searches at once would wait for each other
+            early.task.cancel()  # two concurrent searches would slow each other down
         results = await self._run_all(calls, context, early if used_early else None, used_early)
         payload = merge([result.payload for result in results])
         if self._needs_fallback(plan, payload, calls):
@@ -121,14 +121,14 @@ class Executor:
             payload = merge([result.payload for result in results if result.payload.found])
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
-        # The limit is one of a list. An explanation or a single value is written from all that was found.
+        # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
         return Execution(payload=limit(payload, items=items, skip=plan.limits.skip), calls=tuple(results))
 
     async def _execute_steps(
         self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None, watch: Watch
     ) -> Execution:
-        """What steps have concluded comes before what they concluded it from."""
+        """Conclusions of steps come first, then the passages that they were drawn from."""
 
         async def call(wanted: ToolCall, seen: ToolContext) -> FactsPayload:
             return await (early.payload() if early and _is_same_search(wanted, early) else self._call(wanted, seen))
@@ -139,7 +139,7 @@ class Executor:
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
         payload = merge([result.payload for result in reversed(results) if result.payload.found])
-        read = merge([result.payload for result in results]).documents  # also where reading them all found nothing
+        read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
         return Execution(
@@ -158,7 +158,7 @@ class Executor:
         return await tool.begin(tool.read({"query": context.question}), context)
 
     def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
-        """Each call once, in order, never more than allowed."""
+        """Each call once, in order, at most `max_calls`."""
         if len(plan.tool_calls) < 2:
             return list(plan.tool_calls)
         seen = {(call.tool, call.model_dump_json()): call for call in plan.tool_calls}
@@ -167,8 +167,8 @@ class Executor:
     async def _run_all(
         self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, used_early: ToolCall | None
     ) -> list[CallResult]:
-        """Side by side; when one raises, the others are not left running."""
-        if len(calls) == 1:  # as nearly always: a task of its own would only pass on what it returns
+        """Runs the calls concurrently; when one raises, the others are cancelled."""
+        if len(calls) == 1:  # nearly always; a task would only add overhead
             return [await self._run(calls[0], context, early=early)]
         tasks = [
             asyncio.create_task(self._run(call, context, early=early if call is used_early else None)) for call in calls
@@ -208,7 +208,7 @@ class Executor:
         return self._tools[name]
 
     def _needs_fallback(self, plan: QueryPlan, payload: FactsPayload, calls: Sequence[ToolCall]) -> bool:
-        """Not when the plan meant to call nothing, and not where the same search was made already."""
+        """False also when the plan calls nothing, or the same search was made already."""
         if not plan.fallback.enabled or not calls or len(calls) >= self._max_calls:
             return False
         if any(_is_search_for(call, plan.question) for call in calls):
@@ -219,15 +219,15 @@ class Executor:
         return payload.coverage < LOW_COVERAGE and FallbackReason.LOW_COVERAGE in reasons
 
     async def _fall_back(self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None) -> CallResult:
-        """With the search that began before the plan was there, where that is the same."""
+        """Run the fallback, with the early search where it is the same."""
         call = _fallback_call(plan)
         begun = early if early and not early.task.cancelling() and _is_same_search(call, early) else None
         return await self._run(call, context, early=begun, is_fallback=True)
 
 
 def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
-    """What the model has to know of what was found by the fallback alone: it searches without a plan's dates and names,
-    which the planner may have got wrong, or the person may have meant."""
+    """A remark for the model when only the fallback found something: the fallback ignores the plan's dates and names,
+    which may be the planner's mistake, or may be what the person meant."""
     limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
     if not limits:
         return ()
@@ -240,13 +240,14 @@ def _fallback_call(plan: QueryPlan) -> ToolCall:
 
 
 def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
-    """As the fallback, which would wait for its own search after the others; and where no other search is wanted."""
+    """Whether the early search is worth keeping: as the fallback, which would otherwise start its own search after the
+    others; or where the plan makes no search, so that it slows nothing down."""
     falls_back_to_it = plan.fallback.enabled and _is_same_search(_fallback_call(plan), early)
     return falls_back_to_it or all(call.tool != SEARCH_TOOL for call in calls)
 
 
 def _found_nothing(results: Sequence[CallResult]) -> bool:
-    """A list of the documents alone answers nothing that other steps were to find out."""
+    """Also true when only the list of documents was found, and other steps were to find something else."""
     found = {result.call.tool for result in results if result.payload.found}
     return not found or (found == {LIST} and any(result.call.tool != LIST for result in results))
 
@@ -257,7 +258,7 @@ def _call_result(ended: Ended) -> CallResult:
 
 
 def _missing(done: StepsDone) -> tuple[str, ...]:
-    """As the last step that thought about what was found says."""
+    """What is missing according to the last analysis."""
     advice = next((ended.payload.advice for ended in reversed(done.ended) if ended.payload.advice), None)
     return advice.missing if advice and not advice.enough else ()
 
@@ -281,12 +282,12 @@ def _measured(done: StepsDone) -> tuple[StepMetrics, ...]:
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:
-    """Reformulating often only drops a word of politeness: then what is found is the same."""
+    """The planner often only drops a word of politeness, which does not change the results."""
     return _is_search_for(call, early.question)
 
 
 def _is_search_for(call: ToolCall, question: str) -> bool:
-    """A search without filters for the very words of a question, whatever their order and endings."""
+    """A search without filters for exactly the words of a question, regardless of order and endings."""
     query = call.args.get("query")
     is_plain = call.tool == SEARCH_TOOL and set(call.args) <= {"query"}
     return is_plain and isinstance(query, str) and stems(query) == stems(question)

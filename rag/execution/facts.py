@@ -1,7 +1,7 @@
-"""What tools bring: seed 4's FactsPayload (section 7.3) as frozen records.
+"""The results of tools: seed 4's FactsPayload (section 7.3) as frozen records.
 
-In: nothing. Out: `Fact`s with the passage or document that each stands in, groups of them, and how much of what was
-asked they cover. `to_json` gives the seed's own shape, for logs and `baza ask --json`. Merging is in `merging`.
+In: nothing. Out: `Fact`s with the passage or document that each comes from, groups of them, and how much of the
+question they cover. `to_json` gives the seed's own shape, for logs and `baza ask --json`. Merging is in `merging`.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class FactKind(StrEnum):
     """What a fact is; the renderer and the prompt word it by this."""
 
     PASSAGE = "passage"  # a piece of a document, word for word
-    STATEMENT = "statement"  # something known of an entity, from the graph
+    STATEMENT = "statement"  # something known about an entity, from the graph
     DOCUMENT = "document"  # a document of the base: its name, kind, date
-    VALUE = "value"  # a row or number that code has worked out
+    VALUE = "value"  # a row or number that code has computed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,15 @@ class Fact:
     kind: FactKind
     text: str
     title: str = ""  # what the fact is about: an entity's or a document's name; facts are grouped by it
-    aspect: str = ""  # what is stated of it, where the text alone does not say («Python»: a technology it uses)
+    aspect: str = ""  # what the text says about it, where the text alone is unclear («Python»: a technology it uses)
     passage: RankedPassage | None = None
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
-    item: str = ""  # what several facts are together: a change between two documents, the sides of a disagreement
+    item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
 
     @property
     def is_number(self) -> bool:
-        """«Всего (договор): 24»: what the rows come to, and none of them."""
+        """«Всего (договор): 24»: a number about the rows, not a row itself."""
         return self.kind is FactKind.VALUE and self.passage is None and not self.fields
 
 
@@ -50,10 +50,10 @@ class FactGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What a model that looked at the facts would do next (seed 3, "Адаптация плана")."""
+    """What an analysis of the facts suggests to do next (seed 3, "Адаптация плана")."""
 
-    enough: bool = False  # the question can be answered from what there is
-    queries: tuple[str, ...] = ()  # what to search for, else
+    enough: bool = False  # the question can be answered from the facts
+    queries: tuple[str, ...] = ()  # otherwise: what to search for
     missing: tuple[str, ...] = ()  # what the facts do not say, in a few words each
 
 
@@ -62,12 +62,12 @@ class FactsPayload:
     """The result of one tool, or of all of them together."""
 
     facts: tuple[Fact, ...] = ()
-    coverage: float = 0.0  # 0 to 1: how much of what was asked is answered by the facts, as far as code can tell
-    left_out: int = 0  # more were found than the limits let through
+    coverage: float = 0.0  # 0 to 1: how much of the question the facts answer, as far as code can tell
+    left_out: int = 0  # items found beyond the limits
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None
     conflicts: tuple[Conflict, ...] = ()
-    advice: Advice | None = None  # what to do next, from a step that thought about it
+    advice: Advice | None = None  # what to do next, from an analysis step
 
     @property
     def found(self) -> bool:
@@ -76,7 +76,7 @@ class FactsPayload:
 
     @property
     def groups(self) -> tuple[FactGroup, ...]:
-        """Facts by what they are about, in order of first appearance."""
+        """Facts grouped by title, in order of first appearance."""
         titles = dict.fromkeys(fact.title for fact in self.facts)
         return tuple(
             FactGroup(title=title, facts=tuple(fact for fact in self.facts if fact.title == title)) for title in titles

@@ -1,8 +1,8 @@
-"""What the steps of a plan were after and did not bring, in words for the model that answers.
+"""What the steps of a plan looked for and did not find, in words for the model that answers.
 
-In: the steps as they went, the limit that ended the work, what an analysis misses. Out: what was looked for and not
-found, what failed, and what was not tried: an answer that does not know of it would pass over it. It is none of the
-facts, and no person reads it. Pure.
+In: the steps and their states, the limit that ended the work, what an analysis misses. Out: what was looked for and not
+found, what failed, and what was not tried; without it the answer would not mention these. It is not a fact, and people
+do not see it. Pure.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _EARLY = "The work ended early ({spent}): the base may hold more than what stand
 
 
 def gaps_of(steps: Sequence[StepShown], spent: Spent | None, missing: Sequence[str] = ()) -> str:
-    """A line each; empty when nothing is missing."""
+    """One line for each kind of gap; empty when nothing is missing."""
     empty = [step for step in steps if step.is_empty and step.action != ANALYZE]
     kinds = [(_NOTHING, empty)]
     kinds += [(said, [step for step in steps if step.state is state]) for state, said in _UNTRIED.items()]

@@ -1,7 +1,7 @@
-"""`graph_query_tool`: what the documents say of one entity, or of everybody, by kind of question.
+"""`graph_query_tool`: what the documents say about one entity, or about all, by kind of question.
 
-In: a structural intent, and a canonical id that the question was resolved to. Out: statements, each with the passage it
-stands in, under the name of whom it is said; ids stay inside (seed 4, section 7.1). It searches no text.
+In: a structural intent, and a canonical id that the question was resolved to. Out: statements, each with its passage
+and the name of its entity; ids are not shown (seed 4, section 7.1). It searches no text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.records import RankedPassage
 
 GRAPH_TOOL = "graph_query_tool"
-MOST_FACTS = 200  # the plan's limits let through a dozen; the rest is counted («ещё X»)
+MOST_FACTS = 200  # the plan's limits pass on a dozen; the rest is counted («ещё X»)
 
 
 class GraphIntent(StrEnum):
@@ -38,7 +38,7 @@ ANSWERED_BY: Mapping[GraphIntent, Sequence[GraphIntent]] = {
     GraphIntent.TECHNOLOGY_OVERVIEW: (GraphIntent.TECHNOLOGY_OVERVIEW, GraphIntent.PROJECT_TECH_STACK),
     GraphIntent.ENTITY_FACTS: tuple(GraphIntent),
 }
-"""Intents that take more than the facts of their own name."""
+"""Intents that use more relations than the one of their own name."""
 
 ASPECTS: Mapping[str, str] = {
     GraphIntent.CURRENT_JOB: "works at, or as",
@@ -50,12 +50,12 @@ ASPECTS: Mapping[str, str] = {
     GraphIntent.TECHNOLOGY_OVERVIEW: "technologies known",
     GraphIntent.CONTACTS: "contacts",
 }
-"""What the model is told that a statement says of its entity; the texts are often bare names."""
+"""Tells the model what a statement says about its entity, since the text is often a bare name."""
 
 REACHES_FURTHER = frozenset(
     {GraphIntent.PROJECT_DETAILS, GraphIntent.PROJECT_ACHIEVEMENTS, GraphIntent.PROJECT_TECH_STACK}
 )
-"""Asked of an employer or a technology, these are about the projects that name it."""
+"""For an employer or a technology, these intents are about the projects that name it."""
 
 
 class GraphArguments(ToolArguments):
@@ -85,7 +85,7 @@ class GraphQuery(Tool[GraphArguments]):
         self._graph = graph
 
     async def run(self, arguments: GraphArguments, context: ToolContext) -> FactsPayload:
-        """All there is: a list is complete or empty, so what is found covers the question. Raises DatabaseAway."""
+        """All facts: the list is complete or empty, so coverage is 1 or 0. Raises DatabaseAway."""
         relations = [relation.value for relation in ANSWERED_BY.get(arguments.intent, (arguments.intent,))]
         found = await self._graph.facts(
             context.base_id,
@@ -99,7 +99,7 @@ class GraphQuery(Tool[GraphArguments]):
 
 
 def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:
-    """That a project lists a technology goes without saying where it is said how it was applied."""
+    """Drops the bare mention of a technology by a project when another fact says how the project applied it."""
     told = {(fact.entity, fact.object) for fact in found if fact.relation == GraphIntent.TECHNOLOGY_USAGE}
     return [
         fact

@@ -1,7 +1,7 @@
 """`read_documents`: reads documents one by one for a question (seed 0).
 
-In: a question, perhaps the documents. Out: facts with the passages that they stand in, what they come to together, and
-how many documents were read. The reading is `rag.iterative`'s; which documents come first is the search's.
+In: a question, perhaps the documents. Out: facts with their passages, a synthesis of them, and how many documents were
+read. `rag.iterative` does the reading; the search decides which documents come first.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMem
 from rag.records import ChatMessage
 
 MAX_NAMED = 50  # documents that one question names
-REPLY_TOKENS = 1_000  # what a reply is expected to take; the meter counts what it took
+REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
 
 log = structlog.get_logger()
 
@@ -80,7 +80,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
         prompt_tokens: int,
         memory: ReadingMemory | None = None,
     ) -> None:
-        """`prompt_tokens`: what the prompt of one call may take. `memory`: where replies are kept for the same question
+        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of replies for the same question at
         another time."""
         self._selection = Selection(catalogue, finder)
         self._budget = RequestBudget.of(prompt_tokens, prompts)
@@ -115,8 +115,8 @@ class ReadDocuments(Tool[ReadAllArguments]):
         return payload_of(reading, known, words=words)
 
     async def _conclude(self, reading: Reading, context: ToolContext) -> Ledger:
-        """The facts and the answer of one group are whole; those of several are put together by the model, which also
-        says what of the one contradicts the other."""
+        """The facts and the answer of a single group are complete. Those of several groups are merged by the model,
+        which also names contradictions between them."""
         answers, asked = answers_of(reading), reading.inquiry.question
         known = await self._compared(merged(reading), reading, context, groups=len(answers))
         if len(answers) < 2:
@@ -128,9 +128,9 @@ class ReadDocuments(Tool[ReadAllArguments]):
         return replace(known, facts=refine(known.facts, reply.facts, asked=asked), answer=reply.answer)
 
     async def _compared(self, known: Ledger, reading: Reading, context: ToolContext, *, groups: int) -> Ledger:
-        """Facts that no prompt held together are held against each other, as far as the turn's limits allow."""
+        """Compares facts that were never in one prompt together, as far as the turn's limits allow."""
         asked, together = reading.inquiry.question, compared_anyway(self._budget, known, groups=groups)
-        # a thousand facts take a second of computing
+        # in a thread: a thousand facts take a second of computing
         wanted = await asyncio.to_thread(comparisons, known.facts, together, tokens=self._budget.comparison)
         if not wanted.sets:
             return replace(known, uncompared=len(wanted.left_out))
@@ -148,7 +148,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
     async def _synthesis(
         self, known: Ledger, answers: Sequence[str], reading: Reading, context: ToolContext
     ) -> SynthesisReply | None:
-        """None when it may not be asked, or fails: the facts speak for themselves."""
+        """None when the limits forbid the call or the model fails; the facts are then given without a synthesis."""
         question = reading.inquiry.question
         messages = synthesis_messages(self._prompts, self._budget, known, question=question, answers=answers)
         recollection = await self._recollect(SynthesisReply, context, wording(question))
@@ -163,7 +163,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
         recollection: Recollection,
         allowance: Allowance,
     ) -> Schema | None:
-        """Of this turn, or of the last one in which the very same was asked; None when neither has one."""
+        """A cached reply to exactly this prompt, else a new one; None when there is neither."""
         key = digest(messages[-1].content)
         if kept := recollection.reply(key, shape):
             return kept
@@ -188,7 +188,7 @@ class ReadDocuments(Tool[ReadAllArguments]):
 
 
 def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
-    """The person sees how far it is; what is known so far stays, should the step be cut short."""
+    """Reports progress to the person, and keeps the partial result in case the step is cut short."""
     done = reading.read + reading.problems
     context.run.report(Progress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
     context.run.kept[context.step_id] = payload_of(reading, replace(merged(reading), answer=""), words=words)

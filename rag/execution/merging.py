@@ -1,7 +1,7 @@
-"""Puts the results of several tools together.
+"""Merges the results of several tools.
 
-In: payloads in the order of the plan's calls. Out: one, each fact once, and no more of them than the plan's limits let
-through. Pure.
+In: payloads in the order of the plan's calls. Out: one payload, each fact once, and no more facts than the plan's
+limits allow. Pure.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -12,10 +12,10 @@ from rag.records import DocumentsRead
 
 
 def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
-    """All facts, each once, the first of every payload before the second of any.
+    """All facts, each once, in round-robin order: the first of every payload before the second of any.
 
-    The coverage is the least of all: each call stands for a part of the question, and a part that nothing answers
-    leaves the whole unanswered. `left_out` adds up.
+    The coverage is the minimum: each call stands for a part of the question, and an unanswered part leaves the whole
+    question unanswered. `left_out` is summed.
     """
     if not payloads:
         return FactsPayload()
@@ -30,7 +30,7 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
 
 
 def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:
-    """Of the tool that read most; rows that any left out are missing in the whole."""
+    """The counts of the tool that read most, with the missing rows of all tools summed."""
     if not read:
         return None
     most = max(read, key=lambda each: each.read)
@@ -38,16 +38,16 @@ def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:
 
 
 LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
-"""What an answer lists. Passages are what it is read from, and the search that found them has a limit of its own."""
+"""Kinds that an answer lists. Passages are its evidence; the search that found them has its own limit."""
 ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
-"""The same after several steps: what these have concluded is what the answer is read from."""
+"""The same after several steps, whose statements are evidence for the answer."""
 
 
 def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
-    """`items` of the `counted` kinds after the first `skip`; those that come later are counted in `left_out`.
+    """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`.
 
-    Facts of one item count once. A remark on the others («12 documents fit») is no item, and stays: it has no title, or
-    is a number that stands in no document and is no row.
+    Facts of one item count once. A remark on the others («12 documents fit») is not an item and always stays: it has no
+    title, or is a number (`Fact.is_number`).
     """
     known = list(dict.fromkeys(fact.item or place for place, fact in _listed(payload, counted)))
     gone = {*known[:skip], *known[skip + items :]}
@@ -64,7 +64,7 @@ def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tup
 
 def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
     if len(rows) == 1 and all(fact.kind is FactKind.PASSAGE for fact in rows[0]):
-        return rows[0]  # one search has left out the repetitions itself (`rag.retrieval.duplicates`)
+        return rows[0]  # a single search has removed duplicates itself (`rag.retrieval.duplicates`)
     return tuple(_unique(_in_turns(rows)))
 
 
@@ -83,7 +83,7 @@ def _unique(facts: Iterable[Fact]) -> Iterable[Fact]:
 
 
 def fact_keys(fact: Fact) -> set[Hashable]:
-    """What makes two facts the same: the passage, or the words."""
+    """Two facts are the same when they share a key: the words, or for passages the chunk."""
     words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
     is_passage = fact.passage is not None and fact.kind is FactKind.PASSAGE
     return {words, fact.passage.passage.chunk_id} if fact.passage and is_passage else {words}

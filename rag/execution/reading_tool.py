@@ -1,7 +1,7 @@
-"""`read_document`: what one document says, from its beginning.
+"""`read_document`: the text of one document, from its beginning.
 
-In: a document's name. Out: its passages in order, as many as a prompt may hold. Choosing among documents of a like name
-is by the words of the name; it searches no texts.
+In: a document's name. Out: its passages in order, as many as a prompt may hold. Among documents of similar names it
+chooses by the words of the name; it searches no texts.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class ReadDocument(Tool[ReadArguments]):
         self._passages = passages
 
     async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
-        """Its passages. Raises DatabaseAway."""
+        """The document's passages. Raises DatabaseAway."""
         card = _best(arguments.document, await ready_documents(self._catalogue, context.base_id))
         if card is None:
             return FactsPayload()
@@ -63,7 +63,7 @@ class ReadDocument(Tool[ReadArguments]):
 
 
 def _best(wanted: str, cards: Sequence[DocumentCard]) -> DocumentCard | None:
-    """The document whose name shares most words with what was asked for; the newest of equals, none when none does."""
+    """The document whose name shares most words with `wanted`, the newest of equals; None when no name shares any."""
     asked = stems(wanted)
     scored = [(share(asked, stems(_names(card))), -place, card) for place, card in enumerate(cards)]
     best = max(scored, default=None, key=lambda each: each[:2])

@@ -1,7 +1,7 @@
-"""`collect_rows`: reads rows out of documents, counts, adds up, sorts and compares them.
+"""`collect_rows`: extracts rows from documents, counts, sums, sorts and compares them.
 
-In: what a row is, its columns, what is to be worked out. Out: a table with a source for each row, numbers that code has
-worked out, and what documents disagree about. A model reads rows out; the rest is `rag.tabulation`'s.
+In: what a row is, its columns, what to compute. Out: a table with a source for each row, numbers that code has
+computed, and where documents disagree. A model extracts the rows; `rag.tabulation` does the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,8 +30,8 @@ from rag.tabulation.wire import RowsReply
 
 MAX_COLUMNS = 6
 MAX_NAMED = 50  # documents that one question names
-MAX_QUESTION_CHARS = 1000  # of the person's own, for the model that reads rows out
-REPLY_TOKENS = 1_500  # what a reply is expected to take; the meter counts what it took
+MAX_QUESTION_CHARS = 1000  # of the person's own question, for the model that extracts rows
+REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
 DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
@@ -62,7 +62,7 @@ class RowsArguments(ToolArguments):
         return self
 
     def place(self, name: str) -> int:
-        """Of a column. Raises ValueError when there is none of that name."""
+        """Index of a column. Raises ValueError when there is none of that name."""
         names = [plain(column) for column in self.columns]
         if plain(name) not in names:
             raise ValueError(f"{name} is none of the columns {', '.join(self.columns)}")
@@ -105,8 +105,8 @@ class CollectRows(Tool[RowsArguments]):
         prompt_tokens: int,
         memory: ReadingMemory | None = None,
     ) -> None:
-        """`prompt_tokens`: what the prompt of one call may take. `memory`: where rows are kept for the same request
-        another time."""
+        """`prompt_tokens`: limit for the prompt of one call. `memory`: a cache of rows for the same request at another
+        time."""
         self._selection = Selection(catalogue, finder)
         self._extractor = RowExtractor(model, passages, prompts.rows, prompt_tokens=prompt_tokens)
         self._wordings = wordings
@@ -152,8 +152,8 @@ class CollectRows(Tool[RowsArguments]):
 
 
 def _request(arguments: RowsArguments) -> tuple[str, ...]:
-    """What decides which rows there are. The person's own question only helps to understand it: a count of what was
-    listed before asks for the same rows."""
+    """The cache key: the arguments that decide which rows there are. The person's question is left out, so that a count
+    of what was listed before finds the same rows."""
     return tuple(map(wording, (arguments.what, arguments.where or "", *arguments.columns)))
 
 
@@ -189,8 +189,8 @@ def _payload(extraction: Extraction, arguments: RowsArguments, telling: Telling)
 
 
 def _keep(extraction: Extraction, arguments: RowsArguments, telling: Telling, context: ToolContext) -> None:
-    """The person sees how far it is; the rows so far stay, should the step be cut short. Half a comparison does not: it
-    would tell of differences that are none."""
+    """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison is
+    not kept: it would report false differences."""
     read = extraction.documents
     context.run.report(Progress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
     if not arguments.changes:

@@ -1,7 +1,7 @@
-"""What all tools of one turn share: how far they may go, whether the person has had enough, who hears how far they are.
+"""What all tools of one turn share: the limits, the stop signal, and the listener for progress.
 
-In: limits, a signal to stop, a listener. Out: whether there may be another model call, and progress for the person. One
-object a turn; it runs nothing itself.
+In: limits, a stop signal, a listener. Out: whether another model call is allowed, and progress for the person. One
+object per turn; it runs nothing itself.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ from rag.metering import Usage
 
 @dataclass(frozen=True, kw_only=True)
 class RunLimits:
-    """What one turn may take (issue 6); a question that is answered by one search comes near none of them."""
+    """Limits of one turn (issue 6); a question that one search answers comes near none of them."""
 
     steps: int = 8
     model_calls: int = 60
     tokens: int = 300_000  # of prompts and answers together
     seconds: float = 240.0
-    cost: float = 0.5  # US dollars, where the server tells
+    cost: float = 0.5  # US dollars, where the server reports it
 
 
 class Spent(StrEnum):
-    """Which limit a turn has come to."""
+    """The limit that a turn has reached."""
 
     STOPPED = "stopped"  # by the person
     STEPS = "steps"
@@ -38,7 +38,7 @@ class Spent(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far one step is."""
+    """The progress of one step."""
 
     step_id: str
     done: int
@@ -46,27 +46,27 @@ class Progress:
 
 
 def _unheard(progress: Progress) -> None:
-    """Where nobody watches."""
+    """The default listener: does nothing."""
 
 
 @dataclass(kw_only=True)
 class Run:
-    """Begins with the turn. `usage` is the turn's meter: it grows while models are asked."""
+    """Created when the turn begins. `usage` is the turn's meter, which grows with each model call."""
 
     limits: RunLimits = field(default_factory=RunLimits)
     usage: Usage = field(default_factory=Usage)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     report: Callable[[Progress], None] = _unheard
     started: float = field(default_factory=time.monotonic)
-    kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> what it has so far, if it is cut short
-    summaries: int = 0  # of older steps that a model was asked for
-    calls_under_way: int = 0  # of all steps; the meter grows when a call has ended
-    tokens_under_way: int = 0  # that they may take, replies too
-    refused: Spent | None = None  # the first limit for which something that a step wanted was left undone
+    kept: dict[str, FactsPayload] = field(default_factory=dict)  # step id -> partial result, if it is cut short
+    summaries: int = 0  # calls of a model for summaries of older steps
+    calls_under_way: int = 0  # of all steps; the meter counts a call only when it has ended
+    tokens_under_way: int = 0  # that those calls may take, replies included
+    refused: Spent | None = None  # the first limit that kept a step from a call that it wanted
 
     @property
     def spent(self) -> Spent | None:
-        """Why no more model may be asked; None while one may."""
+        """The limit that forbids another model call; None while there is none."""
         usage, limits = self.usage, self.limits
         if self.stop.is_set():
             return Spent.STOPPED

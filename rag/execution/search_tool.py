@@ -1,7 +1,7 @@
 """`rag_db_query`: search in the base, by words and by meaning.
 
-In: a query, and which documents it is about when the question says so. Out: the best passages as facts, and how much of
-the query they cover. The search itself is `rag.retrieval`'s.
+In: a query, and filters when the question has any. Out: the best passages as facts, and how much of the query they
+cover. The search itself is in `rag.retrieval`.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
 from rag.words import covered, stems
 
-SCANNED = 900  # documents of a like name that one search is narrowed to
-TITLES = 10  # of what somebody wrote last, where nothing else is asked
+SCANNED = 900  # documents with a matching name that one search is limited to
+TITLES = 10  # of an author's latest documents, where the question names nothing but the author
 
 SourceKind = Literal["note", "file", "link", "image", "audio", "video"]
 _TYPES: dict[SourceKind | None, tuple[SourceType, ...]] = {
@@ -81,15 +81,15 @@ class SearchBase(Tool[SearchArguments]):
         return passages_payload(found, asked=query or arguments.query)
 
     async def begin(self, arguments: SearchArguments, context: ToolContext) -> Callable[[], FactsPayload]:
-        """Of a plain search what comes of the database is ordered when it is wanted. Raises DatabaseAway."""
+        """A plain search leaves the ranking to the returned function, for when it is wanted. Raises DatabaseAway."""
         if arguments.model_fields_set != {"query"}:
             return await super().begin(arguments, context)
         ordered = await self._retrieval.begin(context.base_id, arguments.query)
         return lambda: passages_payload(ordered(), asked=arguments.query)
 
     async def _titles(self, arguments: SearchArguments, context: ToolContext) -> str:
-        """Of what an author or a sender wrote or sent last: their name and the question's words («про цены») may stand
-        in none of it."""
+        """Titles of the latest documents of an author or a sender, as a query: the documents may contain neither the
+        name nor the question's words («про цены»)."""
         author, sender = arguments.author, arguments.sender
         if not (author or sender):
             return ""
@@ -98,7 +98,7 @@ class SearchBase(Tool[SearchArguments]):
         return "\n".join(card.title for card in theirs[:TITLES])
 
     async def _filter(self, arguments: SearchArguments, context: ToolContext) -> SearchFilter | None:
-        """None when nothing is narrowed; a name that no document has narrows nothing: the model may have guessed it."""
+        """None when there is no filter. A name that no document has is ignored: the model may have guessed it."""
         named, sender = arguments.document, arguments.sender
         is_own = sender is not None and is_asker(sender)
         cards = await self._catalogue.documents(context.base_id, limit=SCANNED, name_contains=named) if named else []
@@ -116,18 +116,18 @@ class SearchBase(Tool[SearchArguments]):
 
 
 def _is_name_alone(arguments: SearchArguments) -> bool:
-    """«Что пишет Анна?»"""
+    """Whether the query has no words beside the author's or sender's name: «Что пишет Анна?»"""
     asked = stems(arguments.query)
     return bool(asked) and asked <= stems(f"{arguments.author or ''} {arguments.sender or ''}")
 
 
 def _midnight(day: date) -> datetime:
-    """In UTC: the base knows no time zone of its people."""
+    """Midnight in UTC: the people's time zones are not known."""
     return datetime.combine(day, time.min, tzinfo=UTC)
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:
-    """Passages as facts. What is covered is the share of the query's words that they hold, titles included."""
+    """Passages as facts. The coverage is the share of the query's words that they hold, titles included."""
     facts = tuple(
         Fact(
             kind=FactKind.PASSAGE,

@@ -1,23 +1,23 @@
-"""Who sent or wrote a document, as a question says it: a name, or the one who asks.
+"""Matches a document's sender or author with what a question says: a name, or the asker.
 
-In: what a plan says of the sender or author, and whose question it is. Out: whether a document is theirs. In a group
-several people send and ask; a person is known by their number, for names change and two people may have the same.
+In: the sender or author in a plan, and who asks. Out: whether a document is theirs. In a group several people send and
+ask; the asker is matched by user id, because names change and two people may have the same.
 """
 
 from domain.documents import DocumentCard
 from domain.ids import UserId
 
-ASKER = "asker"  # what tools tell the planner to write; the others it may write all the same
+ASKER = "asker"  # what the tools' texts tell the planner to write; it may write the others nevertheless
 _SELF = frozenset({ASKER, "me", "myself", "i", "я", "мной"})
 
 
 def is_asker(sender: str) -> bool:
-    """Whether the one who asks is meant."""
+    """Whether the asker is meant."""
     return sender.strip().casefold() in _SELF
 
 
 def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool:
-    """By anybody, if nobody is named; a name may be a part of one, in any case, with ё or е."""
+    """True for every document if `sender` is None. Part of a name is enough; case and ё/е do not matter."""
     if sender is None:
         return True
     if is_asker(sender):
@@ -26,7 +26,7 @@ def is_sent_by(card: DocumentCard, sender: str | None, *, asker: UserId) -> bool
 
 
 def is_by(card: DocumentCard, author: str | None) -> bool:
-    """By anybody, if nobody is named; what bears no author is its sender's."""
+    """True for every document if `author` is None. A document without an author counts as its sender's."""
     return author is None or _folded(author) in _folded(card.author or card.sender or "")
 
 

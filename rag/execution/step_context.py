@@ -1,8 +1,8 @@
-"""What a step gets to see of the steps before it (seed 3, "Context Manager").
+"""What a step sees of the steps before it (seed 3, "Context Manager").
 
 In: finished steps in the order in which they ended, and what the next one asks for. Out: its materials, within a
-budget, and a summary of the rest. The last steps are summed up by what they found, older ones by a line, the oldest by
-a count: the summary of a summary. Pure; where that leaves out too much, `step_summary` asks a model.
+budget, and a summary of the rest. The summary gives the facts of the last steps, a few facts of older ones, and a count
+of the oldest. Pure; where that leaves out too much, `step_summary` asks a model.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from rag.planning.plan import Step
 from rag.planning.steps import ALL_PREVIOUS
 from rag.tokens import estimate_tokens
 
-WINDOW = 2  # steps that are told of in full (seed 3, "Sliding Window": "Последние 2")
+WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")
 SAMPLE_CHARS = 160  # of a fact in a summary
-NOTE_TOKENS = 15  # for saying that some were left out
-SAMPLES = 3  # facts that a summary of an older step names
+NOTE_TOKENS = 15  # reserved for the line about steps that are left out
+SAMPLES = 3  # facts in the summary of an older step
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """A step that has ended, and what it brought."""
+    """A step that has ended, and its result."""
 
     step: Step
     payload: FactsPayload
@@ -32,33 +32,33 @@ class Finished:
 
 @dataclass(frozen=True, kw_only=True)
 class StepContext:
-    """What a step is given."""
+    """The input of a step."""
 
     materials: tuple[Fact, ...]
-    others: tuple[Finished, ...]  # which it is told of in short
+    others: tuple[Finished, ...]  # steps of which it gets a summary
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Steps in short."""
+    """A summary of steps."""
 
     text: str
-    bare: int  # steps that found something, and of which no fact could be told
+    bare: int  # steps that found something but have no fact in the text
 
 
 def context_for(step: Step, finished: Sequence[Finished], budget: StepBudget) -> StepContext:
-    """The facts of the steps that it names (of all, when it names none but waits for some), the rest in short."""
+    """The facts of the steps in `context_requirements`, or in `depends_on` when that is empty; the rest as `others`."""
     wanted = set(step.context_requirements or step.depends_on)
     named = [each for each in finished if ALL_PREVIOUS in wanted or each.step.id in wanted]
     others = [each for each in finished if each not in named]
-    facts = merge([each.payload for each in reversed(named)]).facts  # the latest know most
+    facts = merge([each.payload for each in reversed(named)]).facts  # the latest come first
     return StepContext(materials=_fitting(facts, budget.rag), others=tuple(others))
 
 
 def summary(finished: Sequence[Finished], *, tokens: int, window: int = WINDOW, chars: int = SAMPLE_CHARS) -> Summary:
-    """The latest `window` steps with all their facts, each cut to `chars`, older ones with a few of them.
+    """The latest `window` steps with all their facts, each cut to `chars`; older steps with up to SAMPLES facts.
 
-    What does not fit is a number; what several steps found is told with the latest.
+    A step whose facts do not fit is given by their number. A fact of several steps is given with the latest.
     """
     lines: list[str] = []
     bare = 0
@@ -90,14 +90,14 @@ def _told(finished: Finished, facts: Sequence[Fact], chars: int) -> str:
 
 
 def _short(fact: Fact, chars: int) -> str:
-    """A passage with its document: what it says may be said of something else in another."""
+    """A passage gets its document's title: without it, its text might seem to be about something else."""
     line = " ".join(fact.text.split())
     line = line if len(line) <= chars else f"{line[:chars].rstrip()}…"
     return f"{fact.title}: {line}" if fact.title and fact.kind is FactKind.PASSAGE else line
 
 
 def _fitting(facts: Sequence[Fact], tokens: int) -> tuple[Fact, ...]:
-    """As many as fit, conclusions before what they were drawn from; one that is too long hides none after it."""
+    """As many facts as fit, conclusions before passages; one that is too long is skipped, not the ones after it."""
     kept: list[Fact] = []
     left = tokens
     for fact in sorted(facts, key=lambda fact: fact.kind is FactKind.PASSAGE):

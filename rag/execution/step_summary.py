@@ -1,8 +1,8 @@
-"""Sums up older steps by a model where code would leave their facts out (seed 3, "Hierarchical Summarization").
+"""Summarises older steps with a model where code would leave their facts out (seed 3, "Hierarchical Summarization").
 
-In: finished steps that the next one does not ask for, a budget in tokens. Out: what it is told of them: the last ones
-by code, the older ones in the model's words, within the budget. A model that fails, that may not be asked, or whose
-notes hold a number that stands in no fact or are too long costs nothing but the call: code tells them then.
+In: finished steps that the next one does not ask for, a budget in tokens. Out: their summary within the budget: the
+last steps by code, the older ones by the model. The summary by code is the fallback when the model fails, when the
+limits forbid the call, or when the model's notes are too long or hold a number that is in no fact.
 """
 
 import hashlib
@@ -22,19 +22,19 @@ from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens
 
-FEWEST_TOKENS = 80  # of notes; fewer hold no more than code's line a step
-SOURCE_TOKENS = 6_000  # of what is summed up, in one call
-SOURCE_CHARS = (1_200, 600, 160)  # of each fact there, the most that fits: a beginning seldom says what was looked for
+FEWEST_TOKENS = 80  # for notes; with fewer they would hold no more than code's one line per step
+SOURCE_TOKENS = 6_000  # of the text to summarise, in one call
+SOURCE_CHARS = (1_200, 600, 160)  # of each fact in it, the most that fits: the beginning alone seldom has the answer
 REPLY_TOKENS = 1_000  # what a reply may take besides
-SPARED_CALLS = 3  # of the turn's, for the step itself and the answer with its second try
-MOST_CALLS = 2  # of a turn
-TOKENS_A_WORD = 4  # of Russian, with some room
+SPARED_CALLS = 3  # reserved in the turn's limit for the step itself and the answer with its retry
+MOST_CALLS = 2  # per turn
+TOKENS_A_WORD = 4  # for Russian, with some margin
 
 log = structlog.get_logger()
 
 
 class StepSummariser:
-    """Serves any number of turns side by side; what a turn may still ask is its `Run`'s."""
+    """Serves any number of turns concurrently; each turn's `Run` holds its limits."""
 
     def __init__(self, model: ChatModel, prompts: Prompts) -> None:
         self._model = model
@@ -42,7 +42,7 @@ class StepSummariser:
         self._task = prompts.steps_so_far_task
 
     async def tell(self, finished: Sequence[Finished], *, question: str, tokens: int, run: Run) -> str:
-        """At most `tokens`. Never raises ModelError."""
+        """A summary of at most `tokens`. Never raises ModelError."""
         plain = summary(finished, tokens=tokens)
         older, latest = finished[:-WINDOW], finished[-WINDOW:]
         if not plain.bare or not any(each.payload.found for each in older):
@@ -53,7 +53,7 @@ class StepSummariser:
         return told if notes and estimate_tokens(told) <= tokens else plain.text
 
     async def _notes(self, older: Sequence[Finished], question: str, tokens: int, run: Run) -> str:
-        """Empty when there are none that may be used."""
+        """The model's notes; empty when there are none that can be used."""
         if tokens < FEWEST_TOKENS:
             return ""
         source = _source(older)
@@ -61,7 +61,7 @@ class StepSummariser:
         allowance = Allowance(run=run, reply_tokens=REPLY_TOKENS, spared_calls=SPARED_CALLS)
         size = size_of(messages)
         if run.summaries >= MOST_CALLS or allowance.refusal(size):
-            return ""  # nothing is left undone: code tells the steps instead
+            return ""  # not recorded as refused: code summarises the steps instead
         run.summaries += 1
         try:
             with allowance.calling(size):
@@ -83,7 +83,7 @@ class StepSummariser:
 
 
 def _source(steps: Sequence[Finished]) -> Summary:
-    """All facts of all steps, as much of each as fits."""
+    """All facts of all steps, each cut to the largest of SOURCE_CHARS with which all fit."""
     tellings = (summary(steps, tokens=SOURCE_TOKENS, window=len(steps), chars=chars) for chars in SOURCE_CHARS)
     told = next(tellings)
     while told.bare and (shorter := next(tellings, None)):

@@ -1,8 +1,7 @@
-"""`search_each_document`: in which documents of the base something is found, and the best place in each.
+"""`search_each_document`: which documents of the base match a query, and the best place in each.
 
-In: a query. Out: how many documents have a passage that is certain, of how many that were searched, and that passage's
-words. It is what code can do for a question about all documents where no model reads them; it counts nothing but
-documents.
+In: a query. Out: how many of the searched documents have a `certain` passage, and an excerpt of each such passage. It
+serves questions about all documents where no model can read them; it counts documents only.
 """
 
 import asyncio
@@ -26,8 +25,8 @@ from rag.watching import end
 from rag.words import akin, share, stems
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest
-AT_ONCE = 4  # searches, so that a turn does not take all connections
-EXCERPT_CHARS = 200  # of a document: a line or two each
+AT_ONCE = 4  # concurrent searches, so that a turn does not take all connections
+EXCERPT_CHARS = 200  # per document: a line or two
 
 
 class SurveyArguments(ToolArguments):
@@ -42,7 +41,7 @@ class _Hit:
 
     name: str
     best: RankedPassage
-    held: float  # of the question's words, by its best passage
+    held: float  # share of the question's words that the best passage holds
 
     @classmethod
     def of(cls, card: DocumentCard, best: RankedPassage, query: str) -> Self:
@@ -69,7 +68,7 @@ class SurveyBase(Tool[SurveyArguments]):
         self._wordings = wordings
 
     async def run(self, arguments: SurveyArguments, context: ToolContext) -> FactsPayload:
-        """Nothing when no document has a certain passage. Raises DatabaseAway."""
+        """Empty when no document has a `certain` passage. Raises DatabaseAway."""
         query = self._breadth.subject(arguments.query)
         cards = await ready_documents(self._catalogue, context.base_id)
         first = await self._finder.find(context.base_id, query)
@@ -91,7 +90,7 @@ class SurveyBase(Tool[SurveyArguments]):
         return self._payload(hits, query, searched=len(searched), total=len(cards))
 
     def _payload(self, hits: Sequence[_Hit], query: str, *, searched: int, total: int) -> FactsPayload:
-        """Those that hold most of the question's words first: the rest may be about one word of it alone."""
+        """Documents that hold most of the question's words first: the others may be about a single word of it."""
         if not hits:
             return FactsPayload()
         words, most = self._wordings[language_of(query)], max(hit.held for hit in hits)

@@ -1,6 +1,6 @@
-"""Shares a prompt among what earlier steps found and what this one reads (seed 3, "Динамический бюджет").
+"""Divides a prompt between the history of earlier steps and this step's materials (seed 3, "Динамический бюджет").
 
-In: how far the plan is, and what is in the prompt already. Out: tokens for history, materials and the reply. Pure.
+In: the plan's progress, and the size of the fixed prompt. Out: tokens for history, materials and the reply. Pure.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ RESPONSE_TOKENS = 512
 
 @dataclass(frozen=True, kw_only=True)
 class StepBudget:
-    """Tokens of one step; together never more than the whole budget, as long as that holds the reply."""
+    """Tokens of one step; their sum is never over the whole budget, provided that the reply fits in it."""
 
-    history: int  # what earlier steps found, in short
-    rag: int  # the materials themselves
+    history: int  # the summary of earlier steps
+    rag: int  # the materials
     response: int
 
 
@@ -26,7 +26,7 @@ class TokenBudget:
     response: int = RESPONSE_TOKENS
 
     def allocate(self, *, step_number: int, total_steps: int, context_size: int) -> StepBudget:
-        """`step_number` counts from 1; `context_size` is what the prompt holds besides (rules, question), in tokens."""
+        """`step_number` counts from 1; `context_size` is the rest of the prompt (rules, question), in tokens."""
         available = max(self.total - self.response - context_size, 0)
         progress = min(max(step_number / max(total_steps, 1), 0.0), 1.0)
         history = int(available * progress * 0.5)

@@ -1,7 +1,7 @@
-"""What a tool is: a name, a text for the planner, typed arguments, and facts as its result.
+"""The base class of tools: a name, a text for the planner, typed arguments, and facts as the result.
 
-In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool is a module of its own; a new one is that module
-and one line in the composition root.
+In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool has its own module; a new tool is a module and
+one line in the composition root.
 """
 
 from abc import ABC, abstractmethod
@@ -32,25 +32,25 @@ class ToolMisused(Exception):
 
 
 class StepFailed(Exception):
-    """A step could not be done; the message says why, for the log and for the next plan. The turn goes on without."""
+    """A step could not be done; the message says why, for the log and for later steps. The turn goes on without it."""
 
 
 class StepStopped(StepFailed):
-    """It was not done because the person had enough: nothing went wrong."""
+    """The step was not done because the person pressed stop: nothing went wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """What every tool knows of the turn. The base is never an argument: no plan can reach into another's."""
+    """What every tool knows about the turn. The base is not a tool argument, so no plan can reach another base."""
 
     base_id: BaseId
-    user_id: UserId  # who asks: in a group one of its people
+    user_id: UserId  # who asks; in a group, one of its members
     question: str  # as it was asked, normalised
     today: date
-    step_id: str = ""  # of the step that is being run, for its progress
-    materials: tuple[Fact, ...] = ()  # what earlier steps found, as far as this one asked for it
-    background: str = ""  # what other steps found, in short
-    dialogue: str = ""  # what was said before, in short
+    step_id: str = ""  # of the running step, for progress reports
+    materials: tuple[Fact, ...] = ()  # facts of the earlier steps that this one asks for
+    background: str = ""  # a summary of the other steps
+    dialogue: str = ""  # a summary of the dialogue
     run: Run = field(default_factory=Run)
 
 
@@ -58,17 +58,17 @@ class Tool(ABC, Generic[Arguments]):
     """The docstring of a subclass is what the planner reads of it."""
 
     name: ClassVar[str]
-    is_slow: ClassVar[bool] = False  # takes so long that the person has to see how far it is, and may stop it
-    is_offered: ClassVar[bool] = True  # to the planner; the others serve plans that no model has made
+    is_slow: ClassVar[bool] = False  # so slow that the person has to see its progress and be able to stop it
+    is_offered: ClassVar[bool] = True  # to the planner; other tools are for emergency plans only
     arguments: type[Arguments]
 
     @property
     def about(self) -> str:
-        """For the planner."""
+        """The tool's text for the planner."""
         return cleandoc(type(self).__doc__ or "")
 
     def read(self, raw: Mapping[str, JsonValue]) -> Arguments:
-        """Raises ToolMisused."""
+        """The validated arguments; null counts as not given. Raises ToolMisused."""
         given = {name: value for name, value in raw.items() if value is not None}
         try:
             return self.arguments.model_validate(given)
@@ -79,10 +79,11 @@ class Tool(ABC, Generic[Arguments]):
 
     @abstractmethod
     async def run(self, arguments: Arguments, context: ToolContext) -> FactsPayload:
-        """What it finds. Raises DatabaseAway; models that are away make it find less, never fail."""
+        """What the tool finds. Raises DatabaseAway, and StepFailed where the tool can do nothing without a model; other
+        failures of models only make it find less."""
 
     async def begin(self, arguments: Arguments, context: ToolContext) -> Callable[[], FactsPayload]:
-        """`run` before anybody knows whether it is wanted: what it waits for, and then, to be called when it is, what
-        is made of it. Of a tool that does not part the two, `run` itself is what it waits for."""
+        """An early `run`, started before it is known whether the result is wanted. Awaits the slow part, and returns a
+        function that computes the result from it. By default the whole `run` is the awaited part."""
         found = await self.run(arguments, context)
         return lambda: found

@@ -1,7 +1,7 @@
-"""Keeps work that runs side by side within the turn's limits.
+"""Keeps concurrent work within the turn's limits.
 
-In: the turn's `Run`, and what each call is going to take. Out: whether it may be made. The meter grows when a call has
-ended; the `Run` counts those that are on their way too, of all its steps, so that many at once do not overshoot. It
+In: the turn's `Run`, and the expected size of each call. Out: whether the call is allowed. The meter counts a call when
+it has ended; the `Run` also counts the calls under way of all steps, so that concurrent calls do not overshoot. It
 makes no call.
 """
 
@@ -14,15 +14,15 @@ from rag.execution.run import Run, Spent
 
 @dataclass(kw_only=True)
 class Allowance:
-    """One step's. `reply_tokens` is what a reply may take, on top of what is asked."""
+    """The allowance of one step. `reply_tokens` is what a reply may take, in addition to the prompt."""
 
     run: Run
     reply_tokens: int
-    spared_calls: int = 0  # left for what comes after
+    spared_calls: int = 0  # reserved for later stages
 
     @property
     def spent(self) -> Spent | None:
-        """Why nothing more may be asked; None while it may, as far as can be told before the next call's size is."""
+        """The limit that forbids any further call; None while one is allowed, its size not considered."""
         usage, limits = self.run.usage, self.run.limits
         if spent := self.run.spent:
             return spent
@@ -33,16 +33,16 @@ class Allowance:
         )
 
     def is_over(self) -> bool:
-        """Asked where there is more to do: the turn tells people of the limit that keeps it from being done."""
+        """Whether a limit is reached. Call it only where work is left: the limit is recorded, and people are told."""
         return self._told(self.spent)
 
     def allows(self, tokens: int) -> bool:
-        """Whether a prompt of that size, and its reply, fit into what is left. The turn tells of a limit that they do
-        not fit into."""
+        """Whether a prompt of that size and its reply fit into what is left. If not, the limit is recorded, and people
+        are told."""
         return not self._told(self.refusal(tokens))
 
     def refusal(self, tokens: int) -> Spent | None:
-        """The limit that such a call would go beyond, money by a token's price so far."""
+        """The limit that such a call would exceed; its cost is estimated from the average price per token so far."""
         usage, limits = self.run.usage, self.run.limits
         asked = self.run.tokens_under_way + tokens + self.reply_tokens
         price = usage.cost / usage.tokens if usage.tokens else 0.0
@@ -58,7 +58,7 @@ class Allowance:
 
     @contextmanager
     def calling(self, tokens: int) -> Iterator[None]:
-        """A call is on its way while this is open."""
+        """A call is under way while this is open."""
         run, taken = self.run, tokens + self.reply_tokens
         run.calls_under_way += 1
         run.tokens_under_way += taken

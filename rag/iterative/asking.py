@@ -1,7 +1,7 @@
-"""Asks a model for a record within the turn's limits, and once more when the reply has another shape.
+"""Asks a model for a record within the turn's limits, and retries once when the reply has the wrong shape.
 
-In: messages, the shape of the reply, an allowance. Out: the record, or None where the limits forbid the question. Both
-tries are counted before they are made; it builds no prompt but the remark on a reply that does not fit.
+In: messages, the schema of the reply, an allowance. Out: the record, or None where the limits forbid the call. Both
+tries are counted before they are made. It builds no prompt except the remark on a reply that does not fit.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ log = structlog.get_logger()
 async def ask(
     model: ChatModel, messages: Sequence[ChatMessage], schema: type[Schema], allowance: Allowance
 ) -> Schema | None:
-    """None when it may not be asked. Raises ModelError; ModelMisfit when the reply does not fit, and its second try
-    does not either or may not be made."""
+    """None when the limits forbid the call. Raises ModelError; ModelMisfit when the reply does not fit, and the retry
+    does not fit either or is forbidden."""
     tokens = size_of(messages)
     if not allowance.allows(tokens):
         return None
@@ -40,6 +40,6 @@ async def ask(
 
 
 def corrected(messages: Sequence[ChatMessage], misfit: ModelMisfit) -> tuple[ChatMessage, ...]:
-    """The question with the reply that it got and what is wrong with that."""
+    """The messages, the model's reply, and what is wrong with it."""
     said = ChatMessage(role="assistant", content=misfit.answer)
     return (*messages, said, ChatMessage(role="user", content=_MISFIT.format(problems=misfit.problems)))

@@ -1,7 +1,7 @@
-"""Which facts have to be held against each other, when they do not all fit into one prompt.
+"""Chooses which facts to compare with each other, when they do not all fit into one prompt.
 
-In: facts, those that are compared anyway, a budget. Out: sets of facts that each fit: facts of different documents that
-share words stand together, the likest first. A contradiction in other words is missed. Pure.
+In: facts, those that are compared anyway, a budget. Out: sets of facts that each fit into a prompt. Facts of different
+documents that share words go together, the most similar first. A contradiction in other words is missed. Pure.
 """
 
 from collections import defaultdict
@@ -13,23 +13,23 @@ from rag.iterative.ledger import KnownFact
 from rag.tokens import estimate_tokens
 from rag.words import stems
 
-MAX_SETS = 6  # calls for one reading; the likest pairs come first
-NEAREST = 3  # facts of other documents that each fact is held against
-MOST_HOLDERS = 200  # facts of which a shared word is followed up: 20,000 pairs
+MAX_SETS = 6  # calls for one reading; the most similar pairs come first
+NEAREST = 3  # facts of other documents that each fact is compared with
+MOST_HOLDERS = 200  # facts that are paired for one shared word: 20,000 pairs
 
-Pair = tuple[int, int]  # places of two facts, the lesser first
+Pair = tuple[int, int]  # indices of two facts, the lesser first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparisons:
-    """What more calls look at."""
+    """The comparisons that take calls of their own."""
 
     sets: tuple[tuple[KnownFact, ...], ...]
-    left_out: frozenset[str]  # ids of facts that are in none of them with all that they are like
+    left_out: frozenset[str]  # ids of facts that have a similar fact with which they share no set
 
 
 def comparisons(facts: Sequence[KnownFact], compared: Iterable[KnownFact], *, tokens: int) -> Comparisons:
-    """At most `MAX_SETS`. `compared` are looked at together anyway."""
+    """At most `MAX_SETS` sets. `compared`: facts that are in one prompt together anyway."""
     known = frozenset(fact.id for fact in compared)
     pairs = [pair for pair in _pairs(facts) if not {facts[place].id for place in pair} <= known]
     packed = _packed(pairs, [_size(fact) for fact in facts], tokens)
@@ -44,11 +44,11 @@ def comparisons(facts: Sequence[KnownFact], compared: Iterable[KnownFact], *, to
 @dataclass(kw_only=True)
 class _Set:
     places: set[int]
-    left: int  # tokens; less than none of a pair that does not fit by itself
+    left: int  # tokens; negative if the pair does not fit even alone
 
 
 def _packed(pairs: Iterable[Pair], sizes: Sequence[int], tokens: int) -> list[_Set]:
-    """Each pair whole in one of the sets: where one of the two stands and the other fits, else in a new one."""
+    """Each pair is whole in one set: in one that has one of the two and room for the other, else in a new one."""
     packed: list[_Set] = []
     for pair in pairs:
         room = (each for each in packed if each.places & set(pair) and _needed(pair, each, sizes) <= each.left)
@@ -66,7 +66,7 @@ def _needed(pair: Pair, into: _Set, sizes: Sequence[int]) -> int:
 
 
 def _pairs(facts: Sequence[KnownFact]) -> list[Pair]:
-    """Of different documents, each fact with those that share most with it; the likest first."""
+    """Pairs of different documents: each fact with the NEAREST most similar ones; the most similar pairs first."""
     likeness = _likeness(facts)
     likest = sorted(likeness, key=lambda pair: (-likeness[pair], pair))
     nearest: defaultdict[int, list[Pair]] = defaultdict(list)
@@ -78,10 +78,10 @@ def _pairs(facts: Sequence[KnownFact]) -> list[Pair]:
 
 
 def _likeness(facts: Sequence[KnownFact]) -> Mapping[Pair, float]:
-    """By the words that two facts share; a word counts the more, the fewer facts have it."""
+    """Similarity by shared words; a word counts more, the fewer facts have it."""
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for place, fact in enumerate(facts):
-        for stem in sorted(stems(fact.text)):  # sums of another order differ, and a set of strings has no order
+        for stem in sorted(stems(fact.text)):  # a fixed order: float sums depend on it, and sets have none
             holders[stem].append(place)
     documents = [fact.sources[0].passage.document_id for fact in facts]
     likeness: defaultdict[Pair, float] = defaultdict(float)

@@ -1,7 +1,7 @@
-"""Documents that disagree: who says what, the newest first.
+"""Conflicts between documents: which document says what, the newest first.
 
-In: claims with their passages, days on which documents came. Out: `Conflict`s with dates, and facts that name all
-sides. A document is dated by what it says of itself, else by the day it came. Pure.
+In: claims with their passages, the documents' arrival dates. Out: `Conflict`s with dates, and facts that name all
+sides. A document's date is its own, else its arrival date. Pure.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,33 +17,33 @@ from rag.records import Claim, Conflict, Passage, RankedPassage
 
 
 def claim(value: str, source: RankedPassage) -> Claim:
-    """Dated by the document itself, if it is."""
+    """A claim with the document's own date, if it has one."""
     return Claim(value=value, passage=source, dated=source.passage.published_at)
 
 
 def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
-    """The same with the day a document came where it has no date of its own, newest claims first."""
+    """The same, with the arrival date where a document has no date of its own, newest claims first."""
     return tuple(replace(each, claims=_newest_first([_dated(one, came) for one in each.claims])) for each in conflicts)
 
 
 def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
-    """Greater is newer. Days that documents bear go before those on which others came: an old paper may come late."""
+    """Sort key; greater is newer. Documents' own dates rank above arrival dates: an old paper may arrive late."""
     day = passage.published_at or came
     return bears_its_day(passage), day.timestamp() if day else float("-inf")
 
 
 def bears_its_day(passage: Passage) -> bool:
-    """Rather than having come on it; what somebody types is of the day on which it came."""
+    """Whether its date is its own rather than an arrival date. A typed note is dated by its arrival."""
     return passage.published_at is not None or passage.source_type is SourceType.NOTE
 
 
 def document_name(passage: Passage) -> str:
-    """As the person knows it."""
+    """The document's name as the person knows it."""
     return known_as(passage.source_type, passage.title, passage.source_identifier)
 
 
 def in_words(conflict: Conflict, words: Wordings) -> Conflict:
-    """The same with what is told of it by code, in Markdown: all sides, the newest first, a line each."""
+    """The same with `told` filled in: Markdown with all sides, the newest first, one per line."""
     about = _about(conflict)
     heading = f"{words.conflict}{about}{'.' if about else ':'}"
     sides = (f"- {escaped(f'{_named(one, words)}: {one.value}')}" for one in conflict.claims)
@@ -51,7 +51,7 @@ def in_words(conflict: Conflict, words: Wordings) -> Conflict:
 
 
 def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:
-    """A fact for each side, each with its own passage, so that an answer can cite them all. `words` are the person's
+    """A fact for each side, each with its own passage, so that an answer can cite all sides. `words`: in the person's
     language."""
     heading = f"{words.conflict}{_about(conflict)}"
     return tuple(
@@ -68,13 +68,13 @@ def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:
 
 
 def _about(conflict: Conflict) -> str:
-    """Nothing where it is one of the sides' own words: they say it themselves."""
+    """What the conflict is about; empty where one of the sides says it in the same words."""
     said = conflict.about in (one.value for one in conflict.claims)
     return "" if said else f": {conflict.about.rstrip('.')}"
 
 
 def _named(one: Claim, words: Wordings) -> str:
-    """«Письмо.pdf (от 12.03.2024)»; a day on which it came is said to be that, for it orders and proves little."""
+    """«Письмо.pdf (от 12.03.2024)». An arrival date is labelled as such: it orders the claims but proves little."""
     name = document_name(one.passage.passage)
     if one.dated is None:
         return name
@@ -87,5 +87,5 @@ def _dated(one: Claim, came: Mapping[DocumentId, datetime]) -> Claim:
 
 
 def _newest_first(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Equals stay in order."""
+    """Ties stay in order."""
     return tuple(sorted(claims, key=lambda one: newness(one.passage.passage, one.dated), reverse=True))

@@ -1,8 +1,8 @@
-"""Ties what a model says it has read to the passage where it stands.
+"""Grounding: ties a model's statement to the passage that supports it.
 
-In: a statement, the model's reason for it, passages. Out: the passage, or nothing when there is none: then the
-statement was made up. Every number has to stand in the passages; of the words some must, unless the reason quotes the
-passage or the passage is in another alphabet. Pure.
+In: a statement, the model's reason for it, passages. Out: the supporting passage, or None: then the statement was made
+up. Every number has to be in the passages. Some of the words must be, too, unless the reason quotes the passage or the
+passage is in another alphabet. Pure.
 """
 
 import re
@@ -16,9 +16,9 @@ from rag.records import Passage, RankedPassage
 from rag.words import share, stems
 
 ENOUGH_WORDS = 0.3  # of a statement's words in one passage; a passage about something else rarely holds a third
-QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may stand anywhere
+QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may occur anywhere
 
-REMEMBERED = 1024  # texts whose words and numbers are known: the statements of one part all look at the same ones
+REMEMBERED = 1024  # cached texts (words and numbers): all statements of one part are checked against the same ones
 
 _CHUNK_ID = re.compile(r"\bc\d+\b")
 _QUOTE = re.compile(r"«([^«»]+)»|“([^“”]+)”|\"([^\"]+)\"|'([^']+)'")
@@ -29,11 +29,11 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 @dataclass(frozen=True, kw_only=True)
 class _Support:
-    """How well a passage bears a statement; compared field by field."""
+    """How well a passage supports a statement."""
 
-    quoted: int  # quotations that stand in it
-    numbers: int  # of the statement's
-    named: bool  # by its chunk_id
+    quoted: int  # quotations in the reason that the passage holds
+    numbers: int  # numbers of the statement that the passage holds
+    named: bool  # whether the reason names its chunk_id
     words: float  # share of the statement's words
 
     @property
@@ -42,12 +42,12 @@ class _Support:
 
 
 def chunk_name(passage: Passage) -> str:
-    """The `chunk_id` that models are given and name."""
+    """The `chunk_id` in prompts and replies."""
     return f"c{passage.chunk_id}"
 
 
 def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str = "") -> RankedPassage | None:
-    """The passage that bears the statement best. Numbers of the question (`asked`) need not stand anywhere."""
+    """The passage that supports the statement best, or None. Numbers of the question (`asked`) need no support."""
     said = tuple(written_numbers(statement))
     held = (
         [numbers_in(passage_words(passage)) for passage in passages] if said else [frozenset[Decimal]()] * len(passages)
@@ -66,25 +66,25 @@ def tie(statement: str, reason: str, passages: Sequence[Passage], *, asked: str 
 
 
 def stands_in(quotation: str, text: str) -> bool:
-    """Whether a text says these words one after the other; case, ё, blanks and punctuation do not matter."""
+    """Whether a text has these words in sequence; case, ё, blanks and punctuation do not matter."""
     wanted = plain(quotation)
     return bool(wanted) and f" {wanted} " in f" {plain(text)} "
 
 
 @lru_cache(maxsize=REMEMBERED)
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """All numbers that a text knows, in digits and in words."""
+    """All numbers of a text, in digits and in words."""
     return known_numbers(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def plain(text: str) -> str:
-    """Words alone."""
+    """The words in lower case, without punctuation, separated by single blanks."""
     return " ".join(_WORD.findall(text.casefold().replace("ё", "е")))
 
 
 def passage_words(passage: Passage) -> str:
-    """All that is known of a passage in words: its text, its document's name, its date and headings."""
+    """All words known about a passage: its text, its document's name, its date and headings."""
     dated = passage.published_at.date().isoformat() if passage.published_at else ""
     return "\n".join((passage.title, passage.source_identifier, dated, *passage.locator.headings, passage.text))
 

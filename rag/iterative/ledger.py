@@ -1,8 +1,8 @@
-"""The facts that are known so far, and what a model's reply changes in them (seed 0, "Обновление глобального списка").
+"""The facts known so far, and how a model's reply changes them (seed 0, "Обновление глобального списка").
 
-In: a ledger, a reply, the passages that were read for it. Out: the next ledger, and what was not taken over. New facts
-get their ids here; a fact that stands in no passage is dropped; one that is contradicted goes, and where another
-document said it the disagreement is kept. Pure.
+In: a ledger, a reply, the passages that were read for it. Out: the next ledger, with counts of what was rejected. New
+facts get their ids here. A fact that no passage supports is dropped. A contradicted fact is removed; if another
+document stated it, the conflict is kept. Pure.
 """
 
 import re
@@ -15,14 +15,14 @@ from rag.iterative.grounding import plain, tie
 from rag.iterative.wire import CONTRADICTS, Certainty, IterationReply, NewFact, NumberedFact, UpdatedFact
 from rag.records import Conflict, Passage, RankedPassage
 
-MAX_CLAIMS = 3  # documents on the side that is contradicted
+MAX_CLAIMS = 3  # documents named for the contradicted side
 
 _FACT_ID = re.compile(r"\bf\d+\b")
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFact:
-    """A fact, and where it stands; the first source is the one that brought it."""
+    """A fact and its sources; the first source is the one that it was read from."""
 
     id: str
     text: str
@@ -31,7 +31,7 @@ class KnownFact:
     sources: tuple[RankedPassage, ...]
 
     def wire(self) -> NumberedFact:
-        """As the model is given it."""
+        """The fact as it goes into a prompt."""
         return NumberedFact(id=self.id, fact=self.text, certainty=self.certainty, reasoning=self.reasoning)
 
     def also(self, *sources: RankedPassage) -> Self:
@@ -42,21 +42,21 @@ class KnownFact:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """What one reading has come to."""
+    """The state of one reading."""
 
     facts: tuple[KnownFact, ...] = ()
     answer: str = ""
     can_answer: bool = False
     conflicts: tuple[Conflict, ...] = ()
-    numbered: int = 0  # facts that ever got an id; none is given twice
-    dropped: int = 0  # facts that stand in no passage
-    unknown: int = 0  # updates of facts that nobody knows
-    used: int = 0  # new facts and updates that were taken over
-    uncompared: int = 0  # facts that were not held against all that speak of the same
+    numbered: int = 0  # ids given so far; no id is reused
+    dropped: int = 0  # facts that no passage supports
+    unknown: int = 0  # updates with an id that does not exist
+    used: int = 0  # new facts and updates that were accepted
+    uncompared: int = 0  # facts that were not compared with all similar ones
 
 
 def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, asked: str) -> Ledger:
-    """The ledger after a reply to `part` of a document. The answer is carried on, unless the reply has none."""
+    """The ledger after a reply to `part` of a document. When the reply has no answer, the earlier one is kept."""
     for update in reply.updated_facts:
         ledger = _update(ledger, update, part, asked=asked)
     for new in reply.new_facts:
@@ -66,8 +66,8 @@ def take(ledger: Ledger, reply: IterationReply, part: Sequence[Passage], *, aske
 
 
 def settle(ledger: Ledger, updates: Sequence[UpdatedFact], *, asked: str) -> Ledger:
-    """The ledger of several groups after what a model says of their facts side by side. The rules are those of `take`,
-    the passages of the other facts being what was read last; but a fact that none of these contradicts stays."""
+    """The merged ledger after a model has compared the facts of several groups. The rules are those of `take`, with the
+    passages of the other facts as the part that was read. A contradiction that none of them supports is ignored."""
     for update in updates:
         if update.certainty == CONTRADICTS:
             ledger = _oppose(ledger, update, asked=asked)
@@ -90,7 +90,8 @@ def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
 
 
 def _is_told(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPassage) -> bool:
-    """Whether a fact that contradicts another is itself said to be contradicted by that one: one of the two stays."""
+    """Whether the conflict is recorded already the other way round: of two facts that contradict each other, one stays.
+    """
     own = {each.passage.chunk_id for each in known.sources}
     return any(
         each.claims[0].passage.passage.chunk_id in own
@@ -104,7 +105,7 @@ def _passages(facts: Sequence[KnownFact]) -> list[Passage]:
 
 
 def _add(ledger: Ledger, new: NewFact, part: Sequence[Passage], *, asked: str) -> Ledger:
-    """The same words once more are another source of the same fact."""
+    """Add a fact; if its words are known already, the passage becomes another source of the known fact."""
     source = tie(new.fact, new.reasoning, part, asked=asked)
     if source is None:
         return replace(ledger, dropped=ledger.dropped + 1)
@@ -139,7 +140,7 @@ def _update(ledger: Ledger, update: UpdatedFact, part: Sequence[Passage], *, ask
 
 
 def _agreeing(update: UpdatedFact, known: KnownFact, source: RankedPassage, asked: str) -> tuple[RankedPassage, ...]:
-    """Where it stands now, and those of its old sources that say so too."""
+    """The new source, and those old sources that support the new wording, too."""
     return (
         source,
         *(
@@ -154,7 +155,7 @@ def _agreeing(update: UpdatedFact, known: KnownFact, source: RankedPassage, aske
 def _bearing(
     update: UpdatedFact, known: KnownFact, part: Sequence[Passage], *, asked: str
 ) -> tuple[RankedPassage, ...]:
-    """A wording that joins two passages stands in neither alone: what it was and what is read now may bear it."""
+    """The sources when only the old passages and the new part together support the wording (it joins two passages)."""
     before = [source.passage for source in known.sources]
     together = tie(update.fact, update.reasoning, [*before, *part], asked=asked)
     return known.also(together).sources if together else ()
@@ -166,8 +167,8 @@ def _with(ledger: Ledger, changed: KnownFact) -> Ledger:
 
 
 def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: RankedPassage | None) -> Ledger:
-    """That fact alone goes, unless it stands in a newer document. Two documents that disagree are remembered; one that
-    corrects itself is not."""
+    """Remove only that fact, unless it stands in a newer document than `source`. A conflict between two documents is
+    recorded; a document that corrects itself is not."""
     is_newer = source is not None and _is_newer(known, source)
     facts = ledger.facts if is_newer else tuple(fact for fact in ledger.facts if fact.id != known.id)
     conflicts = ledger.conflicts
@@ -179,7 +180,7 @@ def _without(ledger: Ledger, known: KnownFact, update: UpdatedFact, source: Rank
 
 
 def _is_known(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPassage) -> bool:
-    """Whether this document has contradicted the fact before: one that stays may be by each of its parts."""
+    """Whether this document has contradicted the fact before: each part of it may contradict a fact that stays."""
     document = source.passage.document_id
     return any(
         each.about == known.text and each.claims[0].passage.passage.document_id == document for each in conflicts
@@ -187,13 +188,13 @@ def _is_known(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPas
 
 
 def _is_newer(known: KnownFact, source: RankedPassage) -> bool:
-    """By days that both documents bear; they may be read in any order."""
+    """Whether the fact stands in a newer document, by the documents' own dates: reading order says nothing."""
     day, days = source.passage.published_at, [each.passage.published_at for each in known.sources]
     return day is not None and any(own > day for own in days if own)
 
 
 def _other_documents(known: KnownFact, source: RankedPassage) -> tuple[RankedPassage, ...]:
-    """Where the fact stands, once for each document but the one that contradicts it; a few say as much as all."""
+    """One source of the fact per document, without the contradicting document; at most MAX_CLAIMS."""
     by_document = {each.passage.document_id: each for each in reversed(known.sources)}
     by_document.pop(source.passage.document_id, None)
     return tuple(reversed(by_document.values()))[:MAX_CLAIMS]

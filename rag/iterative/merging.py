@@ -1,7 +1,7 @@
-"""Puts together what several groups of documents have brought.
+"""Merges the ledgers of several groups of documents.
 
-In: the groups' ledgers, in any order. Out: facts, each once with all its sources and an id of its own, and the
-synthesis' view of them. No fact is lost, and the order of the groups does not matter. Pure.
+In: the groups' ledgers, in any order. Out: facts, each once with all its sources and a new id; and the facts in the
+wording of the synthesis. No fact is lost, and the order of the groups does not matter. Pure.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ _RANKS: Mapping[str, int] = {certainty: rank for rank, certainty in enumerate(Ce
 
 
 def merge_facts(ledgers: Iterable[Ledger], order: Mapping[DocumentId, int]) -> tuple[KnownFact, ...]:
-    """The surest first, then by the documents' `order`; of two wordings that differ in case or punctuation alone the
-    one of the earlier document stays."""
+    """The most certain first, then by the documents' `order`. Of two wordings that differ only in case or punctuation,
+    the one that sorts first is kept."""
     found = [fact for ledger in ledgers for fact in ledger.facts]
     merged: dict[str, KnownFact] = {}
     for fact in sorted(found, key=lambda fact: _place(fact, order)):
@@ -29,15 +29,15 @@ def merge_facts(ledgers: Iterable[Ledger], order: Mapping[DocumentId, int]) -> t
 
 
 def merge_conflicts(ledgers: Iterable[Ledger]) -> tuple[Conflict, ...]:
-    """Each once, in an order that does not hang on the groups'."""
+    """Each conflict once, in an order that does not depend on the order of the groups."""
     found = [conflict for ledger in ledgers for conflict in ledger.conflicts]
     unique = {(each.about, *sorted(claim.value for claim in each.claims)): each for each in found}
     return tuple(unique[key] for key in sorted(unique))
 
 
 def refine(facts: Sequence[KnownFact], chosen: Sequence[NumberedFact], *, asked: str) -> tuple[KnownFact, ...]:
-    """The facts in the synthesis' order and wording where their own passages bear it; those that it leaves out come
-    after, for it may not know why they matter."""
+    """The facts in the order of the synthesis, and in its wording where their passages support it. Facts that it leaves
+    out come last: it may not know why they matter."""
     known = {fact.id: fact for fact in facts}
     first = {each.id: _reworded(known[each.id], each, asked) for each in chosen if each.id in known}
     return (*first.values(), *(fact for fact in facts if fact.id not in first))

@@ -1,6 +1,6 @@
 """Reads a document's passages to the end.
 
-In: a base, a document. Out: its passages page by page, in order. It cuts nothing.
+In: a base, a document. Out: its passages page by page, in order. It splits no passage.
 """
 
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from domain.ids import BaseId, DocumentId
 from rag.ports import DocumentPassages
 from rag.records import Passage
 
-PAGE = 400  # passages a call; both transports refuse 1000 rows
+PAGE = 400  # passages per call; both transports refuse 1000 rows
 
 
 async def pages_of(

@@ -1,7 +1,7 @@
 """Cuts a document into parts that a prompt can hold.
 
-In: passages in order, a budget in tokens. Out: parts, each passage in one of them and in order; a passage that is too
-long for any is cut into pieces of its own. Nothing is left out. Parts may repeat the end of the one before. Pure.
+In: passages in order, a budget in tokens. Out: parts in order, each passage in one of them. A passage that is too long
+for a part is cut into pieces. Nothing is left out. With `overlapping`, a part repeats the end of the one before. Pure.
 """
 
 import json
@@ -14,22 +14,22 @@ from rag.iterative.wire import Chunk
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
-FEWEST_TOKENS = 50  # a part is never smaller: cutting a text ever finer makes it no better to read
-FRAME_TOKENS = 12  # of a chunk's id and punctuation, ids of ten digits included
+FEWEST_TOKENS = 50  # minimum budget of a part: smaller pieces cannot be understood
+FRAME_TOKENS = 12  # for a chunk's id (up to ten digits) and punctuation
 
 
 def chunk_of(passage: Passage) -> Chunk:
-    """As the model is given it."""
+    """The passage as it goes into a prompt."""
     return Chunk(chunk_id=chunk_name(passage), chunk_text=passage.text)
 
 
 def tokens_of(passage: Passage) -> int:
-    """What it takes of a prompt, as a JSON string."""
+    """Tokens of the passage in a prompt, as a JSON string."""
     return estimate_tokens(json.dumps(passage.text, ensure_ascii=False)) + FRAME_TOKENS
 
 
 def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
-    """Parts of at most `tokens`, as full as they get; `each` are taken by what else is said of a passage."""
+    """Parts of at most `tokens`, filled greedily; `each` is the extra cost of a passage in the prompt."""
     part: list[Passage] = []
     left = allowed = max(tokens, FEWEST_TOKENS + each)
     for piece in (piece for passage in passages for piece in _pieces(passage, allowed - each)):
@@ -44,8 +44,8 @@ def parts_of(passages: Sequence[Passage], *, tokens: int, each: int = 0) -> Iter
 
 
 def overlapping(parts: Iterable[tuple[Passage, ...]], *, tokens: int, each: int = 0) -> Iterator[tuple[Passage, ...]]:
-    """Each part after the end of the one before, up to `tokens` of it, when that is of the same document: what the cut
-    goes through stands whole in one of the two. Pieces of one passage become one again."""
+    """Each part, preceded by up to `tokens` of the end of the part before if that is of the same document: whatever the
+    cut goes through is then whole in one of the two. Pieces of one passage are joined again."""
     before: tuple[Passage, ...] = ()
     for part in parts:
         is_cut = bool(before) and before[-1].document_id == part[0].document_id
@@ -74,7 +74,7 @@ def _end_of(part: Sequence[Passage], document: DocumentId, tokens: int, each: in
 
 
 def _tail(passage: Passage, tokens: int) -> str:
-    """The end that fits, from a word on."""
+    """The end of the text that fits, from the beginning of a word if possible."""
     text = passage.text
     while text and (size := tokens_of(replace(passage, text=text))) > tokens:
         text = text[max(len(text) - len(text) * tokens // size, 1) :]
@@ -83,7 +83,7 @@ def _tail(passage: Passage, tokens: int) -> str:
 
 
 def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
-    """The passage, or pieces of its text that fit, cut between words where there are any."""
+    """The passage, or pieces of its text that fit, cut between words if possible."""
     text = passage.text
     while text and tokens_of(piece := replace(passage, text=text)) > tokens:
         shorter = _cut(piece, tokens)
@@ -94,7 +94,7 @@ def _pieces(passage: Passage, tokens: int) -> Iterator[Passage]:
 
 
 def _cut(passage: Passage, tokens: int) -> str:
-    """The beginning that fits, at least a character."""
+    """The beginning of the text that fits, at least one character."""
     text = passage.text
     while len(text) > 1 and (size := tokens_of(replace(passage, text=text))) > tokens:
         text = text[: min(max(len(text) * tokens // size, 1), len(text) - 1)]

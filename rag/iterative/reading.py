@@ -1,7 +1,7 @@
-"""The reading itself: document by document, in groups side by side (seed 0, "Итерация по документам").
+"""The reading itself: document by document, in concurrent groups (seed 0, "Итерация по документам").
 
-In: a question, documents in order of their worth. Out: `Reading`: what each group knows and how much was read. Before
-every call it looks at the turn's limits; a model that fails at one document costs that document alone.
+In: a question, documents in order of relevance. Out: `Reading`: what each group knows and how much was read. It checks
+the turn's limits before every call. When the model fails at one document, only that document is lost.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ from rag.ports import ChatModel, DocumentPassages
 from rag.records import ChatMessage, DocumentsRead, Passage
 from rag.watching import end
 
-GROUPS = 4  # documents that are read side by side
-PER_GROUP = 3  # fewer are not worth a group of their own: what one knows, the others do not
+GROUPS = 4  # documents that are read concurrently
+PER_GROUP = 3  # documents; smaller groups do not pay: a group does not know what the others have found
 
 log = structlog.get_logger()
 
@@ -39,14 +39,14 @@ class Inquiry:
     base_id: BaseId
     question: str
     cards: tuple[DocumentCard, ...]
-    exhaustive: bool  # go on when the question can be answered
-    chosen_from: int = 0  # documents of the base, where a search has chosen the cards
+    exhaustive: bool  # read on even when the question can be answered
+    chosen_from: int = 0  # number of documents in the base, where a search has chosen the cards
     dialogue: str = ""
 
 
 @dataclass(kw_only=True)
 class Reading:
-    """How far it is; grows while documents are read."""
+    """The state of a reading; updated while documents are read."""
 
     inquiry: Inquiry
     ledgers: list[Ledger]
@@ -55,7 +55,7 @@ class Reading:
     problems: int = 0
     remembered: int = 0
     enough: bool = False
-    orders: list[list[DocumentId]] = field(default_factory=list)  # whose words each group knows, as it read them
+    orders: list[list[DocumentId]] = field(default_factory=list)  # what each group has read, in reading order
 
     @property
     def documents(self) -> DocumentsRead:
@@ -81,7 +81,7 @@ class _Ongoing:
 
 
 class IterativeReader:
-    """Reads any number of times side by side."""
+    """One object serves any number of readings concurrently."""
 
     def __init__(
         self, model: ChatModel, passages: DocumentPassages, prompts: Prompts, *, budget: RequestBudget
@@ -94,8 +94,8 @@ class IterativeReader:
     async def read(
         self, inquiry: Inquiry, allowance: Allowance, recollection: Recollection, watch: Callable[[Reading], None]
     ) -> Reading:
-        """First what was read for the same question before, as it was read then, then the rest. `watch` hears of every
-        document that is done with. Raises DatabaseAway."""
+        """Reads first the documents that are cached for the same question, in the same order as then, so that the cache
+        hits; then the rest. `watch` is called after every finished document. Raises DatabaseAway."""
         known = {card.id: card for card in inquiry.cards}
         begun = [[known[each] for each in one] for one in recollection.together(tuple(known), most=GROUPS)]
         done = {card.id for group in begun for card in group}
@@ -131,7 +131,7 @@ class IterativeReader:
             ongoing.watch(ongoing.reading)
 
     async def _read_document(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> bool:
-        """Counted as read when all of it was; False when the limits ended it before."""
+        """A document counts as read when all of it was read. False when the limits ended the reading before."""
         reading, used = ongoing.reading, ongoing.reading.ledgers[number].used
         try:
             asked = await self._read_parts(number, card, ongoing)
@@ -149,8 +149,8 @@ class IterativeReader:
         return True
 
     async def _read_parts(self, number: int, card: DocumentCard, ongoing: _Ongoing) -> int | None:
-        """How often a model was asked, unless the limits ended it. What a document has said is known from then on, also
-        when its next part fails."""
+        """The number of model calls; None when the limits ended the reading. Facts of a part stay known even when the
+        next part fails."""
         reading, asked = ongoing.reading, 0
         order = reading.orders[number]
         async for page in pages_of(self._passages, reading.inquiry.base_id, card.id):
@@ -170,8 +170,8 @@ class IterativeReader:
         return asked
 
     def _key(self, ledger: Ledger, part: Sequence[Passage]) -> str:
-        """All that decides the reply but the question, which is the recollection's, and the dialogue, which that
-        question does not need."""
+        """Cache key: a hash of all that decides the reply. The question is part of the recollection's own key, and the
+        dialogue is left out: the question is complete without it."""
         return digest(
             iteration_messages(self._prompts, self._budget, ledger, part, question="", dialogue="")[-1].content
         )
@@ -182,16 +182,16 @@ class IterativeReader:
         )
 
     async def _ask(self, messages: Sequence[ChatMessage], allowance: Allowance) -> IterationReply | None:
-        """None when it may not be asked."""
+        """None when the limits forbid the call."""
         return await ask(self._model, messages, IterationReply, allowance)
 
 
 def dealt(cards: Sequence[DocumentCard], *, fewest: int = 1) -> list[Sequence[DocumentCard]]:
-    """Groups, the best documents first in each of them."""
+    """The documents dealt out to groups like cards, so that each group has its best ones first."""
     groups = max(min(GROUPS, len(cards) // PER_GROUP), fewest, 1)
     return [cards[first::groups] for first in range(groups)]
 
 
 def suffices(ledger: Ledger) -> bool:
-    """The model says it can answer, and a document makes it sure of something."""
+    """The model says that it can answer, and at least one fact has high certainty."""
     return ledger.can_answer and any(fact.certainty is Certainty.HIGH for fact in ledger.facts)

@@ -1,8 +1,8 @@
-"""What a base remembers of a request: replies of models to parts of its documents (seed 3, caching of step results).
+"""The cache of a request: replies of models to parts of a base's documents (seed 3, caching of step results).
 
-In: a `ReadingMemory`, the request, what a part says. Out: the reply that a model gave to the very same, and which
+In: a `ReadingMemory`, the request, the text of a part. Out: the cached reply to exactly the same input, and which
 documents were read together. A key is a hash of all that decides a reply: the model, the rules, the request and the
-texts; where any of it differs, the part is read anew. Trouble with the memory is never one of the reading.
+texts; if any of it differs, the part is read again. A failure to write to the cache never fails the reading.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 @dataclass(frozen=True, kw_only=True)
 class Recollection:
-    """Of one request in one base."""
+    """The cache of one request in one base."""
 
     base: BaseId
     request: str
@@ -36,14 +36,14 @@ class Recollection:
 
     @classmethod
     async def of(cls, memory: ReadingMemory | None, base: BaseId, *request: str) -> Self:
-        """`request`: the model, the rules, and what was asked for, with `wording` where that is a person's or a
-        planner's. Without a memory nothing is remembered. Raises DatabaseAway."""
+        """`request`: the model, the rules, and what was asked for (`wording` normalises a person's or the planner's
+        words). Without a memory nothing is cached. Raises DatabaseAway."""
         name = digest(*request)
         kept = await memory.recall(base, name) if memory else []
         return cls(base=base, request=name, memory=memory, kept={each.key: each for each in kept})
 
     def reply(self, key: str, shape: type[Reply]) -> Reply | None:
-        """None when no model was asked that, or what it said does not fit any more."""
+        """The cached reply; None when there is none, or it no longer fits `shape`."""
         reading = self.kept.get(key)
         try:
             return shape.model_validate_json(reading.content) if reading else None
@@ -51,7 +51,7 @@ class Recollection:
             return None
 
     async def keep(self, key: str, reply: BaseModel, documents: Sequence[DocumentId]) -> None:
-        """`documents`: all whose words may be in the reply, the one that was read last."""
+        """`documents`: all whose words may be in the reply, in reading order."""
         if self.memory is None:
             return
         reading = KeptReading(key=key, documents=tuple(dict.fromkeys(documents)), content=reply.model_dump_json())
@@ -61,9 +61,9 @@ class Recollection:
             log.warning("reading.not_kept", documents=len(reading.documents), reason=trouble.reason)
 
     def together(self, known: Sequence[DocumentId], *, most: int | None = None) -> list[tuple[DocumentId, ...]]:
-        """Documents that were read one after the other, each sequence as far as all of it is `known`, the `most`
-        longest, in the order of their first ones; none is in two of them. What was read so can be recalled so, whatever
-        came since."""
+        """Sequences of documents that were read together before and are all `known`: the `most` longest, disjoint,
+        sorted by their first document. Reading a sequence again in this order hits the cache, whatever documents were
+        added since."""
         places, used = {document: place for place, document in enumerate(known)}, set[DocumentId]()
         found: list[tuple[DocumentId, ...]] = []
         for reading in sorted(self.kept.values(), key=lambda each: -len(each.documents)):
@@ -75,10 +75,10 @@ class Recollection:
 
 
 def wording(text: str) -> str:
-    """A request as it is compared: case, ё, blanks and the sign at its end do not matter."""
+    """A request normalised for comparison: case, ё, blanks and the final sign do not matter."""
     return " ".join(text.casefold().replace("ё", "е").split()).strip(_ENDS)
 
 
 def digest(*parts: str) -> str:
-    """A hash of the parts, told apart."""
+    """A hash of the parts, joined with a separator."""
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()

@@ -1,7 +1,7 @@
 """The messages of one call while documents are read: rules, then seed 0's request as JSON.
 
-In: what is known, the part that is read, a budget. Out: messages within the budget. Texts of documents are JSON strings
-and stay so, whatever they say. Facts that do not fit are not shown to the model; nobody forgets them. Pure.
+In: the ledger, the part that is read, a budget. Out: messages within the budget. Texts of documents are JSON strings,
+whatever they contain. Facts that do not fit are not shown to the model, but stay in the ledger. Pure.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from rag.records import ChatMessage, Conflict, Passage
 from rag.tokens import estimate_tokens
 
 QUESTION_TOKENS = 500  # of a question of a thousand letters, the longest that the tools take
-FRAME_TOKENS = 100  # names of the fields, braces
-SHARES = {"document": 0.55, "facts": 0.25, "answer": 0.1, "dialogue": 0.1}  # of what the rules and the question leave
+FRAME_TOKENS = 100  # field names, braces
+SHARES = {"document": 0.55, "facts": 0.25, "answer": 0.1, "dialogue": 0.1}  # of the prompt without rules and question
 _SURENESS = {certainty: rank for rank, certainty in enumerate(Certainty)}
 
 
@@ -33,12 +33,12 @@ class RequestBudget:
 
     @property
     def comparison(self) -> int:
-        """Of facts that are held against each other; there is neither a document nor an answer."""
+        """For a comparison of facts, whose prompt has neither a document nor an answer."""
         return self.document + self.facts
 
     @classmethod
     def of(cls, prompt_tokens: int, prompts: Prompts) -> Self:
-        """`prompt_tokens`: what the whole prompt may take."""
+        """`prompt_tokens`: limit for the whole prompt."""
         rules = max(estimate_tokens(prompts.iterative), estimate_tokens(prompts.iterative_synthesis))
         task = estimate_tokens(prompts.iterative_task)
         left = max(prompt_tokens - rules - task - QUESTION_TOKENS - FRAME_TOKENS, 0)
@@ -48,7 +48,7 @@ class RequestBudget:
 def iteration_messages(
     prompts: Prompts, budget: RequestBudget, ledger: Ledger, part: Sequence[Passage], *, question: str, dialogue: str
 ) -> tuple[ChatMessage, ...]:
-    """For one part of a document."""
+    """The messages for one part of a document."""
     request = IterationRequest(
         task=prompts.iterative_task,
         question=question,
@@ -63,8 +63,8 @@ def iteration_messages(
 def synthesis_messages(
     prompts: Prompts, budget: RequestBudget, known: Ledger, *, question: str, answers: Sequence[str]
 ) -> tuple[ChatMessage, ...]:
-    """For the whole: what is not needed for a document is left for facts and answers, at most half of it for what
-    groups found to disagree."""
+    """The messages for the synthesis. The document's share of the budget goes to the facts; at most half of that share
+    goes to contradictions that the groups have found."""
     said = cut("\n\n".join(filter(None, answers)), budget.answer + budget.dialogue)
     told, taken = _contradictions(known.conflicts, budget.document // 2)
     shown = fitting(known.facts, budget.document + budget.facts - taken)
@@ -78,14 +78,14 @@ def synthesis_messages(
 
 
 def compared_anyway(budget: RequestBudget, known: Ledger, *, groups: int) -> tuple[KnownFact, ...]:
-    """Facts that a model sees side by side without being asked for it: those of the synthesis, or, where one group has
-    read everything, those that it had before it at the end."""
+    """Facts that are in one prompt together anyway: those in the synthesis; or, where one group has read everything,
+    those that fit into its last prompt."""
     _, taken = _contradictions(known.conflicts, budget.document // 2)
     return fitting(known.facts, budget.document + budget.facts - taken if groups > 1 else budget.facts)
 
 
 def comparison_messages(prompts: Prompts, facts: Sequence[KnownFact], *, question: str) -> tuple[ChatMessage, ...]:
-    """For facts that may contradict each other."""
+    """The messages for a comparison of facts that may contradict each other."""
     request = ComparisonRequest(question=question, facts=tuple(fact.wire() for fact in facts))
     return _messages(prompts.iterative_comparison, request)
 
@@ -96,7 +96,7 @@ def size_of(messages: Sequence[ChatMessage]) -> int:
 
 
 def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
-    """The surest, and of equals the latest, as many as fit; in their own order."""
+    """As many facts as fit, chosen by certainty, then the latest first; returned in their original order."""
     places = sorted(range(len(facts)), key=lambda place: (_SURENESS[facts[place].certainty], -place))
     kept: set[int] = set()
     for place in places:
@@ -108,7 +108,7 @@ def fitting(facts: Sequence[KnownFact], tokens: int) -> tuple[KnownFact, ...]:
 
 
 def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[str, ...], int]:
-    """A line for each, as many as fit, and the tokens that they take."""
+    """One line per conflict, as many as fit, and the tokens that they take."""
     told: list[str] = []
     taken = 0
     for conflict in conflicts:
@@ -121,7 +121,7 @@ def _contradictions(conflicts: Sequence[Conflict], tokens: int) -> tuple[tuple[s
 
 
 def cut(text: str, tokens: int) -> str:
-    """The end of a text that fits, for the end of an answer or a dialogue is what is known last."""
+    """The end of a text that fits: the end of an answer or a dialogue is its latest part."""
     while text and (size := estimate_tokens(text)) > tokens:
         text = text[-min(len(text) * tokens // size, len(text) - 1) :] if tokens > 0 else ""
     return text

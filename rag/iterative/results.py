@@ -1,7 +1,7 @@
-"""What a reading has brought, as a tool's result.
+"""The result of a reading, as a tool's payload.
 
-In: the groups' ledgers, and the synthesis when there was one. Out: `FactsPayload`: the answer that was put together,
-disagreements, and each fact with its passages. Pure.
+In: the groups' ledgers, and the synthesis when there was one. Out: `FactsPayload`: the synthesised answer, conflicts,
+and each fact with its passages. Pure.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from rag.iterative.merging import merge_conflicts, merge_facts
 from rag.iterative.reading import Reading
 from rag.records import Conflict
 
-MAX_SOURCES = 3  # of one fact: an answer that cites more is not surer
-HALF_COVERED = 0.5  # there are facts, and no model has said that they answer the question
+MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
+HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that they answer the question
 
 
 def merged(reading: Reading) -> Ledger:
-    """What all groups know: each fact once, under an id of its own, and every disagreement."""
+    """What all groups know: each fact once, with a new id, and every conflict."""
     facts = merge_facts(reading.ledgers, order_of(reading))
     answers = answers_of(reading)
     return Ledger(
@@ -37,17 +37,17 @@ def merged(reading: Reading) -> Ledger:
 
 
 def answers_of(reading: Reading) -> list[str]:
-    """Of the groups that found something."""
+    """The answers of the groups that found something."""
     return [ledger.answer for ledger in reading.ledgers if ledger.facts]
 
 
 def order_of(reading: Reading) -> dict[DocumentId, int]:
-    """Documents by their worth for the question."""
+    """Document -> its rank for the question."""
     return {card.id: place for place, card in enumerate(reading.inquiry.cards)}
 
 
 def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:
-    """`known` in the order in which its facts are to be said, with the answer as the model put them together."""
+    """The payload of `known`, whose facts are in their final order and whose answer is the synthesis."""
     came = {card.id: card.created_at for card in reading.inquiry.cards}
     conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
     said = _answer(known.answer, known.facts, conflicts, question=reading.inquiry.question, heading=words.summary)
@@ -63,7 +63,7 @@ def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayl
 
 
 def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
-    """Without a title: a remark on the facts, none of them."""
+    """A remark on the facts; it has no title, so it does not count as one of them."""
     text = words.uncompared.format(count=known.uncompared)
     return (Fact(kind=FactKind.VALUE, text=text),) if known.uncompared else ()
 
@@ -71,8 +71,8 @@ def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
 def _answer(
     answer: str, facts: Sequence[KnownFact], conflicts: Sequence[Conflict], *, question: str, heading: str
 ) -> tuple[Fact, ...]:
-    """A guide for the model that writes: without a source, so that it cannot be cited, and only when every number in it
-    stands in a fact. It has no title: nobody is shown it as it is."""
+    """The synthesis as a guide for the model that writes the answer, only if every number in it is in a fact. It has no
+    source, so that it cannot be cited, and no title, so that it is never shown as it is."""
     sides = [claim.value for conflict in conflicts for claim in conflict.claims]
     if not facts or not answer:
         return ()
@@ -83,7 +83,7 @@ def _answer(
 
 
 def _statements(fact: KnownFact) -> list[Fact]:
-    """One for each passage that it stands in: all of them can be cited."""
+    """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
     return [
         Fact(
             kind=FactKind.STATEMENT,

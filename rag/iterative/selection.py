@@ -1,7 +1,7 @@
-"""Which documents are read for a question, and in which order.
+"""Selects the documents that are read for a question, and their order.
 
-In: a question, perhaps names, and whether every document counts. Out: cards of documents that are ready: those whose
-passages a search finds first, then the rest, newest first. It reads no texts and asks no model.
+In: a question, perhaps names, and whether all documents are wanted. Out: cards of documents that are ready: first those
+whose passages a search finds, then the rest, newest first. It reads no texts and asks no model.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.words import share, stems
 
-PAGE = 900  # documents a call; both transports refuse 1000 rows
-ENOUGH_OF_NAME = 0.5  # of the words that a document is named by; less is another document
+PAGE = 900  # documents per call; both transports refuse 1000 rows
+ENOUGH_OF_NAME = 0.5  # share of a given name's words that a document's name must have
 
 log = structlog.get_logger()
 
 
 class PassageFinder(Protocol):
-    """`rag.retrieval.search.Retrieval` by shape."""
+    """The part of `rag.retrieval.search.Retrieval` that is used here."""
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
         """The best passages, best first."""
@@ -36,11 +36,11 @@ class Chosen:
     """Documents in the order in which they are read."""
 
     cards: tuple[DocumentCard, ...]
-    chosen_from: int = 0  # documents of the base, where a search has left some out
+    chosen_from: int = 0  # number of documents in the base, where a search has left some out
 
 
 class Selection:
-    """Looks into the catalogue and the index of one base at a time."""
+    """Selects by the catalogue and the index of one base at a time."""
 
     def __init__(self, catalogue: DocumentCatalogue, finder: PassageFinder) -> None:
         self._catalogue = catalogue
@@ -49,8 +49,9 @@ class Selection:
     async def choose(
         self, base: BaseId, question: str, *, names: Sequence[str] | None, exhaustive: bool, one_each: bool = False
     ) -> Chosen:
-        """`names`: those alone, `one_each` when each name is of one document. Else, when `exhaustive`, all of the base;
-        otherwise those that the search names. Raises DatabaseAway, and StepFailed when no document has such a name."""
+        """With `names` only those documents (`one_each`: one document per name). Without: all of the base if
+        `exhaustive`, else those that a search finds. Raises DatabaseAway, and StepFailed when no document has such a
+        name."""
         cards = await ready_documents(self._catalogue, base)
         if names:
             return Chosen(cards=_known(named(names, cards, one_each=one_each)))
@@ -61,7 +62,7 @@ class Selection:
 
 
 def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassage]) -> tuple[DocumentCard, ...]:
-    """Those that a search has `found` first, best first; the rest in their order."""
+    """First the documents of the passages that a search has `found`, best first; then the rest in their order."""
     documents = dict.fromkeys(each.passage.document_id for each in found)
     order = {document: place for place, document in enumerate(documents)}
     return tuple(sorted(cards, key=lambda card: order.get(card.id, len(order))))
@@ -70,7 +71,7 @@ def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassa
 async def ready_documents(
     catalogue: DocumentCatalogue, base: BaseId, *, name_contains: str | None = None
 ) -> list[DocumentCard]:
-    """All of a base that can be read, or those with that piece in their name, newest first. Raises DatabaseAway."""
+    """All READY documents of a base, or those with that part in their name, newest first. Raises DatabaseAway."""
     cards: list[DocumentCard] = []
     while True:
         page = await catalogue.documents(base, limit=PAGE, offset=len(cards), name_contains=name_contains)
@@ -80,8 +81,8 @@ async def ready_documents(
 
 
 def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool = False) -> tuple[DocumentCard, ...]:
-    """For each name the documents that hold all of its words, else the newest that holds most; each document once.
-    `one_each`: of those that hold all the one with the fewest other words."""
+    """For each name: the documents that match it exactly, else those with all of its words, else the newest of those
+    with most of them; each document once. `one_each`: of several for a name, the one with the fewest other words."""
     found: dict[DocumentId, DocumentCard] = {}
     for name in names:
         best = _best(name, cards)
@@ -93,7 +94,7 @@ def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool
 
 
 def card_name(card: DocumentCard) -> str:
-    """As the person knows it."""
+    """The document's name as the person knows it."""
     return known_as(card.source_type, card.title, card.source_identifier)
 
 

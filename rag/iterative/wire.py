@@ -1,7 +1,7 @@
-"""What a model is asked and answers while documents are read one by one: seed 0's JSON, field for field.
+"""Requests and replies while documents are read one by one: seed 0's JSON, field for field.
 
 In: nothing. Out: pydantic records of the request and the reply ("Формат запроса к LLM", "Формат ответа LLM") and of the
-final synthesis. A field that the seed does not name is an error; `contradicts` can only be said of a known fact.
+final synthesis. An unknown field in a reply is an error; only an update of a known fact can be `contradicts`.
 """
 
 from enum import StrEnum

@@ -1,7 +1,7 @@
 """How far a reading goes: to the end of the base, or until the question can be answered.
 
-In: a question, the words of `prompts/breadth.toml`. Out: its `Reach`, and whether it leans on the dialogue. It decides
-no intent: only how far a reading goes that is planned anyway, and which plan stands in where no model plans.
+In: a question, the words of `prompts/breadth.toml`. Out: its `Reach`, and whether it depends on the dialogue. It
+decides no intent: only how far a reading that is planned anyway goes, and the emergency plan where no model plans.
 Pure.
 """
 
@@ -13,20 +13,20 @@ from prompts.breadth import BreadthWords
 
 SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
 
-_QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: what it says is not asked
+_QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 
 class Reach(IntEnum):
-    """What a question asks of a reading, in order of how far it goes."""
+    """How far a question wants a reading to go, in ascending order."""
 
-    ENOUGH = 0  # it stops when the question can be answered
-    THOROUGH = 1  # all documents, where documents are read anyway
-    ALL = 2  # all documents, also where no model has planned it
+    ENOUGH = 0  # until the question can be answered
+    THOROUGH = 1  # all documents, if the plan reads documents anyway
+    ALL = 2  # all documents, even where no model has planned a reading
 
 
 class Breadth:
-    """The rule, with its words made ready once."""
+    """The rule, with its words compiled once."""
 
     def __init__(self, words: BreadthWords) -> None:
         self._all = _pattern(words.all)
@@ -39,24 +39,24 @@ class Breadth:
         self._pronouns = frozenset(words.pronouns)
 
     def reach(self, *questions: str) -> Reach:
-        """The farthest of them: the question as it was asked, and as the planner words it."""
+        """The farthest reach of the given wordings: the question as asked, and as the planner words it."""
         return max(map(self._reach, questions), default=Reach.ENOUGH)
 
     def subject(self, question: str) -> str:
-        """What is asked of, for a search: the question's words without those that say how much of it, and those that
-        mean the documents themselves; all of them where nothing else is left."""
+        """The subject, for a search: the question without words of quantity and words for the documents themselves; the
+        whole question where nothing else is left."""
         said = _words(question)
         return " ".join(self._unsought.sub(" ", said).replace("-", " ").split()) or question
 
     def leans(self, question: str) -> bool:
-        """Whether it seems to need the dialogue to be understood."""
+        """Whether the question seems to need the dialogue to be understood."""
         said = _words(question)
         return bool(self._openings.match(said)) or (
             len(said.split()) <= SHORT_QUESTION_WORDS and not self._pronouns.isdisjoint(said.split())
         )
 
     def takes_up(self, question: str) -> bool:
-        """Whether it asks for the rest of a list, and for nothing else."""
+        """Whether the question asks for the rest of a list, and for nothing else."""
         said = _words(question)
         return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
 
@@ -68,11 +68,11 @@ class Breadth:
 
 
 def _words(text: str) -> str:
-    """Words and the places of quotations, with single blanks between them."""
+    """The words in lower case, separated by single blanks; «-» stays as a placeholder."""
     return " ".join(re.findall(rf"{_WORD.pattern}|-", text.casefold().replace("ё", "е").replace("’", "'")))
 
 
 def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
-    """Whole words alone, the longest entry first."""
+    """Matches whole words only, the longest entry first."""
     written = (re.escape(entry).replace(r"\*", r"\S*") for entry in sorted(entries, key=len, reverse=True))
     return re.compile(rf"(?<!\S)(?:{'|'.join(written)})(?!\S)")

@@ -1,7 +1,7 @@
-"""Which entities of the base a question names, in whatever form and alphabet it names them.
+"""Finds the entities of the base that a question names, in any grammatical form and alphabet.
 
-In: a question, and what was asked before it. Out: `KnownEntity`s, the likeliest first; several when it may be either.
-One call of the database. Which of them is meant is for the planner to say (seed 4, section 5.1).
+In: a question, and the question before it. Out: `KnownEntity`s, the likeliest first; several when the name is
+ambiguous. One call of the database. The planner decides which one is meant (seed 4, section 5.1).
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from domain.names import NameWord
 from rag.entities import EntityNames, NamedEntity, NameReader
 from rag.records import KnownEntity
 
-MOST_WORDS = 40  # of a question that are looked at; what follows is a pasted text
-MOST_CHARS = 1_000  # that may hold them
+MOST_WORDS = 40  # of a question that are examined; what follows is a pasted text
+MOST_CHARS = 1_000  # of a question that are examined
 LONGEST_NAME = 4  # words
-MOST_SPELLINGS = 8  # of one run of words; the registry keeps as many
+MOST_SPELLINGS = 8  # keys of one run of words; the registry keeps as many
 MOST_ROWS = 200
 MOST_ENTITIES = 8
-EARLIER_SHARE = 0.5  # what the question before this one named is less likely meant
-GUESS_SHARE = 0.6  # of a match whose type is a mere guess
-NAMED_SHARE = 0.7  # of a match that the base names and says nothing of: «АЛОР» is the project rather than its customer
+EARLIER_SHARE = 0.5  # factor for entities that only the previous question named
+GUESS_SHARE = 0.6  # factor for a match whose type is a mere guess
+NAMED_SHARE = 0.7  # factor for an entity without facts: «АЛОР» is the project rather than its customer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class _Run:
     start: int
     length: int
     is_written_as_name: bool
-    share: float  # 1, or less when it was said earlier
+    share: float  # 1, or EARLIER_SHARE for the previous question
 
     def lies_within(self, other: "_Run") -> bool:
         ends = self.start + self.length <= other.start + other.length
@@ -51,15 +51,15 @@ class _Match:
 
 
 class RegistryResolver:
-    """Meets `rag.ports.EntityResolver`."""
+    """Implements `rag.ports.EntityResolver`."""
 
     def __init__(self, names: EntityNames, reader: NameReader) -> None:
         self._names = names
         self._reader = reader
-        self._is_warm = False  # the reader's dictionary is loaded
+        self._is_warm = False  # whether the reader's dictionary is loaded
 
     async def resolve(self, base: BaseId, question: str, *, earlier: str = "") -> tuple[KnownEntity, ...]:
-        """`earlier` is what was asked before: its entities come after those of the question. Raises DatabaseAway."""
+        """`earlier` is the previous question: its entities come after those of this one. Raises DatabaseAway."""
         runs = self._runs(question, earlier) if self._is_warm else await self._first_runs(question, earlier)
         if not runs:
             return ()
@@ -73,13 +73,14 @@ class RegistryResolver:
         return tuple(map(_known, islice(_best(matches), MOST_ENTITIES)))
 
     async def _first_runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
-        """Loading the dictionary takes 0.3 s; afterwards a question takes less than the way to a thread and back."""
+        """In a thread: the first call loads the dictionary, 0.3 s. Later calls take less than a switch of threads."""
         runs = await asyncio.to_thread(self._runs, question, earlier)
         self._is_warm = True
         return runs
 
     def _runs(self, question: str, earlier: str) -> dict[str, list[_Run]]:
-        """Key -> where it stands. The earlier question lies behind the later one, out of reach of its runs."""
+        """Key -> the runs of words that give it. The earlier question gets offsets beyond the later one's, so that runs
+        of the two never overlap."""
         found: dict[str, list[_Run]] = {}
         for text, offset, share in ((question, 0, 1.0), (earlier, MOST_WORDS * 2, EARLIER_SHARE)):
             for run, words in _runs_of(self._reader.words(text[:MOST_CHARS])[:MOST_WORDS], share, offset):
@@ -89,7 +90,7 @@ class RegistryResolver:
 
 
 def _runs_of(words: Sequence[NameWord], share: float, offset: int) -> Iterator[tuple[_Run, Sequence[NameWord]]]:
-    """A single ordinary word is a run only where it is written as a name."""
+    """All runs of up to LONGEST_NAME words. A single ordinary word is a run only where it is written as a name."""
     for start in range(len(words)):
         for length in range(1, min(LONGEST_NAME, len(words) - start) + 1):
             run = words[start : start + length]
@@ -100,7 +101,8 @@ def _runs_of(words: Sequence[NameWord], share: float, offset: int) -> Iterator[t
 
 
 def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
-    """Each entity once; none whose words are part of a longer name, or of the full name of the same person."""
+    """Each entity once. Left out: matches inside a longer name that matches in full, and short names of a person who is
+    matched by the full name, too."""
     whole = [match for match in matches if match.entity.weight >= 1]
     outer = [match for match in matches if not any(match.run.lies_within(other.run) for other in whole)]
     best: dict[str, _Match] = {}
@@ -110,7 +112,7 @@ def _best(matches: Sequence[_Match]) -> Iterator[_Match]:
 
 
 def _is_short_for_another(match: _Match, others: Iterable[_Match]) -> bool:
-    """«Дмитрий» beside «Дмитрий Иванов», of whom more is known, while no other Дмитрий is."""
+    """«Дмитрий» beside «Дмитрий Иванов», when «Дмитрий Иванов» has more facts and no other Дмитрий matches."""
     longer = [
         other
         for other in others

@@ -1,8 +1,8 @@
-"""Ids of entities that a plan names although the question was not resolved to them: models make some up.
+"""Corrects entity ids that a plan names but its prompt did not list: models make some up.
 
-In: a plan, and the ids that its prompt listed. Out: the plan with each such id replaced by the one that the base has
-for the same name, in whatever spelling, and problems where there is none or more than one (then the model is shown the
-near ones, and the default plan searches).
+In: a plan, and the ids that its prompt listed. Out: the plan with each such id replaced by the base's id for the same
+name, in any spelling; and a problem for each id with no match or several (the model is then shown the near ones; after
+that the default plan searches).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from rag.planning.plan import PlannedEntity, QueryPlan
 from rag.ports import EntityResolver
 from rag.records import KnownEntity
 
-ARGUMENT = "entity_id"  # of tools that look something up by an id
+ARGUMENT = "entity_id"  # name of the argument of tools that look something up by an id
 
 Arguments = Mapping[str, JsonValue]
 
@@ -25,21 +25,21 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Mended:
-    """A plan whose ids the base has, but for those that `problems` name."""
+    """A plan all of whose ids the base has, except those that `problems` name."""
 
     plan: QueryPlan
-    ids: tuple[str, ...] = ()  # beside those that the prompt listed
+    ids: tuple[str, ...] = ()  # valid ids that the prompt did not list
     problems: tuple[str, ...] = ()
 
 
 class EntityIds:
-    """Looks up what a plan names."""
+    """Looks up the ids that a plan names."""
 
     def __init__(self, resolver: EntityResolver) -> None:
         self._resolver = resolver
 
     async def mend(self, plan: QueryPlan, base: BaseId, *, listed: Sequence[str]) -> Mended:
-        """A call of the database for each id that was not `listed`; none as a rule. Raises DatabaseAway."""
+        """One call of the database for each id that was not `listed`; usually none. Raises DatabaseAway."""
         found: dict[str, KnownEntity] = {}
         problems: list[str] = []
         called = _called(plan)
@@ -67,12 +67,12 @@ def _called(plan: QueryPlan) -> list[str]:
 
 
 def _as_question(id_: str) -> str:
-    """ "project:alor-broker" -> «alor-broker»: in quotation marks an ordinary word counts as a name, too."""
+    """ "project:alor-broker" -> «alor-broker»: quotation marks make an ordinary word count as a name."""
     return f"«{id_.partition(':')[2] or id_}»"
 
 
 def _meant(id_: str, likely: Sequence[KnownEntity]) -> KnownEntity | None:
-    """The very id; else the only one of its type; else the only one."""
+    """The entity with exactly this id, else the only one of its type, else the only one; None when ambiguous."""
     of_type = [each for each in likely if each.type == id_.partition(":")[0]]
     exact = [each for each in likely if each.id == id_]
     only = exact or of_type or likely

@@ -1,7 +1,7 @@
 """The plan of a turn: seed 4, section 6, and the fields that the other seeds add to it.
 
-In: the planner model's JSON. Out: `QueryPlan`, of the right shape and within the limits of section 6.3. Whether its
-intents, tools and entities exist is checked by `validation`; this module knows no catalogue.
+In: the planner model's JSON. Out: `QueryPlan`, of the right shape and within the limits of section 6.3. `validation`
+checks whether its intents, tools and entities exist; this module knows no catalogue.
 """
 
 from enum import StrEnum
@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 MAX_ITEMS = 12  # seed 4, section 6.3: technologies at most 10-12, achievements and bullets 8-10
 MAX_GROUPS = 12
 MAX_PARAGRAPHS = 4  # the same section: long descriptive blocks at most 3-4
-MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the rest is asked for
-MAX_CHOICES = 6  # of a question asked back: what fits under a message as buttons
-MAX_STEPS = 8  # of a plan as it is made; while it runs some may be added, up to `RunLimits.steps` in all
+MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the person asks for the rest
+MAX_CHOICES = 6  # of a clarification: as many buttons as fit under a message
+MAX_STEPS = 8  # of a new plan; while it runs some may be added, up to `RunLimits.steps` in all
 MAX_LISTED = 8  # intents, entities or calls that one plan may name; the executor's own limit is lower
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]

@@ -1,10 +1,10 @@
-"""Question, dialogue and entities -> a checked plan, in one call of a model as a rule.
+"""Question, dialogue and entities -> a checked plan, usually in one call of a model.
 
-In: a `PlanningRequest`. Out: `Planned`: the plan, who made it, and what was wrong on the way. An answer that is no
-plan, or an invalid or doubtful one, is asked for exactly once more with the problems shown; after that, and wherever no
-model answers, an emergency plan stands (seed 4, section 6.4): one search, or where the question is about all documents
-the reading of them. No word of the question decides an intent; how far a reading goes is `breadth`'s, and what of a
-message is no question is `small_talk`'s.
+In: a `PlanningRequest`. Out: `Planned`: the plan, its origin, and the problems on the way. When the answer is no plan,
+or an invalid or doubtful one, the model is asked exactly once more and shown the problems. After that, and wherever no
+model answers, there is an emergency plan (seed 4, section 6.4): one search, or a reading of all documents where the
+question is about all of them. No word of the question decides an intent; `breadth` decides how far a reading goes, and
+`small_talk` which part of a message is no question.
 """
 
 import re
@@ -61,19 +61,19 @@ class PlanOrigin(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningRequest:
-    """What the planner is asked."""
+    """The planner's input."""
 
     question: str  # as it was asked, normalised
     messages: tuple[ChatMessage, ...]  # the planner's prompt, with dialogue and entities
-    entity_ids: tuple[str, ...]  # that the question was resolved to
-    base_id: BaseId | None = None  # where other ids that the plan names are looked for
-    has_dialogue: bool = False  # something was said before, which the question may lean on
-    window: tuple[Exchange, ...] = ()  # the last of it
+    entity_ids: tuple[str, ...]  # those that the question was resolved to
+    base_id: BaseId | None = None  # where other ids that the plan names are looked up
+    has_dialogue: bool = False  # whether there is a dialogue that the question may depend on
+    window: tuple[Exchange, ...] = ()  # the last exchanges of the dialogue
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Proposal:
-    """What the model answered; it can be run when there are no problems."""
+    """The model's answer; the plan can be run when there are no problems."""
 
     plan: QueryPlan | None = None
     answer: str = ""  # as the model wrote it; empty when it wrote nothing
@@ -81,12 +81,12 @@ class _Proposal:
 
     @property
     def sound(self) -> QueryPlan | None:
-        """The plan, where it can be run."""
+        """The plan if it can be run, else None."""
         return None if self.problems else self.plan
 
     @property
     def kind(self) -> QueryKind | None:
-        """Of an answer that is no plan, too, where it says so: the strategy of that kind still serves."""
+        """Also found in an answer that is no valid plan: the strategy of that kind is still useful."""
         if self.plan:
             return self.plan.kind
         said = _KIND.search(self.answer)
@@ -99,13 +99,13 @@ class Planned:
 
     plan: QueryPlan
     origin: PlanOrigin
-    problems: tuple[str, ...] = ()  # of the plans that were thrown away
-    small_talk: SmallTalk | None = None  # where the message is nothing else, and the plan does not say otherwise
-    subject: str = ""  # of the plan's question, without the words that only ask
+    problems: tuple[str, ...] = ()  # of the rejected plans
+    small_talk: SmallTalk | None = None  # set where the message is nothing else, and the plan does not say otherwise
+    subject: str = ""  # the plan's question without interrogatives
 
 
 class Planner:
-    """Plans one turn at a time, any number side by side."""
+    """Plans turns; one object serves any number of them concurrently."""
 
     def __init__(
         self,
@@ -118,8 +118,8 @@ class Planner:
         small_talk: SmallTalkRule,
         entities: EntityResolver | None = None,
     ) -> None:
-        """`threshold`: plans of lower confidence are asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` finds ids
-        that the model did not take from its list."""
+        """`threshold`: a plan of lower confidence is asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` looks up
+        ids that the model did not take from its list."""
         self._model = model
         self._ids = EntityIds(entities) if entities else None
         self._tools = {tool.name: tool for tool in tools}
@@ -130,7 +130,7 @@ class Planner:
         self._schema = wire_schema([tool for tool in tools if tool.is_offered], intents)
 
     async def plan(self, request: PlanningRequest) -> Planned:
-        """Always a plan that can be run; a model's trouble is never the person's."""
+        """Always a plan that can be run; failures of the model are never raised."""
         planned = self._from_where_it_stopped(await self._planned(request), request)
         plan = planned.plan
         talk, subject = self._talk(plan, request), self._small_talk.subject(plan.question)
@@ -140,8 +140,8 @@ class Planner:
         return planned
 
     def _talk(self, plan: QueryPlan, request: PlanningRequest) -> SmallTalk | None:
-        """None where a plan says what the message wants: that it is searched as it stands says nothing. What is to be
-        answered from the dialogue alone may be «а когда?» all the same."""
+        """The kind of small talk; None where the plan says what the message wants. A plan that only searches the raw
+        message does not say it. A plan without calls answers «а когда?» from the dialogue, so None then."""
         kind = self._small_talk.kind(request.question)
         if plan.steps or plan.clarification or plan.limits.skip or kind is None:
             return None
@@ -152,12 +152,13 @@ class Planner:
         return kind if not plan.tool_calls and kind not in (SmallTalk.MORE, SmallTalk.LEANING) else None
 
     def _asked_before(self, request: PlanningRequest) -> str:
-        """The last question that was one; empty when there is none."""
+        """The last message of the window that was no small talk; empty when there is none."""
         asked = (each.question for each in reversed(request.window))
         return next((question for question in asked if not self._small_talk.kind(question)), "")
 
     def _from_where_it_stopped(self, planned: Planned, request: PlanningRequest) -> Planned:
-        """The answer that offered the rest has said how much of the list was shown; a model may forget or miscount."""
+        """When the person asks for the rest of a list, takes `skip` from the answer that offered it: a model may forget
+        or miscount."""
         rest = rest_of(request.question, request.window, self._breadth)
         if rest is None or planned.origin is PlanOrigin.DEFAULT:
             return planned
@@ -188,8 +189,8 @@ class Planner:
     def _emergency_plan(
         self, request: PlanningRequest, *, made: QueryPlan | None = None, kind: QueryKind | None = None
     ) -> QueryPlan:
-        """By what is known without a plan: what the bad ones said (`made`, `kind`), and how far the question reaches.
-        One that leans on the dialogue is searched as it stands: only a model could say what it is about."""
+        """Made from what the rejected plans said (`made`, `kind`) and from the reach of the question. A question that
+        depends on the dialogue is searched as it stands: only a model could tell its subject."""
         rest = None if made else rest_of(request.question, request.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return self._from(listing, rest)
@@ -210,20 +211,22 @@ class Planner:
         return self._complete(self._plan_for_all(plan))
 
     def _plan_for_more(self, before: str) -> QueryPlan:
-        """Where the answer was a place in each document, other places are searched."""
+        """Lists the documents again, or searches `before` again. Where that answer showed one place in each document,
+        the search is for the subject alone, which finds other places."""
         sought = self._small_talk.sought(before)
         if self._breadth.reach(before) is Reach.ALL:
             sought = self._breadth.subject(sought)
         return self._documents(before) or default_plan(before, sought)
 
     def _listing(self, question: str) -> QueryPlan | None:
-        """The plan whose answer may have been a list; None when no such plan is made for the question."""
+        """The emergency plan for `question` if its answer may have been a list, else None."""
         if self._breadth.reach(question) is Reach.ALL and not self._small_talk.asks_for_documents(question):
             return self._complete(self._plan_for_all(default_plan(question, self._small_talk.sought(question))))
         return self._documents(question)
 
     def _documents(self, question: str) -> QueryPlan | None:
-        """A list of what the base holds, where it asks for that and nothing else: no document is found by its words."""
+        """A plan that lists the documents, when the question asks for that and nothing else (a search with its words
+        would find no document); else None."""
         if LIST not in self._tools or not self._small_talk.asks_for_documents(question):
             return None
         changes = {
@@ -234,11 +237,11 @@ class Planner:
         return default_plan(question).model_copy(update=changes)
 
     def _from(self, plan: QueryPlan, rest: Rest) -> QueryPlan:
-        """The same list, from where it had to stop."""
+        """The same list, continued from where it stopped."""
         return plan.model_copy(update={"limits": plan.limits.model_copy(update={"skip": rest.shown})})
 
     def _plan_for_all(self, plan: QueryPlan) -> QueryPlan:
-        """Documents are read one by one, where a model reads; else each is searched."""
+        """Reads the documents one by one where there is a tool for it; otherwise searches each of them."""
         style = RenderStyle.BULLETS if plan.render_style is RenderStyle.SHORT else plan.render_style
         changes: dict[str, object] = {"render_style": style, "limits": Limits(max_items=MAX_ITEMS)}
         if SURVEY in self._tools:
@@ -250,7 +253,7 @@ class Planner:
         return plan.model_copy(update=changes)
 
     async def _propose(self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest) -> _Proposal:
-        """One call. Raises ModelError when the model is not there."""
+        """One call. Raises ModelError when the model does not answer."""
         try:
             answer = await model.structured(messages, self._schema, corrected=False)
         except ModelMisfit as misfit:
@@ -266,7 +269,7 @@ class Planner:
     async def _propose_again(
         self, model: ChatModel, messages: Sequence[ChatMessage], request: PlanningRequest
     ) -> _Proposal:
-        """A model that is gone now has said before how much the question takes."""
+        """The second call. ModelError becomes a problem: the first answer may still tell the kind of the question."""
         try:
             return await self._propose(model, messages, request)
         except ModelError as error:
@@ -278,8 +281,8 @@ class Planner:
         return await self._ids.mend(plan, request.base_id, listed=request.entity_ids)
 
     def _complete(self, plan: QueryPlan) -> QueryPlan:
-        """A plan of several steps has no calls beside them; where the model named a kind alone, its template serves.
-        A call that takes long becomes a step, so that it can be watched and stopped."""
+        """Adds steps from the kind's template where the model named only a kind. Turns the calls into steps when one is
+        slow, so that the person can watch and stop it. A plan with steps has no calls."""
         steps = plan.steps or (() if plan.clarification else template(plan.kind, plan.question, self._tools))
         if not steps and any(self._tools[call.tool].is_slow for call in plan.tool_calls):
             steps = tuple(
@@ -300,8 +303,7 @@ class Planner:
 
 
 def default_plan(question: str, sought: str = "") -> QueryPlan:
-    """The emergency plan of seed 4, section 6.4: one search with the question as it stands, or with what of it is
-    `sought`."""
+    """The emergency plan of seed 4, section 6.4: one search for `sought`, or for the question as it stands."""
     return QueryPlan(
         question=question[:1000] or "?",
         intents=(GENERAL,),

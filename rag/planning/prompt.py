@@ -1,7 +1,7 @@
-"""Builds the messages that a plan is made from.
+"""Builds the planner's messages.
 
-In: a question, the dialogue, the entities that it may name, the tools and intents there are. Out: messages, the
-unchanging rules first so that they can be cached. Pure.
+In: a question, the dialogue, the entities that it may name, the available tools and intents. Out: messages; the
+constant rules come first so that they can be cached. Pure.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from rag.planning.wire import AnyTool
 from rag.records import ChatMessage, Exchange
 from rag.tokens import estimate_tokens
 
-ANSWER_CHARS = 600  # of an earlier answer: what it was about matters here, not all that it said
-ANSWER_END_CHARS = 120  # its last line may say how much was left out
+ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
+ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
 _FENCE_DIGITS = 8
 
 
@@ -36,7 +36,7 @@ class PlannerPrompt:
         threshold: float,
         dialogue_tokens: int,
     ) -> None:
-        """`policy` is a value of SEARCH_POLICY; of the dialogue go in at most `dialogue_tokens`."""
+        """`policy` is a value of SEARCH_POLICY; the dialogue takes at most `dialogue_tokens`."""
         rules = PlannerRules(
             max_calls=max_calls,
             threshold=threshold,
@@ -63,7 +63,7 @@ class PlannerPrompt:
 
 
 def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
-    """The newest exchanges that fit, then what was said before them; nothing for a new dialogue."""
+    """Summary, recalled exchanges, then the newest exchanges that fit, oldest first; empty for a new dialogue."""
     if not dialogue:
         return ""
     left = tokens - estimate_tokens(dialogue.summary)
@@ -94,6 +94,6 @@ def _shortened(answer: str) -> str:
 
 
 def _fence(question: str) -> str:
-    """A word that the question cannot have been written to contain."""
+    """A delimiter that nobody can put into the question on purpose: a hash of the question."""
     digest = hashlib.sha256(question.encode(errors="replace")).hexdigest()
     return f"question-{digest[:_FENCE_DIGITS]}"

@@ -1,8 +1,8 @@
-"""What an earlier answer has left out, when nothing more is asked for than that.
+"""Recognises a request for the rest of a list that an earlier answer has cut.
 
-In: a question, the exchanges before it. Out: the question whose answer was a list that had to stop, and how much of it
-was shown. That answer has offered the rest in words of code («ещё 8 из 20 (по запросу могу вывести)»); only what takes
-the offer up and says nothing else counts. Pure.
+In: a question, the exchanges before it. Out: the question that the list answers, and how many items were shown. The
+answer ends with an offer that code has written («ещё 8 из 20 (по запросу могу вывести)»); only a message that accepts
+the offer and says nothing else counts. Pure.
 """
 
 import re
@@ -16,14 +16,14 @@ from rag.records import Exchange
 
 @dataclass(frozen=True, kw_only=True)
 class Rest:
-    """A list that goes on."""
+    """A list that is to be continued."""
 
-    question: str  # that it answers
+    question: str  # the question that it answers
     shown: int  # items so far
 
 
 def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> Rest | None:
-    """None where the last answer has left out nothing, or something else is asked."""
+    """None where the last answer left out nothing, or the message asks for something else."""
     left, total = (left_and_total(window[-1].answer) if window else None) or (0, 0)
     if left >= total or not breadth.takes_up(re.sub(rf"\b{left}\b", "", question)):  # «выведи ещё 18», as was offered
         return None

@@ -1,7 +1,7 @@
-"""Plans of several steps: what is wrong with one, and which one serves where the model names a kind and no steps.
+"""Checks plans of several steps, and has a template for each kind of question when the model names no steps.
 
-In: steps as the planner model gives them, and the tools there are. Out: problems in words that the model can act on, or
-the steps of seed 3's strategies ("Типы сложных запросов"). Pure; it runs nothing.
+In: steps from the planner model, and the available tools. Out: problems in words that the model can act on, or the
+steps of seed 3's strategies ("Типы сложных запросов"). Pure; it runs nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from rag.planning.wire import AnyTool
 
 ALL_PREVIOUS = "all_previous"
 SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
-SURVEY = "search_each_document"  # of emergency plans alone; no planner is offered it
+SURVEY = "search_each_document"  # for emergency plans only; the planner model is not offered it
 EXHAUSTIVE = "exhaustive"  # the argument by which a tool reads to the end of the base
 
 ANYTHING = Success(min_facts=0)
-"""Of a step that may rightly find nothing: what it says of how to go on is worth as much."""
+"""The criterion of a step that may find no facts: its advice on how to go on is worth as much."""
 
 
 def step_problems(steps: Sequence[Step], tools: Mapping[str, AnyTool]) -> list[str]:
-    """Unknown or misused actions, ids that are doubled or unknown, circles."""
+    """Unknown or misused actions, duplicate or unknown ids, cycles."""
     ids = [step.id for step in steps]
     doubled = [f"two steps have the id {each}" for each in dict.fromkeys(ids) if ids.count(each) > 1]
     named = [problem for step in steps for problem in _unknown_ids(step, ids)]
@@ -30,7 +30,7 @@ def step_problems(steps: Sequence[Step], tools: Mapping[str, AnyTool]) -> list[s
 
 
 def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """The steps so that each comes after those it needs; None when they run in a circle."""
+    """The steps in topological order: each after those that it needs; None when there is a cycle."""
     ordered: list[Step] = []
     left = list(steps)
     while left:
@@ -44,12 +44,12 @@ def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
 
 
 def needs(step: Step) -> frozenset[str]:
-    """What has to be done before it: a step also waits for those whose results it reads."""
+    """The ids of the steps that must end before this one: those it depends on and those whose results it reads."""
     return frozenset({*step.depends_on, *step.context_requirements} - {ALL_PREVIOUS})
 
 
 def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tuple[Step, ...]:
-    """The strategy of a kind, of the actions that this installation has; none for a simple question."""
+    """The steps for a kind, limited to the actions that this installation has; none for a simple question."""
     steps = [step for step in _TEMPLATES[kind](question) if step.action in tools]
     held = {step.id for step in steps}
     return tuple(
@@ -59,7 +59,7 @@ def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tu
 
 
 def to_the_end(plan: QueryPlan, tools: Mapping[str, AnyTool]) -> QueryPlan:
-    """The same plan, whose readings do not stop when it is enough."""
+    """The same plan, with readings that go to the end instead of stopping early."""
     steps = tuple(
         step.model_copy(update={"params": {**step.params, EXHAUSTIVE: True}})
         if EXHAUSTIVE in tools[step.action].arguments.model_fields
@@ -70,7 +70,7 @@ def to_the_end(plan: QueryPlan, tools: Mapping[str, AnyTool]) -> QueryPlan:
 
 
 def _analytical(question: str) -> tuple[Step, ...]:
-    """Overview, details of each part; the whole is put together by the answer."""
+    """Overview, then details of each part; the answer does the synthesis."""
     return (
         Step(id="overview", action=LIST),
         Step(id="details", action=READ, params={"question": question}),
@@ -78,13 +78,13 @@ def _analytical(question: str) -> tuple[Step, ...]:
 
 
 def _iterative(question: str) -> tuple[Step, ...]:
-    """Search, look at what was found, search again for what is missing (those searches are added then)."""
+    """Search, look at the results, search again for what is missing (those searches are added while it runs)."""
     look = Step(id="look", action=ANALYZE, params={"task": question}, depends_on=("search",), success=ANYTHING)
     return (Step(id="search", action=SEARCH, params={"query": question}), look)
 
 
 def _diagnostic(question: str) -> tuple[Step, ...]:
-    """What is known of the trouble, which causes it may have, and what proves or disproves each."""
+    """The known symptoms, the likely causes, and what proves or disproves each cause."""
     task = f"{question}\nName the likely causes, and what in the documents would prove or disprove each of them."
     return (
         Step(id="symptom", action=SEARCH, params={"query": question}),

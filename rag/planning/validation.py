@@ -1,7 +1,7 @@
-"""What of a plan cannot be run, in words that the planner model can act on.
+"""Checks whether a plan can be run.
 
-In: a `QueryPlan` and what this installation knows (seed 4, section 6.4). Out: problems, none when the plan is good.
-Its shape was checked when it was read.
+In: a `QueryPlan`, and the intents, tools and entities of this installation (seed 4, section 6.4). Out: problems in
+words that the planner model can act on; none when the plan is good. The plan's shape was checked when it was parsed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def plan_problems(
 
 
 def _shown_ids(plan: QueryPlan, entity_ids: Sequence[str]) -> list[str]:
-    """A question asked back is shown as it is: no post-check looks at it."""
+    """Ids in a clarification: it is shown to the person as it is, without a post-check."""
     if plan.clarification is None:
         return []
     said = "\n".join((plan.clarification.question, *plan.clarification.choices))

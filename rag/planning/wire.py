@@ -1,8 +1,8 @@
-"""The plan as the planner model is asked for it: the schema with the tools and intents of this installation in it.
+"""The schema that the planner model has to fill, with the tools and intents of this installation in it.
 
 In: the tools and the names of intents. Out: a pydantic model whose JSON schema a server can enforce (every tool with
-its own arguments, no free objects), and the way from it to a `QueryPlan`. A tool or intent that does not exist cannot
-be said in it.
+its own arguments, no free objects), and the conversion from it to a `QueryPlan`. The schema has no place for a tool or
+intent that does not exist.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ AnyTool = Tool[Any]
 
 
 def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseModel]:
-    """`QueryPlan` with `intents`, `tool_calls` and `steps` narrowed to what there is, and no longer than they are
-    there: what fits is a plan. At least one tool is needed."""
+    """`QueryPlan` with `intents`, `tool_calls` and `steps` narrowed to what exists, under the same length limits, so
+    that whatever fits is a `QueryPlan`. At least one tool is needed."""
     names = StrEnum("IntentName", {name: name for name in intents})  # type: ignore[misc]  # names are data
     calls: Any = _one_of([_call_schema(tool) for tool in tools], by="tool")
     steps: Any = _one_of([_step_schema(tool) for tool in tools], by="action")
@@ -35,7 +35,7 @@ def wire_schema(tools: Sequence[AnyTool], intents: Iterable[str]) -> type[BaseMo
 
 
 def from_wire(plan: BaseModel) -> QueryPlan:
-    """The same as a plain `QueryPlan`; arguments that were left open are left out."""
+    """The same as a plain `QueryPlan`; arguments that are null are left out."""
     content = plan.model_dump(mode="json")
     for call in content["tool_calls"]:
         call["args"] = _given(call["args"])
@@ -45,7 +45,7 @@ def from_wire(plan: BaseModel) -> QueryPlan:
 
 
 def _one_of(schemas: Sequence[type[PlanPart]], *, by: str) -> Any:
-    """Told apart by the tool's name: a mistake is told of the tool that was meant, not of each there is."""
+    """A union discriminated by the tool's name: errors are then about the tool that was meant, not about every tool."""
     union: Any = reduce(or_, schemas)
     return Annotated[union, Field(discriminator=by)] if len(schemas) > 1 else union
 
@@ -61,5 +61,5 @@ def _step_schema(tool: AnyTool) -> type[PlanPart]:
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Without those that were left open."""
+    """The arguments without those that are null."""
     return {name: value for name, value in arguments.items() if value is not None}

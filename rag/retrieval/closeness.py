@@ -1,7 +1,7 @@
-"""Looks into the passages: how much of the question stands together in one sentence.
+"""Proximity: how much of the question stands together in one sentence of a passage.
 
-In: ranked passages, best first, and what the question's terms are worth. Out: the same with scores raised by their
-best sentence. The index counts words wherever they stand; an answer says them together.
+In: ranked passages, best first, and the weights of the question's terms. Out: the same passages with scores raised by
+their best sentence. The index counts words wherever they stand; an answer has them close together.
 """
 
 import re
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from rag.records import RankedPassage
 from rag.retrieval.fusion import best_first
 
-# Beside a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
+# Relative to a score of 1 for the best passage. From .3 to .5 all four corpora gain, see docs/retrieval.md.
 SENTENCE_WEIGHT = 0.4
-LOOKED_INTO = 50  # passages; those behind them would not be raised into the best ten
-STEM_LETTERS = 5  # words that begin alike count as one, as in the index (000410_terms.sql)
+LOOKED_INTO = 50  # passages; those ranked lower would not be raised into the best ten
+STEM_LETTERS = 5  # words with the same first five letters count as one, as in the index (000410_terms.sql)
 
-_SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)`, in two thirds of its time
+_SENTENCE_END = re.compile(r"[.!?…\n](?:(?<=\n)|(?=\s))")  # `\n|[.!?…](?=\s)` in two thirds of the time
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Sought:
-    """A term of the question, as it is looked for in a text."""
+    """A term of the question, in the form in which it is searched for in a text."""
 
-    bit: int  # of its own: what a sentence says together is a sum of bits
-    words: tuple[str, ...]  # that follow each other, whatever signs stand between them
-    is_stem: bool  # a word of the text need only begin so
+    bit: int  # the term's bit in the mask of the terms of a sentence
+    words: tuple[str, ...]  # consecutive words, whatever signs stand between them
+    is_stem: bool  # a word of the text need only begin with it
     worth: float
 
 
 class _Worths(dict[int, float]):
-    """What the terms of a sum of bits are worth together, added up as it is first met."""
+    """Bit mask -> total weight of its terms, computed on first use."""
 
     def __init__(self, sought: Sequence[_Sought]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class _Worths(dict[int, float]):
 def raise_close(
     ranked: Sequence[RankedPassage], rarities: Mapping[str, float], *, weight: float = SENTENCE_WEIGHT
 ) -> list[RankedPassage]:
-    """`rarities`: term of the question -> what it is worth in the base."""
+    """`rarities`: term of the question -> its weight in the base. Returns the passages in the new order."""
     sought = _sought(rarities)
     whole = sum(each.worth for each in sought)
     if not whole:
@@ -62,10 +62,10 @@ def raise_close(
 
 
 def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
-    """Terms that are looked for alike are one, worth as much as the dearest.
+    """Terms with the same search form are merged; the merged term has the highest weight of them.
 
-    Looking for pieces of text takes a tenth of the time of analysing each word; forms of another stem («шёл» of
-    «идти») are missed.
+    A search for substrings takes a tenth of the time of analysing each word; forms with another stem («шёл» of «идти»)
+    are missed.
     """
     worth: dict[tuple[tuple[str, ...], bool], float] = {}
     for term, rarity in rarities.items():
@@ -81,7 +81,7 @@ def _sought(rarities: Mapping[str, float]) -> list[_Sought]:
 
 
 def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, float]) -> float:
-    """Goes from one found word to the next: most sentences hold none, and are never looked at."""
+    """Weight of the best sentence. Goes from one found word to the next: most sentences hold none and are skipped."""
     lowered = text.lower().replace("ё", "е")
     best, sentence_end, said = 0.0, -1, 0
     for begin, end, bit in sorted(place for each in sought for place in _places(lowered, each)):
@@ -95,7 +95,7 @@ def _best_sentence(text: str, sought: Sequence[_Sought], worths: Mapping[int, fl
 
 
 def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
-    """Where it stands: its first sign, behind its last, and the bit of the term."""
+    """Where the term stands: start, end (exclusive), and the term's bit."""
     first, places = sought.words[0], []
     at = text.find(first)
     while at >= 0:
@@ -108,7 +108,7 @@ def _places(text: str, sought: _Sought) -> list[tuple[int, int, int]]:
 
 
 def _end_of(words: Sequence[str], text: str, at: int) -> int:
-    """Behind the words that begin at `at`; 0 where others stand there."""
+    """End of the words that begin at `at`; 0 where the text has other words there."""
     for number, word in enumerate(words):
         if number:
             following = _WORD.search(text, at)
@@ -122,4 +122,4 @@ def _end_of(words: Sequence[str], text: str, at: int) -> int:
 
 
 def _is_of_word(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"  # as `\w` has it
+    return sign.isalnum() or sign == "_"  # as in `\w`

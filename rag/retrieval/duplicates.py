@@ -1,4 +1,4 @@
-"""Leaves out passages that say nothing that a better one has not said.
+"""Leaves out near-duplicates: passages that say nothing that a better one does not say.
 
 In: ranked passages, best first. Out: the same without the repetitions. Two versions of a text that differ in a single
 number or a «не» both stay: that difference may be what the question is about.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rag.records import RankedPassage
 
 _SHINGLE_WORDS = 3
-_SAME_SHINGLES = 0.9  # share of word triples also found in the better passage; the rest are seams
+_SAME_SHINGLES = 0.9  # share of word triples that the better passage also has; the rest are at seams
 
 
 def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -21,11 +21,11 @@ def collapse(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     seen: list[tuple[frozenset[str], list[str]]] = []
     texts: set[str] = set()
     for candidate in ranked:
-        if candidate.passage.text in texts:  # as most repetitions are: letter for letter
+        if candidate.passage.text in texts:  # most repetitions are exact
             continue
-        words = candidate.passage.text.casefold().split()  # with their commas: repetitions repeat those too
+        words = candidate.passage.text.casefold().split()  # with punctuation: repetitions repeat it, too
         vocabulary = frozenset(words)
-        # Hardly any passage holds all words of another; triples are made of those alone.
+        # Hardly any passage holds all words of another; triples are computed for those alone.
         if any(_covered(words, theirs) for others, theirs in seen if vocabulary <= others):
             continue
         kept.append(candidate)

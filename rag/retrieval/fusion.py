@@ -1,7 +1,7 @@
-"""Makes one order out of two legs' scores.
+"""Fuses the scores of the two legs into one order.
 
 In: candidates with a similarity, a BM25 score, or both. Out: ranked passages, best first, whatever order the
-candidates came in. Pure; which weights pay is measured elsewhere and passed in.
+candidates came in. Pure; the weights are measured elsewhere and passed in.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ def fuse(candidates: Sequence[Candidate], *, lexical_weight: float, vector_weigh
 
 
 def best_first(ranked: RankedPassage) -> tuple[float, str, int, int]:
-    """The sorting key: score, then the passage's place, so that equal scores have one order."""
+    """The sort key: score, then the passage's place, so that ties have a stable order."""
     passage = ranked.passage
     return (-ranked.score, passage.document_id, passage.ordinal, passage.chunk_id)
 
 
 def _scale(scores: Sequence[float | None], *, low: float | None) -> list[float]:
-    """Scores as shares of the way from `low` (default: the lowest) to the highest; None is 0, a lone score 1."""
+    """Min-max scaling from `low` (None: the lowest score) to the highest; None becomes 0, a lone score 1."""
     known = [score for score in scores if score is not None]
     if not known:
         return [0.0] * len(scores)

@@ -1,7 +1,7 @@
-"""Puts passages of one document that follow each other together again.
+"""Merges adjacent passages of one document.
 
-In: ranked passages, best first. Out: the same, where a run of neighbours stands in the place of its best one. What
-overlaps is said once. It reads nothing from the database: passages between them that were not found stay out.
+In: ranked passages, best first. Out: the same, with each run of neighbours merged at the place of its best one. Their
+overlap is kept once. It reads nothing from the database: passages between them that were not found stay out.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from domain.locator import Locator
 from rag.records import Passage, RankedPassage
 
 SHORTEST_OVERLAP = 12  # characters; a shorter repetition at the seam may be chance
-LONGEST_RUN = 3  # passages; more of one document would leave no room for others
+LONGEST_RUN = 3  # passages; longer runs would leave no room for other documents
 
 
 def merge_neighbours(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Each passage in one run only; id, ordinal and score of a run are those of its best passage."""
+    """Each passage is in one run only; a run has the id, ordinal and score of its best passage."""
     places = {_place(each.passage): each for each in ranked}
     taken: set[tuple[DocumentId, int]] = set()
     merged = []
@@ -36,7 +36,7 @@ def _place(passage: Passage) -> tuple[DocumentId, int]:
 def _run(
     best: Passage, places: dict[tuple[DocumentId, int], RankedPassage], taken: set[tuple[DocumentId, int]]
 ) -> list[Passage]:
-    """The neighbours that were found too, in reading order, grown from the best one outwards."""
+    """The best passage and its neighbours that were also found, in reading order; grown outwards from the best one."""
     run = [best]
     for step in (1, -1):
         edge = best.ordinal + step
@@ -49,7 +49,7 @@ def _run(
 
 
 def _part(passage: Passage) -> tuple[object, ...]:
-    """What a citation names one of: a run stays within it."""
+    """The slide, archive member and page that a citation names: a run stays within one of them."""
     locator = passage.locator
     return (locator.slide, locator.member, locator.url)
 
@@ -62,7 +62,7 @@ def _joined(best: Passage, run: Sequence[Passage]) -> Passage:
 
 
 def _append(text: str, more: str) -> str:
-    """`more` after `text`, without its beginning when that is the end of `text` (the chunker's overlap)."""
+    """`text`, then `more` without the part that repeats the end of `text` (the chunker's overlap)."""
     opening = more[:SHORTEST_OVERLAP]
     at = text.rfind(opening)
     while at >= 0 and len(opening) == SHORTEST_OVERLAP:
@@ -73,7 +73,7 @@ def _append(text: str, more: str) -> str:
 
 
 def _cover(best: Locator, locators: Sequence[Locator]) -> Locator:
-    """From the first to the last; the headings are the best one's."""
+    """A locator from the first passage to the last; the headings are those of the best one."""
     first, last = locators[0], locators[-1]
     page_end, row_end = last.page_end or last.page, last.row_end or last.row
     return replace(

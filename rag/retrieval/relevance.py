@@ -1,7 +1,7 @@
-"""What counts as found.
+"""Thresholds: which passages count as found.
 
 In: how a passage matches a question. Out: whether it may be shown to a model at all, and whether it may be quoted where
-no model judges it. Pure; the numbers are data at the top.
+no model judges it. Pure; the thresholds are constants at the top.
 """
 
 import re
@@ -10,25 +10,25 @@ from collections.abc import Sequence, Set
 from rag.records import Candidate, Spelling
 from rag.retrieval.spelling import SHORTEST_TRANSCRIBED, exactly
 
-# With a model: only what no query word and hardly any similarity speaks for is left out, the model judges the rest.
+# With a model: a passage is dropped only if it has no query word and hardly any similarity; the model judges the rest.
 # offline-1 (offline-2 differs in codes and numbers alone), measured on VK Cloud ru: 99 % of the pairs of a rubq
 # question and a section lie under 0.11, while the best section for a question about VK Cloud itself lies over 0.24 in
-# 95 % of the cases. Jina's is not measured (there was no key): low enough to lose nothing, to be set anew some day.
+# 95 % of the cases. Jina's is not measured (there was no key): it is low enough to lose nothing, and preliminary.
 NOISE_SIMILARITY = {"offline": 0.12, "jina": 0.15}
 DEFAULT_NOISE_SIMILARITY = 0.1
 
 # Without a model: half of the question's terms (stop terms do not count) must stand in the passage or its title.
 # Measured with BM25 and the best ten on VK Cloud ru: 94 % of its own 141 questions keep something to quote, and 13 % of
 # rubq's 283 questions about the world. A word in another spelling counts: with a typo in each longer word 73 % of the
-# 141 keep something instead of 13 %, and of rubq's 13 instead of 12 (15 where words of three letters vouched, too). At
-# 60 % of the terms (best three) it is 82 % and 4 %: too dear.
+# 141 keep something instead of 13 %, and of rubq's 13 instead of 12 (15 where words of three letters counted, too). At
+# 60 % of the terms (best three) it is 82 % and 4 %: that loses too many of the 141.
 CERTAIN_SHARE = 0.5
-# Or the vectors must be this near, for models that know meaning; the offline one compares letters and never vouches.
+# Or the vectors must be this near, for models that encode meaning; the offline model compares letters and has no entry.
 CERTAIN_SIMILARITY = {"jina": 0.5}  # not measured, see above
 
 
 def is_noise(candidate: Candidate, *, model: str | None) -> bool:
-    """True when no word of the question stands in it and its vector is no nearer than chance."""
+    """True when the passage has no word of the question and its vector is no nearer than chance."""
     if candidate.bm25 is not None:
         return False
     floor = _of_model(NOISE_SIMILARITY, model)
@@ -52,13 +52,15 @@ def is_certain(
 
 
 def _met(asked: Set[str], held: Set[str], spellings: Sequence[Spelling]) -> Set[str]:
-    """The terms of `asked` that stand there. «тайм», when «тайм-аут» was asked and «таймаут» is there, stands there."""
+    """The terms of `asked` that the passage holds. A part of such a term counts, too: «тайм» where «тайм-аут» was asked
+    and the passage has «таймаут»."""
     met = asked & held | {each.term for each in spellings if each.term not in held and _is_respelled(each, held)}
     return met | {part for part in asked for whole in met if whole.startswith(part) or whole.endswith(part)}
 
 
 def _is_respelled(spelling: Spelling, held: Set[str]) -> bool:
-    """By a word of some length, or by the very abbreviation that was spelled out: «дочь» sounds like "doc"."""
+    """Whether `held` has the other spelling: a word of SHORTEST_TRANSCRIBED letters or more («дочь» sounds like "doc"),
+    or exactly the abbreviation that was spelled out."""
     return any(
         (len(term) >= SHORTEST_TRANSCRIBED or spelling == exactly(spelling.term, term))
         and term.startswith(spelling.beginnings)

@@ -1,8 +1,8 @@
 """From a question to the passages that may answer it.
 
-In: a base, a question, perhaps a filter. Out: the best passages, in one call of the database. A model that is away
-costs quality, never the search: without the embedder the lexical leg serves alone, without the reranker the fused order
-stands. It does not read the question's words into the log.
+In: a base, a question, perhaps a filter. Out: the best passages, in one call of the database. A model that fails costs
+quality, never the search: without the embedder there is only the lexical leg, without the reranker the fused order
+stays. The question's words never reach the log.
 """
 
 import time
@@ -27,17 +27,17 @@ from rag.retrieval.neighbours import merge_neighbours
 from rag.retrieval.relevance import is_certain, is_noise
 from rag.retrieval.spelling import exactly, other_spellings
 
-# What a search takes of a pasted text. Longer ones say no more about what is looked for, and an encoder's context ends.
+# Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
 MAX_QUERY_CHARS = 4000
-MAX_TERMS = 100  # different ones; a question has five to ten, the rest is a pasted text
-MAX_SPELLED = 30  # in a longer question a mistyped word more or less decides nothing
+MAX_TERMS = 100  # distinct ones; a question has five to ten, more is a pasted text
+MAX_SPELLED = 30  # terms; in a longer question one mistyped word decides nothing
 REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
 
 log = structlog.get_logger()
 
 
 def _unheard(seconds: float) -> None:
-    """Where nobody watches over searches."""
+    """The default listener: does nothing."""
 
 
 class Retrieval:
@@ -56,8 +56,8 @@ class Retrieval:
         vector_weight: float,
         heard: Callable[[float], None] = _unheard,
     ) -> None:
-        """`candidates` of each leg are fused, `passages` are handed on. A leg of weight 0 is not asked. `heard` is told
-        the seconds of each `find` and `begin`."""
+        """`candidates` of each leg are fused, `passages` are returned. A leg of weight 0 is skipped. `heard` is called
+        with the seconds of each `find` and `begin`."""
         self._search = search
         self._embedder = embedder
         self._analyzer = analyzer
@@ -70,19 +70,19 @@ class Retrieval:
         self._vectors: OrderedDict[str, list[float]] = OrderedDict()
 
     async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
-        """The best passages, best first, neighbours as one; none when nothing fits. Raises the store's DatabaseAway."""
+        """The best passages, best first, neighbours merged; none when nothing fits. Raises the store's DatabaseAway."""
         with self._searching():
             return (await self._begin(base, question, only))()
 
     async def begin(self, base: BaseId, question: str) -> Callable[[], tuple[RankedPassage, ...]]:
-        """All of `find` that is waited for. What `find` returns is what this returns makes of it: a search that nobody
-        wants in the end leaves it undone. Raises the store's DatabaseAway."""
+        """The awaited part of `find`. Returns a function that computes the result of `find`; a search that turns out to
+        be unwanted saves that work. Raises the store's DatabaseAway."""
         with self._searching():
             return await self._begin(base, question, None)
 
     @contextmanager
     def _searching(self) -> Iterator[None]:
-        """Measured; one that failed is not heard."""
+        """Measures a search; one that failed is not reported to `heard`."""
         started = time.monotonic()
         with searching():
             yield
@@ -100,14 +100,13 @@ class Retrieval:
         return lambda: self._judged(best, found, query)
 
     def without_reranker(self) -> "Retrieval":
-        """The same search in the order of its own scores: for many searches at once, none of which is worth a call of
-        a model."""
+        """The same search in the fused order: for many searches at once, none of which is worth a call of a model."""
         plain = copy(self)
         plain._reranker = None
         return plain
 
     async def rank(self, base: BaseId, question: str) -> tuple[RankedPassage, ...]:
-        """Passages in the same order, each by itself, and for whom it does not matter which of them are `certain`."""
+        """Passages in the same order, neither merged with neighbours nor judged: all are `certain`."""
         text = question[:MAX_QUERY_CHARS]
         query = await self._query(base, text, None)
         return await self._best(text, self._fused(query, await self._found(query)))
@@ -143,7 +142,7 @@ class Retrieval:
         return (*other_spellings(asked, self._analyzer.unsure(text)), *(exactly(*pair) for pair in lemmas))
 
     async def _vector(self, text: str) -> list[float] | None:
-        """None when the embedder is away, or when the text has nothing that it knows (a vector of zeros)."""
+        """None when the embedder fails, or when it knows nothing in the text (a vector of zeros)."""
         if text not in self._vectors:
             try:
                 self._vectors[text] = await self._embedder.embed_query(text)
@@ -170,7 +169,7 @@ class Retrieval:
     def _judged(
         self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
     ) -> tuple[RankedPassage, ...]:
-        """The same, each with its judge."""
+        """The same passages, each with the function that computes `certain`."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
         return tuple(
             RankedPassage(
@@ -182,7 +181,7 @@ class Retrieval:
         )
 
     def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
-        """A file is asked for by its name, too («рейн.txt»)."""
+        """The file's name counts like its text: people also ask for a file by name («рейн.txt»)."""
         asked = frozenset(query.terms)
         name = known_as(passage.source_type, passage.title, passage.source_identifier)
         held = frozenset(self._analyzer.terms(f"{passage.title}\n{name}\n{passage.text}")) if asked else frozenset()

@@ -1,7 +1,7 @@
 """Other spellings of a question's words: one letter wrong, or the other alphabet.
 
-In: terms of a question. Out: patterns for terms that the base may hold in their place; the database uses them only for
-a term that it does not hold. Pure; it knows no dictionary and no base.
+In: terms of a question. Out: patterns for terms that the base may hold instead; the database uses them only for a term
+that it does not hold. Pure; it knows no dictionary and no base.
 """
 
 import re
@@ -11,22 +11,22 @@ from itertools import groupby
 
 from rag.records import Spelling
 
-# Four fifths of all typos are one letter missing, added, wrong, or two letters exchanged (Damerau 1964), and hardly any
-# is in the first letter. In shorter words than these a wrong letter makes another word too often.
+# Four fifths of all typos are one letter missing, added or wrong, or two letters exchanged (Damerau 1964); hardly any
+# is in the first letter. In words shorter than this, a wrong letter too often makes another word.
 SHORTEST_MISTYPED = 5
 SHORTEST_TRANSCRIBED = 4
 LONGEST = 20  # letters; a pattern grows with the square
-# Of a word in the other alphabet, for which the database steps through all its terms that begin so, 5 us each: of two
-# letters there are some hundreds in a large base, of three some dozens.
+# Prefix length for a word in the other alphabet. The database steps through all terms with the prefix, 5 us each: in a
+# large base some hundreds share two letters, some dozens share three.
 BEGUN = 3  # letters
-REMEMBERED_WORDS = 1024  # about 1 kB each; questions are asked in the same words again and again
+REMEMBERED_WORDS = 1024  # about 1 kB each; questions repeat the same words
 
 _LETTERS = re.compile(r"[a-z]+|[а-я]+")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 _CYRILLIC = re.compile(r"[а-я]+")
 
-# A name in the other alphabet, as it is usually written: one letter, or one of several. Nothing here knows how a word
-# is spoken, so an inner vowel may be another one, and double letters count as one.
+# Usual transliterations of names: a letter or letter group -> one spelling, or alternatives. Nothing here knows the
+# pronunciation, so an inner vowel may become another one, and double letters count as one.
 _TO_LATIN = {
     "а": "(?:a|u)", "б": "b", "в": "(?:v|w|wh)", "г": "[gh]", "д": "d", "е": "(?:e|ye|a)", "ж": "(?:zh|j|g)",
     "з": "(?:z|s|th)", "и": "(?:i|ee|y|ea|e)", "й": "[yij]?", "к": "(?:k|c|ck|q|ch)", "л": "l", "м": "m", "н": "n",
@@ -49,26 +49,27 @@ _CYRILLIC_LETTERS, _LATIN_LETTERS = (
     re.compile("|".join([*sorted((letters for letters in table if len(letters) > 1), key=len, reverse=True), "."]))
     for table in (_TO_LATIN, _TO_CYRILLIC)
 )
-# «тайм-аут» is "timeout", «фильтр» is "filter": an e that nobody hears, but not among the first two letters.
+# «тайм-аут» is "timeout", «фильтр» is "filter": a silent e after a consonant, but not after the first two letters.
 _SILENT, _BEFORE_SILENT = "e?", frozenset("бвгджзклмнпрстфхцчш")
-# «офис» is "office" and "traffic" «трафик». Cyrillic letters stay two: a doubled one is a typo as often.
+# «офис» is "office" and "traffic" is «трафик». Doubled Cyrillic letters stay doubled: they are as often a typo.
 _DOUBLED, _OFTEN_DOUBLE = re.compile(r"([^aeiouy])\1"), frozenset("csгксфт")
-# A letter by its name: «юэсби», «ай-пи», «си-шарп». Only in words that no dictionary knows: «сити» is no "ct".
+# Names of letters, for «юэсби», «ай-пи», «си-шарп». Used only for words that no dictionary knows: «сити» is no "ct".
 _LETTER_NAMES = {
     "эй": "a", "би": "b", "бэ": "b", "си": "c", "ди": "d", "дэ": "d", "и": "e", "эф": "f", "джи": "g", "эйч": "h",
     "ай": "i", "джей": "j", "кей": "k", "ка": "k", "эл": "l", "эль": "l", "эм": "m", "эн": "n", "оу": "o", "о": "o",
     "пи": "p", "пэ": "p", "кью": "q", "ку": "q", "ар": "r", "эр": "r", "эс": "s", "ти": "t", "тэ": "t", "ю": "u",
     "ви": "v", "вэ": "v", "икс": "x", "уай": "y", "зет": "z", "шарп": "#", "плюс": "+",
 }  # fmt: skip
-_NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # «пэдээфа», says the lemmatiser
-# What a stem may have lost or a loanword added; True: in Latin letters. The English stem of "kubernetes" is "kubernet",
-# and the lemmatiser, which has never heard of them, makes «джир» of «джира», «ворда» of «ворд», «хендать» of «хендай».
+_NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # the lemmatiser makes «пэдээфа»
+# Endings that a stem may have lost or a loanword added; True: the other spelling is Latin. The English stem of
+# "kubernetes" is "kubernet"; the lemmatiser does not know these words and makes «джир» of «джира», «ворда» of «ворд»,
+# «хендать» of «хендай».
 _ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойы])?"}
 _LOST = {True: re.compile("(?:[аеиоуыэя]?(?<!к)с+|а|ть)$"), False: re.compile("[aeiouy]$")}
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:
-    """For words of letters: the other alphabet, and one typo in those that no dictionary knows."""
+    """For words of letters: the other alphabet. For the `unsure` among them also: one typo, names of letters."""
     words = [term for term in dict.fromkeys(terms) if _LETTERS.fullmatch(term) and len(term) <= LONGEST]
     mistyped = [_mistyped(word) for word in words if word in unsure and len(word) >= SHORTEST_MISTYPED]
     transcribed = [spelling for word in words if len(word) >= SHORTEST_TRANSCRIBED for spelling in _transcribed(word)]
@@ -77,12 +78,12 @@ def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, .
 
 
 def exactly(term: str, other: str) -> Spelling:
-    """One other term in the place of `term`."""
+    """Exactly one other term instead of `term`."""
     return Spelling(term=term, beginnings=(other,), pattern=f"^{re.escape(other)}$")
 
 
 def _spelled_out(word: str) -> Iterator[Spelling]:
-    """The abbreviation whose letters the word names."""
+    """The abbreviations whose letters the word names."""
     if _NAMED_LETTERS.fullmatch(word):
         for abbreviation in sorted({*_abbreviations(word), *_abbreviations(word.removesuffix("а"))}):
             yield exactly(word, abbreviation)
@@ -106,8 +107,9 @@ def _mistyped(word: str) -> Spelling:
 
 
 def _mistyped_beginnings(word: str) -> tuple[str, ...]:
-    """Two letters as they are, or three with the second one wrong, too many, lost or exchanged. None begins another.
-    The first letter alone would make the database step through all its terms with it, 20 ms in a large base."""
+    """The first two letters as they are, or three with the second one wrong, added, missing or exchanged. None is a
+    prefix of another. The first letter alone would make the database step through all terms with it, 20 ms in a large
+    base."""
     first, alphabet = word[0], _ALPHABETS["а" <= word[0] <= "я"]
     begun = {first + letter + after for letter in alphabet for after in word[1:3]} | {first + word[2:4]}
     return tuple(sorted({word[:2], *(start for start in begun if not start.startswith(word[:2]))}))
@@ -115,7 +117,7 @@ def _mistyped_beginnings(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
 def _transcribed(word: str) -> tuple[Spelling, ...]:
-    """One for each letter that the other alphabet may begin the word with."""
+    """One `Spelling` for each first letter that the word may have in the other alphabet."""
     to_latin = _CYRILLIC.fullmatch(word) is not None
     table = _TO_LATIN if to_latin else _TO_CYRILLIC
     stem = _LOST[to_latin].sub("", word)
@@ -146,13 +148,13 @@ def _is_repeated(letters: str, table: Mapping[str, str]) -> bool:
 
 
 def _letters(word: str, table: Iterable[str]) -> Sequence[str]:
-    """The word in letters and pairs of letters that the table knows."""
+    """The word split into the letters and letter groups of the table."""
     return _CYRILLIC_LETTERS.findall(word) if table is _TO_LATIN else _LATIN_LETTERS.findall(_DOUBLED.sub(r"\1", word))
 
 
 def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
-    """What the other alphabet's word may begin with, in order: three letters, or fewer where the stem has no more. None
-    begins another."""
+    """Prefixes of the word in the other alphabet, sorted: three letters, or fewer where the stem has no more. None is a
+    prefix of another."""
     letters = _letters(stem, table)
     likely = tuple(_begun((_once_or_double(table[letter]) for letter in letters), 2) - {""})  # no «сс» for an "s"
     whole = _begun((_all_ways(at, letter, table) for at, letter in enumerate(letters)), BEGUN)
@@ -161,7 +163,7 @@ def _beginnings(stem: str, table: Mapping[str, str]) -> list[str]:
 
 
 def _begun(sounds: Iterable[Set[str]], length: int) -> set[str]:
-    """The first letters of what one of each of the sounds makes together."""
+    """The first `length` letters of every concatenation of one option per sound."""
     begun = {""}
     for options in sounds:
         begun = {(start + more)[:length] if len(start) < length else start for start in begun for more in options}
@@ -175,7 +177,7 @@ def _once_or_double(sound: str) -> Set[str]:
 
 
 def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
-    """As `_sounds` has it: said again, and with an e that nobody hears."""
+    """The options of `_sounds`: the letter also repeated, and also with a silent e."""
     once = options = _options(table[letter])
     if _is_repeated(letter, table):
         for _ in range(BEGUN - 1):
@@ -184,7 +186,7 @@ def _all_ways(at: int, letter: str, table: Mapping[str, str]) -> Set[str]:
 
 
 def _options(sound: str) -> set[str]:
-    """`(?:zh|j|g)` -> zh, j, g; `[vw]` -> v, w; a sound that may be left out is also nothing."""
+    """`(?:zh|j|g)` -> zh, j, g; `[vw]` -> v, w; with a final `?` also the empty string."""
     inner = sound.removesuffix("?").removeprefix("(?:").removesuffix(")").strip("[]")
     options = inner.split("|") if sound.startswith("(") else list(inner) if sound.startswith("[") else [inner]
     return {*options, ""} if sound.endswith("?") else set(options)

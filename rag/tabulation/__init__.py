@@ -1,5 +1,5 @@
-"""Takes rows out of documents and reckons with them: lists, counts, sums, comparisons.
+"""Extracts rows from documents and computes with them: lists, counts, sums, comparisons.
 
-In: what a row is, its columns, documents. Out: a table whose every row stands in a passage, and numbers worked out by
-code. A model only reads out rows; it counts nothing.
+In: what a row is, its columns, documents. Out: a table in which every row has a passage, and numbers computed by code.
+A model only extracts rows; it counts nothing.
 """

@@ -1,8 +1,8 @@
-"""Asks a model for the rows of one part of a document, and once more when they do not seem to be all.
+"""Asks a model for the rows of one part of a document, and once more when some seem to be missing.
 
-In: a request, the passages that it holds. Out: rows held against the text, or nothing when the turn's limits forbid the
-question. Rows that the text does not bear, a number of rows that is not the one the model said it saw, and unread lines
-of a list are a reason to ask again; what the model says then stands.
+In: a request, the passages in it. Out: rows checked against the text, or None when the turn's limits forbid the call.
+Reasons to ask again: rows that the text does not support, a number of rows other than the model's own `total_seen`, and
+unread lines of a list. After that the better of the two replies is final.
 """
 
 from collections.abc import Sequence
@@ -38,35 +38,35 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """What a model said of a part, and what the text bears of it."""
+    """A model's reply for a part, and the result of its check against the text."""
 
     reply: RowsReply
     checked: Checked
 
     @classmethod
     def of(cls, reply: RowsReply, request: RowsRequest, part: Sequence[Passage]) -> Self:
-        """Held against the part."""
+        """The reply, checked against the part."""
         return cls(reply=reply, checked=check(reply, part, columns=len(request.columns)))
 
 
 class RowAsker:
-    """Asks any number of times side by side."""
+    """One object serves any number of concurrent calls."""
 
     def __init__(self, model: ChatModel, rules: str, *, prompt_tokens: int) -> None:
-        """`rules`: the system prompt. `prompt_tokens`: what the prompt of one call may take."""
+        """`rules`: the system prompt. `prompt_tokens`: limit for the prompt of one call."""
         self._model = model
         self._rules = rules
         self._prompt_tokens = prompt_tokens
 
     async def rows(self, request: RowsRequest, allowance: Allowance) -> RowsReply | None:
-        """None when the model may not be asked. Raises ModelError."""
+        """None when the limits forbid the call. Raises ModelError."""
         return await self._ask(self._messages(request), allowance)
 
     async def once_more(
         self, request: RowsRequest, said: Said, part: Sequence[Passage], allowance: Allowance
     ) -> Said | None:
-        """The better of what it `said` and what the model makes of the remarks on it. None when it may not be asked, or
-        fails now: then what it said first stands."""
+        """Shows the model remarks on what it `said`, and returns the better of the two replies. None when the limits
+        forbid the call or the model fails: the first reply is then final."""
         asked = self._messages(request)
         remark = ChatMessage(role="user", content=remarks(said.checked))
         shown = ChatMessage(role="assistant", content=said.reply.model_dump_json())
@@ -91,7 +91,7 @@ class RowAsker:
 
 
 def remarks(checked: Checked) -> str:
-    """What speaks against these being all rows, for the model."""
+    """Remarks for the model: why the rows may be incomplete."""
     given = len(checked.rows) + checked.dropped
     lines = "\n".join(line[:LINE_CHARS] for line in checked.unread[:LINES_SHOWN])
     said = (
@@ -104,7 +104,7 @@ def remarks(checked: Checked) -> str:
 
 
 def better(first: Said, second: Said) -> Said:
-    """The one with more rows that stand in the text; of equals the one that is short of fewer."""
+    """The reply with more supported rows; of equals the one with fewer missing, then fewer dropped; then the second."""
 
     def worth(said: Said) -> tuple[int, int, int]:
         return (len(said.checked.rows), -said.checked.missing, -said.checked.dropped)

@@ -1,7 +1,7 @@
-"""Holds the rows that a model has read out against the text.
+"""Checks the rows that a model has extracted against the text.
 
-In: a reply, the passages that it was made from, the columns. Out: rows, each tied to the passage that its quotation
-stands in, with cells that the document bears; the rest is dropped and counted. Pure.
+In: a reply, the passages that it was made from, the columns. Out: rows, each tied to the passage that holds its
+quotation, with cells that the document supports; the rest is dropped and counted. Pure.
 """
 
 import re
@@ -19,10 +19,10 @@ from rag.tabulation.values import day, days_in
 from rag.tabulation.wire import ReadRow, RowsReply
 from rag.words import share, stems, union
 
-MOST_WORDS = 0.5  # of a cell's words more than that in the document: endings may differ from the text's
+MOST_WORDS = 0.5  # more than this share of a cell's words must be in the document: endings may differ
 SHORTEST_ROOT = 3  # letters
 VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
-"""Cells that say something of the text and need not stand in it."""
+"""Cells that judge the text and need not occur in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Row:
 
     cells: tuple[str, ...]  # one for each column
     sources: tuple[RankedPassage, ...]  # at least one
-    nth: int = 0  # of rows that say the same, each of which is a line of its own in one passage; from 0
+    nth: int = 0  # number among rows with equal cells, each a line of its own in one passage; from 0
 
     @property
     def document(self) -> DocumentId:
@@ -40,31 +40,31 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """Rows that stand in the text, and what is wrong with the rest."""
+    """Rows that the text supports, and what is wrong with the rest."""
 
     rows: tuple[Row, ...]
     seen: int  # rows that the model says there are
-    dropped: int = 0  # rows that do not stand in the text
-    emptied: int = 0  # cells
-    unread: tuple[str, ...] = ()  # lines of lists and tables among whose neighbours there are rows
+    dropped: int = 0  # rows that the text does not support
+    emptied: int = 0  # cells that the text does not support
+    unread: tuple[str, ...] = ()  # lines of lists and tables without a row, although neighbouring lines are rows
 
     @property
     def missing(self) -> int:
-        """Rows that the model saw and did not give."""
+        """The number of rows that the model saw but did not give."""
         return max(self.seen - len(self.rows) - self.dropped, 0)
 
     @property
     def is_whole(self) -> bool:
-        """Nothing speaks against these being all rows of the text."""
+        """There is no sign that rows of the text are missing."""
         return not self.dropped and not self.unread and self.seen == len(self.rows)
 
 
 def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked:
-    """Rows with `columns` cells each. A cell that its document does not bear is emptied; a row without its first cell,
-    or without a quotation that stands in a passage, is dropped."""
+    """Rows with `columns` cells each. A cell that its document does not support is emptied. A row is dropped when its
+    first cell is empty, or when no passage holds its quotation."""
     rows: list[Row] = []
     emptied = 0
-    lines: Counter[tuple[object, ...]] = Counter()  # rows that were given for the same words of the same passage
+    lines: Counter[tuple[object, ...]] = Counter()  # rows so far for the same words of the same passage
     for read in reply.rows:
         source = _source(read, part)
         if source is None:
@@ -90,13 +90,14 @@ _days_in = lru_cache(maxsize=REMEMBERED)(days_in)
 
 
 def _source(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
-    """The passage that holds the quotation, that which was named before others."""
+    """The passage that holds the quotation; the one that the row names is tried first."""
     named_first = sorted(part, key=lambda passage: chunk_name(passage) != read.chunk_id)
     return next((passage for passage in named_first if stands_in(read.quote, passage.text)), None)
 
 
 def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
-    """How often a passage has these words, when they are all of the row: two equal payments are two. At least 1."""
+    """How often the passage has the quotation, if it contains the whole row: two equal payments are two rows. Otherwise
+    1."""
     if not all(_stands(cell, (quote,)) for cell in cells if cell):
         return 1
     return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
@@ -108,7 +109,7 @@ def _borne(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]
 
 
 def _stands(cell: str, texts: Sequence[str]) -> bool:
-    """Numbers, or the date that they make, have to be there; of words, most."""
+    """Whether the texts support a cell: a date has to be there, or else all numbers and most words."""
     if not cell or plain(cell) in VERDICTS:
         return bool(cell)
     if wanted := day(cell):
@@ -120,7 +121,7 @@ def _stands(cell: str, texts: Sequence[str]) -> bool:
 
 
 def _has_form(stem: str, cell: str, held: Iterable[str]) -> bool:
-    """«Анна» for «Анне»: a word that is too short to be cut to its stem, with another last letter."""
+    """«Анна» for «Анне»: a word too short to be cut to a stem may differ in its last letter."""
     if stem not in plain(cell).split():
         return False
     root = stem[: max(len(stem) - 1, SHORTEST_ROOT)]

@@ -1,7 +1,7 @@
-"""What is different between two documents, row by row.
+"""Compares two documents row by row.
 
-In: the rows of the one and of the other. Out: rows that only one has, rows that both have with other cells, and how
-many are the same. Pure.
+In: the rows of both. Out: rows that only one has, rows that both have with different cells, and how many are the same.
+Pure.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Comparison:
 
 
 def compare(before: Sequence[Row], after: Sequence[Row], *, row: str) -> Comparison:
-    """Rows of one thing go together: first those that agree, then the rest in their order."""
+    """Rows with the same key are paired: first those that agree, then the rest in their order."""
     left = _by_key(after, row)
     removed: list[Row] = []
     pairs: list[Changed] = []
@@ -46,7 +46,7 @@ def compare(before: Sequence[Row], after: Sequence[Row], *, row: str) -> Compari
 
 
 def _match(rows: Sequence[Row], others: list[Row]) -> tuple[list[Changed], list[Row]]:
-    """What is matched is taken out of `others`."""
+    """Pairs, and the rows left without one. Matched rows are removed from `others`."""
     matched: list[Changed] = []
     rest: list[Row] = []
     for one in rows:
@@ -63,7 +63,7 @@ def _match(rows: Sequence[Row], others: list[Row]) -> tuple[list[Changed], list[
 
 
 def _differing(one: Row, other: Row) -> tuple[int, ...]:
-    """Columns that both fill, differently. What one of them does not say may be the same."""
+    """Columns that both fill, with different values. An empty cell counts as equal."""
     cells = zip(one.cells[1:], other.cells[1:], strict=True)
     return tuple(
         place for place, (mine, theirs) in enumerate(cells, start=1) if mine and theirs and not same(mine, theirs)

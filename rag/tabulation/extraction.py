@@ -1,9 +1,9 @@
-"""Reads rows out of documents, one after the other, several side by side.
+"""Extracts rows from documents, several documents concurrently.
 
 In: what a row is, its columns, documents. Out: rows by document, and how much was read. When there are more documents
-than calls, short ones go together into one call. Rows that do not seem to be all are asked for once more, as long as
-calls are left over; where the model itself says that it left some out, their number is kept. Before every call it looks
-at the turn's limits; a model that fails at a call costs those documents alone.
+than calls, short ones share a call. When rows seem to be missing, the model is asked once more, as long as there are
+spare calls; rows that it saw but did not give are counted. The turn's limits are checked before every call. When the
+model fails at a call, only the documents of that call are lost.
 """
 
 import asyncio
@@ -31,19 +31,19 @@ from rag.tokens import estimate_tokens
 from rag.watching import end
 
 SIDE_BY_SIDE = 4
-PASSAGE_TOKENS = 400  # of a passage of usual size with its name; only for putting short documents together
-QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the names of the fields
-NAME_CHARS = 80  # of a document's name, with each passage
+PASSAGE_TOKENS = 400  # of an average passage with its name; used only to batch short documents
+QUESTION_TOKENS = 1_500  # question, row, condition and columns at their longest, and the field names
+NAME_CHARS = 80  # of a document's name, given with each passage
 NAME_TOKENS = 40
-OVERLAP_TOKENS = 300  # of a part that the next one repeats: the longest row that a cut may go through
-OVERLAP_SHARE = 6  # of a small prompt no more than the sixth
+OVERLAP_TOKENS = 300  # of a part that the next one repeats: the longest row that survives a cut
+OVERLAP_SHARE = 6  # the overlap is at most one sixth of a small prompt
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOrder:
-    """What is read out, and of which documents."""
+    """What to extract, and from which documents."""
 
     base_id: BaseId
     row: str
@@ -56,16 +56,16 @@ class RowsOrder:
 
 @dataclass(kw_only=True)
 class Extraction:
-    """How far it is; grows while documents are read."""
+    """The state of an extraction; updated while documents are read."""
 
     order: RowsOrder
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     problems: int = 0
     dropped: int = 0
     emptied: int = 0
-    missing: int = 0  # that the model saw and did not give
-    remembered: int = 0  # documents for which no model was asked
-    spare_calls: int = 0  # that may go into asking once more
+    missing: int = 0  # rows that the model saw but did not give
+    remembered: int = 0  # documents taken from the cache without a model
+    spare_calls: int = 0  # calls left for asking once more
 
     @property
     def documents(self) -> DocumentsRead:
@@ -82,12 +82,12 @@ class Extraction:
 
     @property
     def in_order(self) -> list[Row]:
-        """Of the documents in the order in which they were asked for."""
+        """All rows, in the order of the requested documents."""
         return [row for card in self.order.cards for row in self.rows.get(card.id, ())]
 
 
 Batch = tuple[DocumentCard, ...]
-"""Documents that go into one call, or into some when they are long."""
+"""Documents that share a call, or several calls when they are long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +101,10 @@ class _Ongoing:
 
 
 class RowExtractor:
-    """Reads any number of times side by side."""
+    """One object serves any number of extractions concurrently."""
 
     def __init__(self, model: ChatModel, passages: DocumentPassages, rules: str, *, prompt_tokens: int) -> None:
-        """`rules`: the system prompt. `prompt_tokens`: what the prompt of one call may take."""
+        """`rules`: the system prompt. `prompt_tokens`: limit for the prompt of one call."""
         self._asker = RowAsker(model, rules, prompt_tokens=prompt_tokens)
         self._passages = passages
         whole = prompt_tokens - estimate_tokens(rules) - QUESTION_TOKENS
@@ -112,7 +112,7 @@ class RowExtractor:
         self._part_tokens = whole - self._overlap_tokens
 
     async def extract(self, order: RowsOrder, allowance: Allowance, watch: Callable[[Extraction], None]) -> Extraction:
-        """`watch` hears of all documents that are done with. Raises DatabaseAway."""
+        """`watch` is called after every finished batch. Raises DatabaseAway."""
         extraction = Extraction(order=order)
         calls = allowance.run.limits.model_calls - allowance.run.usage.calls - allowance.spared_calls
         begun, rest = self._batches(order, calls)
@@ -137,7 +137,7 @@ class RowExtractor:
         return extraction
 
     def _batches(self, order: RowsOrder, calls: int) -> tuple[list[Batch], list[Batch]]:
-        """What was read together for the same request before, and the rest."""
+        """Batches that are cached for the same request, and batches of the rest."""
         known = {card.id: card for card in order.cards}
         begun = [tuple(known[each] for each in batch) for batch in order.recollection.together(tuple(known))]
         done = {card.id for batch in begun for card in batch}
@@ -159,10 +159,10 @@ class RowExtractor:
             ongoing.watch(extraction)
 
     async def _read(self, batch: Batch, ongoing: _Ongoing) -> bool:
-        """False when the limits ended it; then none of its documents counts as read."""
+        """False when the limits ended it; then none of the batch's documents counts as read."""
         extraction, is_remembered = ongoing.extraction, True
         found: dict[DocumentId, list[Row]] = {card.id: [] for card in batch}
-        short: tuple[tuple[Passage, ...], Checked] | None = None  # the part before, when it misses some
+        short: tuple[tuple[Passage, ...], Checked] | None = None  # the part before, if it has missing rows
         for part in await self._parts(batch, extraction.order):
             request = _request(part, batch, extraction.order)
             said = _recalled(request, part, extraction.order)
@@ -194,8 +194,8 @@ class RowExtractor:
     async def _said(
         self, request: RowsRequest, part: Sequence[Passage], batch: Batch, ongoing: _Ongoing
     ) -> Said | None:
-        """None when the model may not be asked. What is whole, or was asked for twice, is remembered; the rest may come
-        out better another time."""
+        """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
+        not: another time may give a better one."""
         reply = await self._asker.rows(request, ongoing.allowance)
         if reply is None:
             return None
@@ -209,7 +209,7 @@ class RowExtractor:
     async def _said_again(
         self, request: RowsRequest, first: Said, part: Sequence[Passage], ongoing: _Ongoing
     ) -> Said | None:
-        """None when the model may not be asked again, or fails."""
+        """None when there is no spare call, the limits forbid it, or the model fails."""
         if ongoing.extraction.spare_calls <= 0:
             return None
         ongoing.extraction.spare_calls -= 1
@@ -222,12 +222,12 @@ def _recalled(request: RowsRequest, part: Sequence[Passage], order: RowsOrder) -
 
 
 def _key(request: RowsRequest) -> str:
-    """The texts and names that rows are read out of; what is asked of them is the recollection's."""
+    """Cache key: a hash of the texts and names. The request itself is part of the recollection's own key."""
     return digest(*(chunk.model_dump_json() for chunk in request.document_context))
 
 
 def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
-    """How many of the rows that were missing in a part were given from the next one, which repeats its end."""
+    """How many of the rows missing in a part are given in the next one, which repeats the end of the part."""
     part, checked = short
     texts = {passage.chunk_id: passage.text for passage in part}
     given = {row.cells for row in checked.rows}
@@ -240,11 +240,11 @@ def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int
 
 
 def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list[Batch]:
-    """Each document by itself while there are calls for that; else short ones together, up to `passages`, or more where
-    that makes too many calls: passages may be short, too."""
+    """One document per batch if there are enough calls. Otherwise short ones together, up to `passages` per batch; the
+    limit is raised until the batches are few enough for `calls` (passages may be short)."""
     if len(cards) <= calls:
         return [(card,) for card in cards]
-    passages = max(passages, 1)  # a small prompt leaves no room at all: then a part is one passage, or less
+    passages = max(passages, 1)  # a small prompt may have no room for one: then a part is a passage or less
     packed = _packed(cards, passages)
     while len(packed) > max(calls, 1):
         passages = passages + passages // 2 + 1
@@ -253,7 +253,7 @@ def batched(cards: Sequence[DocumentCard], *, calls: int, passages: int) -> list
 
 
 def _packed(cards: Sequence[DocumentCard], passages: int) -> list[Batch]:
-    """Neighbours together, up to `passages`; a longer document by itself."""
+    """Neighbouring documents together, up to `passages`; a longer document alone."""
     batches: list[Batch] = []
     held = 0
     for card in cards:

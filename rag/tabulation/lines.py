@@ -1,7 +1,7 @@
-"""Lines of lists and tables that no row was read out of, although their neighbours are rows.
+"""Finds lines of lists and tables that gave no row, although their neighbours did.
 
-In: first cells of rows with the passages that they stand in, the passages. Out: lines that may hold a row that was left
-out. Whether they do is the model's to say: a list may be of other things, too. Pure.
+In: first cells of rows with their passages, the passages. Out: lines that may hold a missing row. The model decides
+whether they do: a list may also hold other things. Pure.
 """
 
 import re
@@ -11,10 +11,10 @@ from domain.ids import ChunkId
 from rag.iterative.grounding import plain, stands_in
 from rag.records import Passage
 
-MOSTLY = 0.5  # of a list's lines are rows: then it is a list of such things, and the others are worth a second look
-FEWEST_READ = 2  # one row of a list says nothing of the others
+MOSTLY = 0.5  # share of a list's lines that are rows: then it is a list of such things, and the others are suspicious
+FEWEST_READ = 2  # a single row says nothing about the other lines
 SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})
-"""First words of lines that add up the others."""
+"""First words of lines with totals."""
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 _TABLE_LINE = re.compile(r"[ \t]*\|.*\|[ \t]*")
@@ -22,7 +22,7 @@ _RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
 
 
 def unread_lines(rows: Sequence[tuple[ChunkId, str]], part: Sequence[Passage]) -> tuple[str, ...]:
-    """In order, each once: passages repeat the ends of those before them."""
+    """The lines in order, each once, since passages overlap. `rows`: passage and first cell of each row."""
     found: list[str] = []
     for passage in part:
         cells = [cell for chunk, cell in rows if chunk == passage.chunk_id]
@@ -36,7 +36,7 @@ def unread_lines(rows: Sequence[tuple[ChunkId, str]], part: Sequence[Passage]) -
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """The items of a passage's lists, the rows of its tables without their heads."""
+    """The items of a passage's lists, then the rows of its tables without header rows."""
     lines = text.splitlines()
     yield [line for line in lines if _ITEM.match(line)]
     heads = {place - 1 for place, line in enumerate(lines) if _RULE.fullmatch(line)}

@@ -1,7 +1,7 @@
-"""Counts, adds up, groups and sorts rows.
+"""Sums, groups and sorts rows.
 
-In: rows and what is asked of them. Out: the rows in order, and numbers with their units. Sums of different units stay
-apart; a cell without a number is counted, never guessed. Pure.
+In: rows and the operation. Out: the rows in order, and numbers with their units. Amounts of different units are never
+added together; a cell without a number is counted as unread, never guessed. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,12 +40,12 @@ class Total:
     """One number, of one unit."""
 
     shown: str
-    row: Row | None = None  # the one that has the least or most
+    row: Row | None = None  # for min and max: the row that has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reckoned:
-    """What a column comes to."""
+    """The aggregate of a column."""
 
     totals: tuple[Total, ...]
     unread: int = 0  # rows without a number
@@ -60,7 +60,7 @@ class Group:
 
 
 def sort(rows: Sequence[Row], place: int, order: Order) -> tuple[Row, ...]:
-    """By numbers, dates or words, whichever the column mostly holds; rows that have none of that come last."""
+    """By dates, numbers or words, whichever the column mostly holds; rows with no such value come last."""
     keys = _keys([row.cells[place] for row in rows])
     known = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
     rest = [row for key, row in zip(keys, rows, strict=True) if key is None]
@@ -69,7 +69,7 @@ def sort(rows: Sequence[Row], place: int, order: Order) -> tuple[Row, ...]:
 
 
 def group(rows: Sequence[Row], place: int) -> tuple[Group, ...]:
-    """By what the cells say, punctuation and case aside; the largest groups first, equals as they appear."""
+    """Groups by the cells' words, ignoring punctuation and case; the largest first, ties in order of appearance."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(plain(row.cells[place]), []).append(row)
@@ -78,8 +78,8 @@ def group(rows: Sequence[Row], place: int) -> tuple[Group, ...]:
 
 
 def reckon(rows: Sequence[Row], place: int, aggregate: Aggregate, *, language: str) -> Reckoned:
-    """Of one column. `count` and `none` come to nothing here: the number of rows is always told. Dates have a least and
-    a most, and no sum."""
+    """The aggregate of one column. Empty for `count` and `none`: the number of rows is always given anyway. A column of
+    dates has a minimum and a maximum, but no sum."""
     days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
     if aggregate in _ENDS and len(days) * 2 > len(rows):
         end = _ENDS[aggregate](days, key=lambda each: each[0])
@@ -106,7 +106,7 @@ _ENDS: Mapping[Aggregate, Callable[..., _Dated]] = {Aggregate.MIN: min, Aggregat
 
 
 def _by_unit(read: Sequence[Found]) -> Mapping[str, Sequence[Found]]:
-    """Numbers without a unit go with the others where these have but one."""
+    """Groups amounts by unit. Amounts without a unit join the others if these have only one unit."""
     units = list(dict.fromkeys(found.unit for found, _ in read if found.unit))
     plain_unit = units[0] if len(units) == 1 else ""
     grouped: dict[str, list[Found]] = {}
@@ -125,7 +125,7 @@ def _total(read: Sequence[Found], aggregate: Aggregate, unit: str, language: str
 
 
 def _keys(cells: Sequence[str]) -> list[tuple[str, Decimal] | tuple[str, date] | tuple[str, str] | None]:
-    """Of one kind: what most cells are."""
+    """Sort keys of one kind, the kind of most cells; None for a cell of another kind."""
     days, amounts = [day(cell) for cell in cells], [amount(cell) for cell in cells]
     if sum(each is not None for each in days) * 2 > len(cells):
         return [None if each is None else ("", each) for each in days]

@@ -1,7 +1,7 @@
-"""A table as a tool's result: numbers first, then disagreements, then the rows.
+"""A table as a tool's payload: numbers first, then conflicts, then the rows.
 
-In: rows that were put together, what was asked of them. Out: facts, each row with its passage and its columns, and the
-whole table for a file. What is counted and added up here is all that an answer may say of numbers. Pure.
+In: tabulated rows, and what was asked about them. Out: facts, each row with its passage and its columns, and the whole
+table for a file. The counts and sums made here are the only ones that an answer may give. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from rag.tabulation.table import Tabulated
 
 @dataclass(frozen=True, kw_only=True)
 class Telling:
-    """What is told of rows, and in which words; columns by their place."""
+    """What to say about rows, and in which words. `of` and `group_by` are indices of columns."""
 
     row: str
     columns: tuple[str, ...]
@@ -32,9 +32,9 @@ class Telling:
 
 
 def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *, dropped: int = 0) -> FactsPayload:
-    """Nothing is told of a table without rows: a search may still find what no row was made of. `dropped`: rows that
-    the model gave and the text does not bear; a count without them, or without those that it saw and did not give, may
-    be short of some."""
+    """The payload of a table; without facts when it has no rows, so that a fallback search may still find something.
+    `dropped`: rows that the model gave but the text does not support. A remark says that the count may be too low when
+    rows were dropped, or seen but not given."""
     if not table.rows:
         return FactsPayload(documents=documents)
     facts = (
@@ -57,8 +57,8 @@ def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *
 def changes_payload(
     found: Comparison, names: tuple[str, str], telling: Telling, documents: DocumentsRead, *, dropped: int = 0
 ) -> FactsPayload:
-    """Of two documents, the earlier one first; both sides of a change can be cited. A row that was `dropped` may seem
-    to be missing from its document."""
+    """The payload of a comparison of two documents, the earlier one first; both sides of a change can be cited.
+    `dropped` rows are mentioned: they may seem to be missing from their document."""
     words = telling.words
     facts = [fact for change in found.changed for fact in _change_facts(change, telling)]
     for name, rows in zip(names, (found.removed, found.added), strict=True):
@@ -74,7 +74,7 @@ def changes_payload(
 
 
 def row_fact(row: Row, telling: Telling, *, heading: str = "") -> Fact:
-    """A row in words, with its columns for a table."""
+    """A row as text, and with its columns for a table."""
     fields = tuple((column, cell) for column, cell in zip(telling.columns, row.cells, strict=True) if cell)
     told = "; ".join(f"{column}: {cell}" for column, cell in fields)
     return _fact(row, f"{heading}: {told}" if heading else told, fields)
@@ -111,12 +111,12 @@ def _counts(rows: Sequence[Row], telling: Telling, documents: DocumentsRead) -> 
 
 
 def _end(row: Row, text: str, telling: Telling) -> Fact:
-    """The least or most, with the thing that has it: its own row may be one of those that are left out."""
+    """The minimum or maximum with the first cell of its row: the row itself may be left out of the answer."""
     return _fact(row, f"{text}; {telling.columns[0]}: {row.cells[0]}")
 
 
 def _left_out(wording: str, count: int) -> Iterator[Fact]:
-    """Without a title: a remark on the rows, none of them."""
+    """A remark on the rows; it has no title, so it does not count as one of them."""
     if count:
         yield Fact(kind=FactKind.VALUE, text=wording.format(count=count))
 

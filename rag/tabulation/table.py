@@ -1,8 +1,8 @@
-"""Puts rows of many documents together: what stands in several documents is one row.
+"""Merges the rows of many documents: what stands in several documents becomes one row.
 
-In: rows by document, the day on which each document came. Out: rows, each thing once with all its sources, and
-disagreements. Two rows are of one thing when their first cells say the same. Pure; no row is lost: each goes into one
-of those that come out.
+In: rows of documents, the arrival date of each document. Out: rows, each thing once with all its sources, and
+conflicts. Two rows are about one thing when their first cells have the same key. Pure. No row is lost: each is merged
+into one of the resulting rows.
 """
 
 import re
@@ -35,8 +35,8 @@ class Tabulated:
 
 @lru_cache(maxsize=REMEMBERED)
 def key_of(cell: str, row: str) -> Key:
-    """What tells one thing from another: the first cell without the word for the thing («договор № 12» is «12»), the
-    sign of a number and the date that often follows it."""
+    """The identity of a thing: its first cell without the word for the kind of thing («договор № 12» is «12»), the
+    number sign, and the date that often follows."""
     kinds = stems(row)
     words = plain(_TAIL.sub("", cell)).split()
     telling = tuple(word for word in words if word not in _NUMBER_SIGNS and not (stems(word) & kinds))
@@ -46,7 +46,7 @@ def key_of(cell: str, row: str) -> Key:
 def tabulate(
     rows: Sequence[Row], *, row: str, columns: Sequence[str], came: Mapping[DocumentId, datetime]
 ) -> Tabulated:
-    """In order of first appearance. Where documents disagree the newest has its way in the table."""
+    """The merged rows in order of first appearance. Where documents disagree, the table has the newest one's value."""
     things: dict[Key, list[Row]] = {}
     for each in rows:
         things.setdefault(key_of(each.cells[0], row), []).append(each)
@@ -56,8 +56,8 @@ def tabulate(
 
 
 def _thing(rows: Sequence[Row], columns: Sequence[str], came: Mapping[DocumentId, datetime]) -> Tabulated:
-    """One row when every document knows one; else the first cell does not tell them apart, and only rows that agree in
-    all cells are one."""
+    """One row if every document has only one for this key. Otherwise the first cell does not identify a thing, and only
+    rows that agree in all cells are merged."""
     by_document: dict[DocumentId, list[Row]] = {}
     for each in rows:
         known = by_document.setdefault(each.document, [])
@@ -73,7 +73,7 @@ def _thing(rows: Sequence[Row], columns: Sequence[str], came: Mapping[DocumentId
 
 
 def _put(known: list[Row], row: Row) -> None:
-    """Beside the rows that are there, or into the one that says the same and not less in any cell."""
+    """Merge the row into a known one that agrees in all cells (an empty cell agrees with any), or append it."""
     for place, other in enumerate(known):
         if _agree(other, row):
             known[place] = _filled(other, row)
@@ -88,7 +88,7 @@ def _agree(one: Row, other: Row) -> bool:
 
 
 def _joined(rows: Sequence[Row], came: Mapping[DocumentId, datetime]) -> Row:
-    """The newest document's cells, those that it leaves empty from the others; sources in the same order."""
+    """The newest document's cells; empty ones are filled from the next newest. Sources are in the same order."""
     newest = sorted(rows, key=lambda row: _age(row, came), reverse=True)
     joined = newest[0]
     for other in newest[1:]:
@@ -104,7 +104,7 @@ def _filled(row: Row, other: Row) -> Row:
 
 
 def _conflicts(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Conflict, ...]:
-    """For every column but the first in which two documents do not say the same."""
+    """A conflict for every column, except the first, in which documents have different values."""
     found = []
     for place, column in enumerate(columns[1:], start=1):
         said = [row for row in rows if row.cells[place]]

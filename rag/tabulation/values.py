@@ -1,7 +1,7 @@
-"""What a cell of a table means: a sum, a number with a unit, a date.
+"""Parses a cell of a table: a sum of money, a number with a unit, a date.
 
 In: a cell as a document writes it, in Russian or English («1 200,50 ₽», «1,5 млн руб.», "$1,200.50", «12 марта 2024»).
-Out: values that can be added up, compared and sorted; nothing for a cell that is neither. Pure.
+Out: values that can be summed, compared and sorted; None for any other cell. Pure.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rag.iterative.grounding import plain
 
-REMEMBERED = 4096  # cells whose meaning is known: while documents are read the table is put together again and again
+REMEMBERED = 4096  # cached cells: while documents are read, the table is built again and again
 MAX_UNIT_WORDS = 4  # «рублей за каждый месяц»
 
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
@@ -50,14 +50,14 @@ _DATES = (
     re.compile(r"\b(?P<day>\d{1,2})[./](?P<month>\d{1,2})[./](?P<year>\d{4}|\d{2})\b"),
     re.compile(r"\b(?P<day>\d{1,2})[»\"”]?\s+(?P<name>[^\W\d_]{3,})\.?,?\s+(?P<year>\d{4})\b"),
     re.compile(r"\b(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{4})\b"),
-    re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month: its first day
+    re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month means its first day
 )
-_CENTURY = 2000  # of a year in two digits
+_CENTURY = 2000  # added to a year of two digits
 
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """A number, and what it is a number of; the unit is empty when the cell has none."""
+    """A number and its unit; the unit is empty when the cell has none."""
 
     value: Decimal
     unit: str = ""
@@ -65,7 +65,7 @@ class Amount:
 
 @lru_cache(maxsize=REMEMBERED)
 def amount(text: str) -> Amount | None:
-    """The first number of a cell; None for a range, a date, and where there is none."""
+    """The first number of a cell; None for a range, a date, or a cell without a number."""
     found = _NUMBER.search(text)
     if found is None or _RANGE.search(text) or day(text) is not None:
         return None
@@ -80,7 +80,7 @@ def amount(text: str) -> Amount | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def day(text: str) -> date | None:
-    """The first date of a cell; day before month where only digits tell."""
+    """The first date of a cell; day before month in dates like 01.02.2024."""
     return next(_days(text), None)
 
 
@@ -90,7 +90,7 @@ def days_in(text: str) -> frozenset[date]:
 
 
 def is_only_amount(text: str) -> bool:
-    """Whether a cell is one number with its unit, and nothing else that tells it from another."""
+    """Whether a cell is one number with its unit, without further digits or number signs."""
     found = _NUMBER.search(text)
     if found is None or amount(text) is None:
         return False
@@ -101,7 +101,7 @@ def is_only_amount(text: str) -> bool:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two cells say the same: one date, one number of one unit, or words that the one has of the other."""
+    """Whether two cells mean the same: the same date, the same amount, or the words of one are all in the other."""
     days = day(one), day(other)
     if days[0] and days[1]:
         return days[0] == days[1]
@@ -118,7 +118,7 @@ def _same_amount(one: Amount | None, other: Amount | None) -> bool:
 
 
 def _decimal(written: str, *, is_russian: bool) -> Decimal | None:
-    """A single separator before three digits is a thousand's where the language writes decimals with the other one."""
+    """A single separator before three digits separates thousands if the language uses the other sign for decimals."""
     digits = re.sub(_GAP, "", written).replace("−", "-").replace("–", "-")
     dots, commas = digits.count("."), digits.count(",")
     if dots and commas:
@@ -168,5 +168,5 @@ def _month(name: str | None) -> int | None:
 
 
 def _by_length(months: tuple[str, ...]) -> list[tuple[int, str]]:
-    """«мар» before «ма»."""
+    """Longest first: «мар» before «ма»."""
     return sorted(enumerate(months, start=1), key=lambda each: -len(each[1]))

@@ -1,4 +1,4 @@
-"""What a model is asked and answers when rows are read out of documents.
+"""Requests and replies for the extraction of rows from documents.
 
 In: nothing. Out: pydantic records of the request and the reply; `prompts/rows.md` explains the fields to the model.
 """

@@ -13,7 +13,7 @@ create table bases (
   chat_id     bigint,                      -- private: the person; group: the group
   thread_id   bigint not null default 0,   -- a topic of a group has a base of its own; 0 is none
   name        text,                        -- named bases belong to the command line
-  passages    bigint not null default 0,   -- that can be found; kept by triggers on documents
+  passages    bigint not null default 0,   -- searchable ones; counted by triggers on documents
   terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
   served_at   timestamptz not null default '-infinity',  -- when a document of it was last given to a worker
   created_at  timestamptz not null default now(),
@@ -31,8 +31,8 @@ create table base_members (
   primary key (base_id, user_id)
 );
 comment on table base_members is
-  'Who has taken part in a base, for whoever hosts it. Who may read and write it is decided by Telegram, which lets people '
-  'into its chat; no query asks this table.';
+  'Who has taken part in a base, kept for the operator. Telegram decides who may read and write it, by letting people '
+  'into the chat; no query reads this table.';
 
 create table user_state (
   user_id      bigint primary key,         -- a person, or a group by its (negative) chat id
@@ -49,13 +49,13 @@ create table batches (
   base_id           uuid not null references bases on delete cascade,
   chat_id           bigint,                -- null: nobody waits for a notice
   thread_id         bigint,
-  message_id        bigint,                -- the person's message; of an album the first one that came
+  message_id        bigint,                -- the person's message; for an album, the first one that came
   media_group       text,                  -- Telegram's name of the album; null: a message by itself
   language          text not null default 'ru',
   notice_message_id bigint,                -- our live message
   revision          bigint not null default 1,
   shown_revision    bigint not null default 0,
-  removed           int not null default 0,  -- of its documents; while nobody was told, the row outlives the last
+  removed           int not null default 0,  -- documents removed from it; an empty batch stays until people are told
   notice_due_at     timestamptz not null default now(),
   created_at        timestamptz not null default now()
 );
@@ -75,29 +75,29 @@ create table documents (
   sender              text,                -- their name, in a group
   source_type         text not null check (source_type in ('note', 'file', 'link', 'site', 'path')),
   source_identifier   text not null,
-  name_key            text,                -- by which a file is known to have the same name as another
-  source_title        text,                -- as the sender named it; `title` may become what the parser found
-  given_title         text,                -- as the person renamed it; `title` stays this
+  name_key            text,                -- normalised file name: equal for files that count as having one name
+  source_title        text,                -- the sender's title; `title` may become what the parser found
+  given_title         text,                -- the name that a person gave it later; it stays the `title`
   given_terms         jsonb,               -- lexical terms of that name
   title               text not null,
-  names               jsonb not null default '[]',  -- of {text, terms}: its names that its passages' postings hold
+  names               jsonb not null default '[]',  -- of {text, terms}: the names indexed in its passages' postings
   known_as            text not null generated always as (case  -- a file goes by its new name, an address stays itself
                         when source_type in ('file', 'path') then coalesce(given_title, source_identifier)
                         else source_identifier end) stored,
   author              text,
   published_at        timestamptz,
-  source_text         text,                -- a note's own words, a file's caption
+  source_text         text,                -- the text of a note, the caption of a file
   source_url          text,                -- where the original can be seen
   media_type          text,
   size_bytes          bigint,
   chat_id             bigint,              -- of the original message
   message_id          bigint,
-  joined_messages     bigint[] not null default '{}',  -- the messages after it whose words were joined to this note
+  joined_messages     bigint[] not null default '{}',  -- later messages whose text was joined to this note
   file_id             text,
   content_hash        text,
   lineage             uuid not null default gen_random_uuid(),  -- what all versions of one document share
   version             int not null default 1,
-  chosen              boolean not null default false,  -- it was said what becomes of an earlier one with this name
+  chosen              boolean not null default false,  -- it is decided what happens to an earlier one of this name
   lane                text not null default 'quick' check (lane in ('quick', 'long')),
   language            text,
   medium              text not null default 'text' check (medium in ('text', 'image', 'audio', 'video')),
@@ -108,9 +108,9 @@ create table documents (
   unread              jsonb not null default '[]',  -- of {name, code}: parts that could not be read, and why
   chunks              int not null default 0,     -- stored so far
   terms               bigint not null default 0,  -- in its chunks
-  promised            int not null default 0,     -- chunks that it will have: while it is read they count as held
+  promised            int not null default 0,     -- chunks it will have; they count against BASE_PASSAGES as it is read
   visible             boolean not null default false,  -- its chunks can be found
-  shelved             boolean not null default false,  -- its vectors stand on the shelf of the base, when it has one
+  shelved             boolean not null default false,  -- its sketches are on the shelf of the base, if there is one
   status              text not null default 'queued' check (status in
                         ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
                          'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
@@ -124,14 +124,14 @@ create table documents (
   attempts            int not null default 0,
   waits_for_service   boolean not null default false,
   run_after           timestamptz not null default now(),
-  leaves_at           timestamptz,         -- it was sent to be read now and is removed then; null: it stays
+  leaves_at           timestamptz,         -- when a document sent only to be read now is removed; null: it stays
   lease               uuid,
   lease_until         timestamptz,
   worker              text,
   error_code          text,
   error_params        jsonb not null default '{}',
   error_detail        text,
-  meta                jsonb not null default '{}',  -- edition: what a server calls the state of a page that was read
+  meta                jsonb not null default '{}',  -- edition: the HTTP validators (ETag, …) of a page that was read
   created_at          timestamptz not null default now(),
   started_at          timestamptz,
   finished_at         timestamptz,
@@ -150,8 +150,8 @@ create index documents_name on documents (base_id, source_type, name_key) where 
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
 create unique index documents_current on documents (lineage) where status = 'ready';
 comment on table documents is
-  'A source and what has become of it; its chunks can be found while it is `visible`: when it is ready, and while it '
-  'is read when nothing stands against that.';
+  'A source and its state. Its chunks are searchable while it is `visible`: when it is ready, and while it is being '
+  'read unless another document conflicts with it (000305).';
 
 create table document_blocks (
   document_id uuid not null references documents on delete cascade,
@@ -175,11 +175,11 @@ create table documents_chunks (
   span_end    int not null,
   locator     jsonb not null default '{}',
   length      int not null,                -- in lexical terms
-  model       text not null,               -- that made the embedding
+  model       text not null,               -- the one that made the embedding
   embedding   halfvec(1024),               -- null: without a model there is nothing to compare
   unique (document_id, ordinal) include (id)
 );
--- An exact scan reads every vector of a base: they stay in the row, and only the text moves out of it (TOAST).
+-- An exact scan reads every vector of a base: vectors stay in the row, and only the text moves out of it (TOAST).
 alter table documents_chunks
   alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
 create index documents_chunks_base on documents_chunks (base_id, id) include (model);
@@ -188,18 +188,18 @@ comment on table documents_chunks is 'Passages: what is searched, quoted and cit
 create table chunk_terms (
   base_id     uuid not null,
   term        text collate "C" not null,   -- compared byte by byte, whatever the database's collation
-  chunk_id    bigint not null,             -- no foreign key: a check for each posting is dear, a trigger removes them
+  chunk_id    bigint not null,             -- no foreign key: checking each posting is slow; a trigger deletes them
   frequency   smallint not null,           -- in the chunk's own text
-  around      smallint not null,           -- the same of all its terms that begin with these five letters; see below
+  around      smallint not null,           -- sum of `frequency` over its terms with these five first letters, see below
   length      smallint not null,           -- of the chunk, so that scoring reads nothing but this index
-  titled      "char" not null,             -- a number of one byte: how often in the title and headings above it
-  around_titled "char" not null,           -- the same of all that begin so
+  titled      "char" not null,             -- one byte as a number: occurrences in the title and the headings above it
+  around_titled "char" not null,           -- sum of `titled` over the same terms
   primary key (base_id, term, chunk_id) include (frequency, around, length, titled, around_titled)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
--- A search reads the index alone only where the visibility map covers the page; elsewhere it looks up every posting in
--- the table, which takes twice as long. By default that waits until the table has grown by a fifth.
--- Terms that begin alike are added up once, when they are written: the first of them in the chunk has the sums in
--- `around` and `around_titled`, the others have 0 there. A search that added them up spent a third of its time on it.
+-- An index-only scan needs the visibility map: for a page it does not cover, every posting is looked up in the table,
+-- which takes twice as long. By default autovacuum waits until the table has grown by a fifth.
+-- The sums over terms with a common prefix are computed once, on writing: the first of these terms in the chunk holds
+-- them in `around` and `around_titled`, the others hold 0. Adding up took a third of the time of a search.
 create index chunk_terms_chunk on chunk_terms (chunk_id);
 comment on table chunk_terms is 'The postings of the lexical index: which term stands in which chunk, how often.';
 
@@ -262,19 +262,19 @@ create table turn_metrics (
   first_s     real,                        -- until the person saw the first word; null when there was none
   plan        text,                        -- where the plan came from: the model, its repair, the default
   facts       int not null default 0,      -- found
-  facts_used  int not null default 0,      -- of them, by the answer
+  facts_used  int not null default 0,      -- of those found, the ones that the answer uses
   passages    int not null default 0,      -- cited
   steps_planned int not null default 0,    -- 0: one search, no plan of several steps
   steps_run   int not null default 0,
   adapted     int not null default 0,      -- steps added, changed or skipped on the way
   each_step   jsonb not null default '[]', -- what each took: action, state, seconds, facts, calls, tokens, waiting
   searching_s real not null default 0,     -- while at least one search was under way
-  models_s    real not null default 0,     -- while at least one call of a model was
+  models_s    real not null default 0,     -- while at least one model call was under way
   calls       int not null default 0,      -- of models
   prompt_tokens bigint not null default 0,
   answer_tokens bigint not null default 0,
   cost        double precision not null default 0, -- US dollars, as far as the server tells
-  by_model    boolean not null generated always as (  -- also where the server tells of no calls
+  by_model    boolean not null generated always as (  -- true also when the server reports no calls
     calls > 0 or model is not null or coalesce(plan, 'default') <> 'default') stored,
   created_at  timestamptz not null default now()
 );

@@ -1,7 +1,7 @@
--- The way of a document through the queue. In: what was sent, then what a worker made of it. Out: rows of its state.
--- A worker acts under a lease: it is good until another worker claims the document, or it is cancelled or deleted.
+-- A document's way through the queue. In: what was sent, then what a worker made of it. Out: rows of its state.
+-- A worker acts under a lease: it holds until another worker claims the document, or it is cancelled or deleted.
 -- Locks are taken in one order everywhere (`lock_base`, documents, the row of the base, its batch), so that no two
--- calls wait for each other.
+-- calls deadlock.
 
 create function lock_base(p_base uuid)
 returns void
@@ -10,8 +10,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('base ' || p_base, 0))
 $$;
 comment on function lock_base is
-  'Internal: one publication or removal at a time in a base. No row lock: the row of the base is counted up by '
-  'everybody who stores passages, and they need not wait for a publication.';
+  'Internal: serialises the publications and removals of a base. An advisory lock, not a row lock: everybody who '
+  'stores passages updates the counts in the row of the base, and need not wait for a publication.';
 
 create function count_removed() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -23,8 +23,7 @@ begin
   where b.id = gone.base_id;
   return null;
 end $$;
-comment on function count_removed is
-  'Internal: takes deleted documents that could be found out of the counts of their bases.';
+comment on function count_removed is 'Internal: subtracts deleted visible documents from the counts of their bases.';
 create trigger documents_removed after delete on documents
   referencing old table as old_rows for each statement execute function count_removed();
 
@@ -42,8 +41,8 @@ begin
   return null;
 end $$;
 comment on function count_changed is
-  'Internal: counts what can be found of a document in when it becomes visible, with each batch, and out with all of '
-  'it.';
+  'Internal: adds a document to the counts of its base when it becomes visible and with each batch of chunks, and '
+  'subtracts all of it when it is hidden.';
 create trigger documents_changed after update of visible, chunks, terms on documents
   for each row when (
     (old.visible or new.visible)
@@ -54,7 +53,7 @@ create function remove_postings() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
-  -- An array, not a join: of the table of deleted rows the planner knows no size, and would read all postings.
+  -- An array, not a join: the planner does not know the size of the transition table, and would scan all postings.
   delete from chunk_terms t where t.chunk_id = any (array(select gone.id from old_rows gone));
   return null;
 end $$;
@@ -70,7 +69,7 @@ as $$
 declare
   sent constant jsonb := p_batch::jsonb;
   its_batch uuid;
-  earlier int := 0; -- documents that earlier messages of the album have brought
+  earlier int := 0; -- documents that earlier messages of the album brought
 begin
   insert into batches (base_id, chat_id, thread_id, message_id, media_group, language)
   values (p_base::uuid, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint,
@@ -79,7 +78,7 @@ begin
   returning batches.id into its_batch;
 
   if its_batch is null then -- the next message of an album, or one that Telegram delivers again
-    if sent ->> 'stays_s' is null then -- or one that was only to be read, and is to stay now
+    if sent ->> 'stays_s' is null then -- or a message that was to be read only, and is to stay now
       perform keep_document(p_base, d.id::text) from documents d
       where d.base_id = p_base::uuid and d.leaves_at is not null and d.chat_id = (sent ->> 'chat_id')::bigint
         and d.message_id = (sent ->> 'message_id')::bigint;
@@ -112,7 +111,7 @@ begin
     (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
     s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
-    now() + make_interval(secs => p_hold_s), -- and it leaves in the minute that people are told
+    now() + make_interval(secs => p_hold_s), -- below, cut to the minute that people are told
     date_trunc('minute', now() + make_interval(secs => (sent ->> 'stays_s')::double precision))
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
     text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
@@ -122,13 +121,14 @@ begin
   returning documents.id, documents.position - earlier, true;
 end $$;
 comment on function enqueue_batch is
-  'Stores all sources of one message, of an album in one batch. The same again returns what was stored the first time.';
+  'Stores all sources of a message; the messages of an album share a batch. A repeated message only gets its rows '
+  'again.';
 
 create function waiting_bases(p_lane text)
 returns setof uuid
 language sql stable rows 20 security invoker set search_path = public, extensions, pg_temp
 as $$
-  -- From base to base along the index, however many documents each of them has.
+  -- A loose index scan: one step for each base, however many documents it has.
   with recursive walk as (
     select (select d.base_id from documents d where d.phase = 'waiting' and d.lane = p_lane
             order by d.base_id limit 1) as base_id
@@ -157,8 +157,8 @@ as $$
     greatest(first.run_after, b.served_at), first.created_at
 $$;
 comment on function turns is
-  'Internal: bases with documents whose turn has come, the fairest first: with the fewest in work, then the one that '
-  'has waited longest since it sent the document or was served. So nobody waits for all of another''s hundred.';
+  'Internal: bases with a due document, in fair order: the fewest documents in work first, then the longest wait since '
+  'the document was sent or the base was served. So nobody waits for all of somebody else''s hundred documents.';
 
 create function next_document(p_lanes text[])
 returns uuid
@@ -169,7 +169,7 @@ declare
   turn record;
 begin
   select d.id into its_id from documents d
-  where d.phase = 'working' and d.lease_until <= now() and d.lane = any (p_lanes) -- silent too long: its worker died
+  where d.phase = 'working' and d.lease_until <= now() and d.lane = any (p_lanes) -- the lease expired: its worker died
   order by d.lease_until limit 1 for update skip locked;
   if found then
     return its_id;
@@ -194,8 +194,8 @@ as $$
   order by d.position limit 1
 $$;
 comment on function album_caption is
-  'Internal: what is written under an album, which Telegram keeps with one of its files; people mean all of them. Where '
-  'that file could not be taken, its words are a note or a link of the album.';
+  'Internal: the caption of an album, which Telegram keeps with one of its files though people mean all of them. Where '
+  'that file could not be taken, the caption is in a note or a link of the album.';
 
 create function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
   p_lanes text[] default '{quick,long}', p_base_passages bigint default null)
@@ -219,17 +219,17 @@ begin
   if its_id is null then
     return;
   end if;
-  perform set_config('synchronous_commit', 'off', true); -- should the machine stop, it is claimed again
+  perform set_config('synchronous_commit', 'off', true); -- after a crash it is simply claimed again
   update documents d
   set status = 'fetching', visible = false, progress_done = 0, progress_total = 0, attempts = d.attempts + 1,
       worker = p_worker, lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s),
-      run_after = least(d.run_after, now()), -- a held document whose worker dies is anybody's
+      run_after = least(d.run_after, now()), -- a held document that was claimed early: if its worker dies, anybody's
       source_text = coalesce(d.source_text, case when d.source_type = 'file' then album_caption(d) end),
       started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
   where d.id = its_id
   returning d.* into taken;
-  perform from bases b where b.id = taken.base_id for no key update skip locked; -- whoever counts goes on
-  if found then -- one statement would change it by the version that it saw, not the one that it locked: a deadlock
+  perform from bases b where b.id = taken.base_id for no key update skip locked; -- nobody waits for a row being counted
+  if found then -- a single statement would update the row version that it saw, not the one that it locked: a deadlock
     update bases b set served_at = now() where b.id = taken.base_id;
   end if;
   perform touch_batch(taken.batch_id);
@@ -242,8 +242,8 @@ begin
     full_at(taken, p_base_passages);
 end $$;
 comment on function claim_document is
-  'Gives a worker the document whose turn it is in these lanes, or none. `p_only` asks for one and does not wait for '
-  'its hour. What an earlier attempt left of it is found no longer. `is_known`: see `known_reading`, `full_at`: that.';
+  'Leases to a worker the document whose turn it is in these lanes, if any. `p_only`: this one, also before '
+  '`run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
 
 create function touch_batch(p_batch uuid)
 returns void
@@ -252,7 +252,7 @@ as $$
   update batches set revision = revision + 1 where id = p_batch and chat_id is not null
 $$;
 comment on function touch_batch is
-  'Internal: the live message of this batch has something new to show. Nobody waits for one of the command line.';
+  'Internal: the live message of this batch has something new to show; a batch of the command line has none.';
 
 create function held_document(p_document text, p_lease text)
 returns documents
@@ -271,10 +271,11 @@ begin
   return held;
 end $$;
 comment on function held_document is
-  'Internal: locks the document for its holder; anybody else is refused with BZ001. What a worker stores need not wait '
-  'for the disk, its publication included, which would hold up all others of the base: should the machine stop within '
-  'that second, the document is still in the queue as its sender left it (that commit has waited), and is read again. '
-  'Nobody is told of an end before it lasts: `due_notices` writes, and its own commit waits for all before it.';
+  'Internal: locks the document for the holder of its lease; raises BZ001 for anybody else. The commit is '
+  'asynchronous, of a publication too, which would hold up all others of the base while it waits for the disk: after a '
+  'crash within that second the document is still queued as its sender left it (that commit was synchronous), and is '
+  'read again. Nobody is told of an end before it is durable: `due_notices` writes, and its commit flushes all before '
+  'it.';
 
 create function finish_document(p_document uuid, p_status text, p_code text, p_params jsonb, p_detail text)
 returns void
@@ -283,7 +284,7 @@ as $$
 declare
   its_batch uuid;
 begin
-  perform set_config('synchronous_commit', 'on', true); -- an end is told to people, so it must last
+  perform set_config('synchronous_commit', 'on', true); -- people are told of an end, so it must be durable
   delete from documents_chunks where document_id = p_document;
   delete from document_blocks where document_id = p_document;
   update documents
@@ -309,7 +310,7 @@ begin
   where d.id = held.id
   returning d.id, d.lease_until;
 end $$;
-comment on function renew_lease is 'Holds the document for that many seconds from now.';
+comment on function renew_lease is 'Extends the lease to that many seconds from now.';
 
 create function return_document(p_document text, p_lease text)
 returns table (id uuid, attempts int)
@@ -327,7 +328,7 @@ begin
   return query select held.id, held.attempts - 1;
 end $$;
 comment on function return_document is
-  'Gives a document back as if it had not been claimed, with what is stored of it: its worker has to stop.';
+  'Releases a document as if it had not been claimed, with what is stored of it, because its worker has to stop.';
 
 create function report_progress(p_document text, p_lease text, p_status text, p_done int, p_total int)
 returns table (id uuid, status text)
@@ -346,5 +347,4 @@ begin
   perform touch_batch(held.batch_id);
   return query select held.id, p_status;
 end $$;
-comment on function report_progress is
-  'Says which stage a document is in and how far; ends nothing and extends no lease.';
+comment on function report_progress is 'Records the stage and progress of a document; ends nothing, extends no lease.';

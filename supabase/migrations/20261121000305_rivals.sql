@@ -1,7 +1,7 @@
--- What stands against a document that is being read: the same content, another file of its name, an earlier version.
--- In: the document as a worker holds it. Out: those others, and what becomes of the two. Everything here is called
--- under a lease (see 000300). `force_custom_plan`: a connection that made its plan while the table was empty would read
--- the whole base ever after.
+-- Conflicts of a document that is being read: another with the same content, another file of its name, an earlier
+-- version. In: the document as a worker holds it. Out: the other document, and what happens to the two. Everything here
+-- is called under a lease (see 000300). `force_custom_plan`: a connection that cached its plan while the table was
+-- empty would scan the whole base from then on.
 
 create function ready_namesake(p_held documents)
 returns setof documents
@@ -15,8 +15,8 @@ as $$
   order by d.leaves_at nulls first, d.created_at desc limit 1
 $$;
 comment on function ready_namesake is
-  'Internal: the latest ready file of the same name, while it has not been said what becomes of the two. What leaves '
-  'again stands beside others and takes the place of nothing that stays; nobody is asked about it.';
+  'Internal: the latest ready document of the same type and name, while nobody has decided what happens to the two. A '
+  'temporary document (`leaves_at`) replaces nothing that stays, and nobody is asked about a temporary file.';
 
 create function ready_before(p_held documents)
 returns setof documents
@@ -30,8 +30,8 @@ begin
     and d.base_id = p_held.base_id;
 end $$;
 comment on function ready_before is
-  'Internal: the ready version that this document is to take the place of, if any. One plan serves, whenever it was made: '
-  'the unique index of ready lineages is the best in an empty table, too.';
+  'Internal: the ready version that this document is to replace, if any. A generic plan is right at any time: the '
+  'unique index of ready lineages is the best choice in an empty table, too.';
 
 create function may_be_found(p_held documents)
 returns boolean
@@ -43,7 +43,8 @@ as $$
         and d.id <> p_held.id)
     and not exists (select from ready_before(p_held)) and not exists (select from ready_namesake(p_held))
 $$;
-comment on function may_be_found is 'Internal: whether what is read of a document so far may be found.';
+comment on function may_be_found is
+  'Internal: whether a document may be searchable while it is being read, that is, conflicts with no ready one.';
 
 create function brings_caption(p_held documents, p_twin documents)
 returns boolean
@@ -54,8 +55,8 @@ as $$
     and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
 $$;
 comment on function brings_caption is
-  'Internal: whether something is written under a file that is not written under the one with the same content; or under '
-  'a link that came as a file (`become_link`). What leaves again adds nothing to what stays.';
+  'Internal: whether a file has a caption that the file with the same content lacks; the same for a link that came as '
+  'a file (`become_link`). A temporary document adds nothing to one that stays.';
 
 create function adopt_caption(p_held documents, p_twin documents)
 returns void
@@ -76,8 +77,8 @@ begin
   perform touch_batch(p_held.batch_id);
 end $$;
 comment on function adopt_caption is
-  'Internal: what is written under a file that the base holds already is kept with it: the file waits for its turn '
-  'once more, as the next version of that one, with the words under both. What was read in it is `known_reading`.';
+  'Internal: keeps the caption of a file whose content the base holds already: the file is queued again as the next '
+  'version of that one, with both captions. `known_reading` returns what was read in it.';
 
 create function stopped_by_another(p_held documents)
 returns table (duplicate_of uuid, namesake uuid)
@@ -86,7 +87,7 @@ as $$
 declare
   other documents;
   asking uuid;
-  told jsonb := '{}'; -- what becomes of the other by this one, for the receipt
+  told jsonb := '{}'; -- what this one changes in the other, for the receipt
 begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
@@ -96,8 +97,8 @@ begin
     told := jsonb_build_object('stays_until', other.leaves_at);
   end if;
   if other.id is not null and brings_caption(p_held, other) then
-    if p_held.chosen and p_held.lineage = other.lineage -- the next version, with the words under both
-        and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and a third may have come meanwhile
+    if p_held.chosen and p_held.lineage = other.lineage -- it was queued again with both captions
+        and strpos(p_held.source_text, coalesce(other.source_text, '')) > 0 then -- and no third has changed them since
       update documents d set error_params = '{"captioned": true}' where d.id = p_held.id; -- for its receipt
     else
       perform adopt_caption(p_held, other);
@@ -105,7 +106,7 @@ begin
     end if;
     return;
   elsif other.id is not null then
-    if p_held.source_type = 'path' then -- whoever sends an address again is told since when it is here
+    if p_held.source_type = 'path' then -- not a link: whoever sends one again is told since when it is here
       p_held := in_lineage(p_held);
     end if;
     perform finish_document(p_held.id, 'duplicate', 'duplicate', named(other) || told
@@ -118,14 +119,15 @@ begin
     select * into other from ready_namesake(p_held);
   end if;
   if other.id is not null then
-    -- Of two that come together the second sees the first. Not `lock_base`: that comes before documents.
+    -- Of two that come together the second sees the first. Not `lock_base`, which must be taken before documents
+    -- (000300).
     perform pg_advisory_xact_lock(hashtextextended('name ' || p_held.base_id || ' ' || p_held.name_key, 0));
     asking := (select d.id from documents d
       where d.base_id = p_held.base_id and d.phase = 'asking' and d.name_key = p_held.name_key
         and d.content_hash = p_held.content_hash and d.id <> p_held.id
       limit 1);
     if asking is not null then
-      perform finish_document(p_held.id, 'duplicate', 'duplicate', -- shown is the one that waits, with its buttons
+      perform finish_document(p_held.id, 'duplicate', 'duplicate', -- people see the one that waits, with its buttons
         named(other) || jsonb_build_object('asked', true, 'document_id', asking), null);
       return query select asking, null::uuid;
       return;
@@ -135,9 +137,9 @@ begin
   end if;
 end $$;
 comment on function stopped_by_another is
-  'Internal: ends the work on a document whose content is ready in the base already, or lays it aside until the person '
-  'has said what becomes of it and the one of the same name, which is asked once of the same content; no row when it may '
-  'go on.';
+  'Internal: ends the work on a document whose content is ready in the base already. Or lays it aside until the person '
+  'has decided what happens to it and the one of the same name; the same content is asked about once. No row when it '
+  'may go on.';
 
 create function named(p_other documents)
 returns jsonb
@@ -146,7 +148,7 @@ as $$
   select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'source_type', p_other.source_type,
     'source_identifier', p_other.known_as, 'created_at', p_other.created_at)
 $$;
-comment on function named is 'Internal: how an error names the document that was there first.';
+comment on function named is 'Internal: the parameters by which an error names the document that was there first.';
 
 create function in_lineage(p_held documents)
 returns documents
@@ -166,5 +168,5 @@ begin
   return p_held;
 end $$;
 comment on function in_lineage is
-  'Internal: the document, made a version of the one that was read from the same place of this machine or of the web: '
-  'nobody is asked.';
+  'Internal: makes the document a version of the one that was read from the same path or address, without asking '
+  'anybody; returns it.';

@@ -1,6 +1,6 @@
--- Room in a base, where whoever hosts Baza bounds it (BASE_PASSAGES). In: a document as a worker holds it, and how many
--- passages its base may hold (null: any). Out: whether it is read at all, and whether it fits. Named bases belong to
--- the command line, that is to the host, and are not bounded.
+-- The quota of a base, where the operator of Baza sets one (BASE_PASSAGES). In: a document as a worker holds it, and
+-- how many passages its base may hold (null: any). Out: whether it is read at all, and whether it fits. Named bases
+-- belong to the command line, that is to the operator, and have no quota.
 
 create function full_at(p_held documents, p_base_passages bigint)
 returns bigint
@@ -17,16 +17,16 @@ begin
   return p_base_passages;
 end $$;
 comment on function full_at is
-  'Internal: the bound of the base, where that is reached and the document can only add to it. What may take the place '
-  'of another is read: it may be smaller, or the same.';
+  'Internal: the quota, where the base has reached it and the document can only add to it; else null. A document that '
+  'may replace another is read: it may be smaller, or the same.';
 
 create function ensure_room(p_held documents, p_chunks int, p_base_passages bigint)
 returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  leaving int; -- passages of the version that this one takes the place of
-  held bigint; -- of the base by all others, and by what is being read of them
+  leaving int; -- passages of the version that this one replaces
+  held bigint; -- passages of all other documents, with those promised to the ones being read
 begin
   if p_base_passages is null then
     return;
@@ -45,6 +45,6 @@ begin
   end if;
 end $$;
 comment on function ensure_room is
-  'Internal: refuses a document with BZ003 that would take its base over the bound. It is called under `lock_base`, '
-  'and counts what others are promised by `store_blocks`: of two that fit each alone the second is refused before any '
-  'of it can be found. What is no larger than the version before it always fits.';
+  'Internal: raises BZ003 for a document that would take its base over the quota. It is called under `lock_base`, and '
+  'counts the passages that `store_blocks` has promised to others: of two documents that only fit one at a time the '
+  'second is refused before any of it is searchable. A version no larger than the one it replaces always fits.';

@@ -1,6 +1,6 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
--- Everything here is called under a lease (see 000300). Passages can be found batch by batch, unless something that can
--- be found already stands against it (see 000305): these would have to take its place.
+-- Everything here is called under a lease (see 000300). Passages are searchable batch by batch, unless the document
+-- conflicts with one that is searchable already (see 000305): then they would have to replace that one.
 
 create function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
   p_media_type text default null, p_edition text default null)
@@ -19,7 +19,7 @@ begin
   return query select * from stopped_by_another(held);
 end $$;
 comment on function record_content is
-  'Notes the hash of the content. A row comes back when the work has to stop: the base holds the same, or holds other '
+  'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
   'content under this name and the person is asked.';
 
 create function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
@@ -39,8 +39,8 @@ begin
   return query select held.id;
 end $$;
 comment on function become_link is
-  'A file that holds nothing but an address is from now on as if the address had been sent: it waits for its turn in '
-  'the lane of that, and is known again by it. What is written under it stays.';
+  'Turns a file that holds nothing but an address into a link, as if the address had been sent: it waits for its turn '
+  'in the lane of links, and is recognised by its address. Its caption stays.';
 
 create function known_reading(p_document text, p_lease text)
 returns table (id uuid, title text, source_text text, author text, published_at timestamptz, language text,
@@ -57,8 +57,8 @@ begin
   from ready_before(held) d where d.content_hash = held.content_hash;
 end $$;
 comment on function known_reading is
-  'What was read in the ready version with the same content, and how many blocks that are: a file to which only words '
-  'are added (`adopt_caption`) need not be read again. No row when there is none.';
+  'What was read in the ready version with the same content, and how many blocks it has: a file that only gets another '
+  'caption (`adopt_caption`) need not be read again. No row when there is none.';
 
 create function insert_blocks(p_held documents, p_first int, p_blocks jsonb)
 returns void
@@ -70,7 +70,7 @@ as $$
     with ordinality as b (kind, level, text, locator, place)
 $$;
 comment on function insert_blocks is
-  'Internal: stores blocks of a document in their order, the first with this ordinal.';
+  'Internal: stores blocks of a document in their order; `p_first` is the ordinal of the first.';
 
 create function put_blocks(p_held documents, p_parsed jsonb)
 returns documents
@@ -93,7 +93,7 @@ begin
   return p_held;
 end $$;
 comment on function put_blocks is
-  'Internal: stores the blocks of a document in place of any earlier; the document with its figures as they will be.';
+  'Internal: replaces the blocks of a document; returns it with its new figures, which the caller stores.';
 
 create function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int,
   p_base_passages bigint default null)
@@ -121,7 +121,7 @@ begin
 end $$;
 comment on function store_blocks is
   'Stores what was read in a document, in place of any earlier: its blocks, its figures, how many chunks it will have. '
-  'Says how many chunks an earlier attempt has left. For `p_base_passages` see `ensure_room`.';
+  'Returns how many chunks an earlier attempt left. For `p_base_passages` see `ensure_room`.';
 
 create function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
 returns table (id uuid)
@@ -134,8 +134,8 @@ begin
   return query select held.id;
 end $$;
 comment on function add_blocks is
-  'Stores further blocks of a document after those of `store_blocks`, the first with this ordinal: a book comes in '
-  'several calls, so that nobody needs room for all of it.';
+  'Stores further blocks of a document after those of `store_blocks`, the first with the ordinal `p_first`: a book '
+  'comes in several calls, so that no process holds all of it in memory.';
 
 create function supersede(p_held documents)
 returns documents
@@ -144,8 +144,9 @@ as $$
 declare
   before documents;
 begin
-  -- Whoever stores passages of these has ended its call before, or finds the new state after. Others can be no rivals:
-  -- what they have the content or the name of is noted (`record_content`) in a call before they can be found.
+  -- Locks the rivals: a call that stores their passages has ended before, or sees the new state after. No other
+  -- document can become a rival: `record_content` notes its content and name in a call before the one that makes it
+  -- visible.
   perform from documents d
   where d.base_id = p_held.base_id and d.phase = 'working' and d.id <> p_held.id
     and (d.content_hash = p_held.content_hash or d.lineage = p_held.lineage
@@ -159,14 +160,14 @@ begin
     p_held.given_terms := case when p_held.given_title is null then before.given_terms else p_held.given_terms end;
     p_held.given_title := coalesce(p_held.given_title, before.given_title);
     p_held.title := coalesce(p_held.given_title, p_held.title);
-    p_held.leaves_at := case when p_held.leaves_at is not null and before.leaves_at is not null -- else one is to stay
+    p_held.leaves_at := case when p_held.leaves_at is not null and before.leaves_at is not null -- else one stays
       then greatest(p_held.leaves_at, before.leaves_at) end;
   end if;
   return p_held;
 end $$;
 comment on function supersede is
-  'Internal: an earlier version leaves search and stays as a version; the document as the next one. Locks what is '
-  'being read in the base and could not stand beside it.';
+  'Internal: takes the earlier version out of search, where it stays as a version; returns the document as the next '
+  'one. Locks the documents being read in the base that conflict with it.';
 
 create function hide_rivals(p_ready documents)
 returns void
@@ -174,13 +175,13 @@ language sql security invoker set search_path = public, extensions, pg_temp
 as $$
   update documents d set visible = false
   where d.base_id = p_ready.base_id and d.phase = 'working' and d.visible
-    -- Whether others may be found is dear to ask, and does not depend on this one: see `supersede`.
+    -- `may_be_found` is slow; for all others its answer does not depend on this document: see `supersede`.
     and (d.content_hash = p_ready.content_hash or d.lineage = p_ready.lineage
       or d.source_type = p_ready.source_type and d.name_key = p_ready.name_key)
     and not may_be_found(d)
 $$;
 comment on function hide_rivals is
-  'Internal: what is being read and has the content, the name or the lineage of what is ready now is found no longer.';
+  'Internal: hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
 create function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
   p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null)
@@ -192,7 +193,7 @@ declare
   held documents;
   had int; -- chunks that are stored already
 begin
-  -- Of two documents with the same content or name the second sees the first.
+  -- Serialised: of two documents with the same content or name the second sees the first.
   perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
   held := held_document(p_document, p_lease);
   had := held.chunks;
@@ -229,7 +230,7 @@ begin
       leaves_at = held.leaves_at, progress_done = p_chunks, progress_total = p_chunks, lease = null,
       lease_until = null, finished_at = now()
   where d.id = held.id;
-  if held.given_terms is not null then -- the worker knows the document by its own title
+  if held.given_terms is not null then -- the worker has indexed the document under its own title
     perform retitle(held, only_name(held.given_title, held.given_terms));
   end if;
   perform hide_rivals(held);
@@ -237,9 +238,9 @@ begin
   return query select null::uuid, null::uuid;
 end $$;
 comment on function publish_document is
-  'Stores the last chunks (and, of a document that is one batch, the blocks) and makes the document ready: all of it '
-  'can be found, and what it takes the place of no longer. Or lays it aside, as `record_content` does, when another '
-  'became ready meanwhile. It does not wait for the disk: see `held_document`.';
+  'Stores the last chunks (and the blocks of a document that is one batch) and makes the document ready: all of it is '
+  'searchable, and what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` '
+  'does. It commits asynchronously: see `held_document`.';
 
 create function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)
@@ -259,8 +260,8 @@ begin
   return query select d.id, d.run_after from documents d where d.id = held.id;
 end $$;
 comment on function postpone_document is
-  'Gives a document back for a later try, with what is stored of it. `waits_for_service` stays true to the end: '
-  'a promise was made.';
+  'Queues a document for a later retry, with what is stored of it. `waits_for_service` stays true to the end: the '
+  'sender was promised that the document will be read.';
 
 create function fail_document(p_document text, p_lease text, p_code text, p_params text, p_detail text)
 returns table (id uuid, status text)
@@ -272,4 +273,4 @@ begin
   perform finish_document(held.id, 'failed', p_code, p_params::jsonb, p_detail);
   return query select held.id, 'failed'::text;
 end $$;
-comment on function fail_document is 'Gives a document up; what was stored of it is removed.';
+comment on function fail_document is 'Marks a document as failed and removes what was stored of it.';

@@ -1,5 +1,5 @@
 -- Passages with their vectors and postings. In: a batch of them, under the lease of their document (see 000300). Out:
--- rows of `documents_chunks` and `chunk_terms`, and what earlier attempts left of use.
+-- rows of `documents_chunks` and `chunk_terms`, and which chunks of an earlier attempt are kept.
 
 create function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
 returns table (id uuid, kept int[])
@@ -21,8 +21,8 @@ begin
   return query select held.id, remaining.ordinals;
 end $$;
 comment on function keep_chunks is
-  'Of what an earlier attempt stored keeps the chunks that have this model and these digests (md5 of the text, by '
-  'ordinal), so that none is embedded twice; removes the rest, and says which are there.';
+  'Keeps the chunks of an earlier attempt that have this model and these digests (md5 of the text, by ordinal), so '
+  'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
 
 create function put_chunks(p_held documents, p_chunks jsonb, p_embeddings real[])
 returns documents
@@ -30,7 +30,7 @@ language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
   gone record;
-  ids bigint[]; -- by the place of the passage among these
+  ids bigint[]; -- by the position of the passage in this batch
   lengths int[];
 begin
   perform begin_writing(p_held.base_id);
@@ -64,7 +64,7 @@ begin
   insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
   select p_held.base_id, p.term, ids[p.numbers & 65535], p.numbers >> 16 & 32767, p.numbers >> 31 & 32767,
     least(lengths[p.numbers & 65535], 32767), (p.numbers >> 46 & 127)::int::"char", (p.numbers >> 53)::int::"char"
-  from ( -- a list in `from` would be laid aside whole first, each column by itself
+  from ( -- set-returning functions in `from` would materialise each column as a whole first
     select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term,
       unnest((p_chunks ->> 'postings')::bigint[]) as numbers
   ) p;
@@ -74,11 +74,11 @@ begin
   return p_held;
 end $$;
 comment on function put_chunks is
-  'Internal: stores chunks with their vectors and postings, an ordinal that is there already anew; the document with its '
-  'counts as they will be. Vectors stand one after the other, each in 1,024 numbers. Postings come in the order of the '
-  'index, so that neighbours land on one page, five numbers in one (from the lowest bit: 16 for the place of the chunk, '
-  '15 for `frequency`, 15 for `around`, 7 for `titled`, 7 for `around_titled`, see `chunk_terms`): five arrays take '
-  'longer to read.';
+  'Internal: stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
+  'with its new counts, which the caller stores. Vectors stand one after the other, 1,024 numbers each. Postings come '
+  'in the order of the index, so that neighbours land on one page, and five numbers are packed into one (from the '
+  'lowest bit: 16 for the place of the chunk, 15 for `frequency`, 15 for `around`, 7 for `titled`, 7 for '
+  '`around_titled`, see `chunk_terms`): five arrays take longer to read.';
 
 create function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)
@@ -90,7 +90,7 @@ declare
   was_visible constant boolean := held.visible;
 begin
   held := put_chunks(held, p_chunks::jsonb, p_embeddings);
-  -- When nothing is left to come it is published next.
+  -- The last batch does not make it visible: it is published next.
   held.visible := (was_visible or held.chunks < held.progress_total) and may_be_found(held);
   update documents d set chunks = held.chunks, terms = held.terms, visible = held.visible where d.id = held.id;
   if held.visible <> was_visible then
@@ -99,5 +99,5 @@ begin
   return query select held.id, case when held.visible then held.chunks else 0 end;
 end $$;
 comment on function add_chunks is
-  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They can be found '
-  'from now on, unless something stands against it.';
+  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
+  'searchable from now on, unless another document conflicts (`may_be_found`).';

@@ -1,4 +1,4 @@
--- What a base holds, for the person who looks at it. In: a base and a document of it. Out: cards, counts, what went.
+-- The library of a base, as people see it. In: a base and a document of it. Out: cards, counts, what was removed.
 -- A document is reached only through its base: the right id with a wrong base finds nothing.
 
 create function documents_ahead(p_document uuid)
@@ -23,8 +23,8 @@ as $$
   group by m.in_base
 $$;
 comment on function documents_ahead is
-  'Internal: how many documents of its lane are worked before a waiting one: those before it in its base, and of every '
-  'other base as many turns as this one will have had (see `turns`).';
+  'Internal: how many documents of its lane are processed before a waiting one: those before it in its base, and from '
+  'every other base as many turns as this one will have had (see `turns`).';
 
 create view document_cards with (security_invoker = true) as
 select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as source_identifier, d.title, d.status,
@@ -46,8 +46,8 @@ select d.id, d.base_id, d.batch_id, d.position, d.source_type, d.known_as as sou
     else d.status not in ('duplicate', 'cancelled', 'superseded') end as is_listed
 from documents d;
 comment on view document_cards is
-  'A document as people see it: without its text, its lease and its inner errors. A file that was renamed goes by its '
-  'new name. What failed to take the place of a ready one is told of that one (`next_failure`), not listed beside it.';
+  'A document as people see it: without its text, lease and internal errors. A renamed file goes by its new name. A '
+  'failed attempt to replace a ready document is shown on that document (`next_failure`), not listed beside it.';
 
 create function is_called(p_title text, p_identifier text, p_words text)
 returns boolean
@@ -58,7 +58,7 @@ as $$
     where strpos(replace(lower(p_title || E'\n' || p_identifier), 'ё', 'е'), word) = 0)
 $$;
 comment on function is_called is
-  'Internal: title and file name hold each of these words or parts of words, in whatever order; ё is е.';
+  'Internal: whether title or file name hold each of these words or parts of words, in any order; ё equals е.';
 
 create function list_documents(p_base text, p_limit int, p_offset int default 0, p_name_contains text default null)
 returns setof document_cards
@@ -71,8 +71,8 @@ as $$
   limit p_limit offset p_offset
 $$;
 comment on function list_documents is
-  'Documents of a base, newest first, without duplicates, cancelled and superseded ones, and what failed to take the '
-  'place of one; by words of title or name.';
+  'Documents of a base, newest first, without duplicates, cancelled and superseded ones and failed attempts to replace '
+  'one; filtered by words of title or name.';
 
 create function count_base(p_base text, p_name_contains text default null)
 returns table (documents bigint, chunks bigint)
@@ -83,7 +83,7 @@ as $$
     and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
 $$;
 comment on function count_base is
-  'How many documents `list_documents` has, and their passages; without a name, what `clean_base` would remove.';
+  'How many documents `list_documents` lists, and their passages; without a name: what `clean_base` would remove.';
 
 create function document_card(p_base text, p_document text)
 returns setof document_cards
@@ -96,8 +96,8 @@ as $$
   where d.base_id = p_base::uuid and d.id = p_document::uuid
 $$;
 comment on function document_card is
-  'One document of the base, in whatever state, or none; of an earlier version, and of what failed to be the next, the '
-  'one that is valid now: buttons stay under messages for years.';
+  'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
+  'the next one, the current version: buttons stay under messages for years.';
 
 create function document_versions(p_base text, p_document text)
 returns setof document_cards
@@ -110,7 +110,7 @@ as $$
   order by card.version desc limit 900
 $$;
 comment on function document_versions is
-  'A document and what it took the place of, newest first; none when there is none.';
+  'A document and the versions that it replaced, newest first; no row when there is none.';
 
 create function cancel_document(p_base text, p_document text)
 returns table (id uuid, status text)
@@ -124,7 +124,7 @@ begin
   end if;
 end $$;
 comment on function cancel_document is
-  'Stops the work on a document and removes what was stored of it; no row when it was final.';
+  'Stops the work on a document and removes what was stored of it; no row when the work had ended already.';
 
 create function cancel_batch(p_base text, p_batch_id text)
 returns table (cancelled bigint)
@@ -143,7 +143,7 @@ begin
   perform finish_document(one, 'cancelled', 'cancelled', '{}', null) from unnest(open_ones) one;
   return query select cardinality(open_ones)::bigint;
 end $$;
-comment on function cancel_batch is 'Stops the work on all documents of a batch that are not final; says how many.';
+comment on function cancel_batch is 'Stops the work on all documents of a batch that have not ended; returns how many.';
 
 create function beside(p_name text, p_number int)
 returns text
@@ -152,7 +152,7 @@ as $$
   -- Before the ending, as file managers do: «План (2).docx».
   select regexp_replace(p_name, '(.)(\.[^./\s]{1,8})?$', '\1 (' || p_number || ')\2')
 $$;
-comment on function beside is 'Internal: the name of the second, third … file with a name.';
+comment on function beside is 'Internal: the name of the second, third … file of the same name.';
 
 create function free_number(p_held documents)
 returns int
@@ -165,7 +165,7 @@ as $$
       and d.status not in ('failed', 'duplicate', 'cancelled', 'superseded')
       and d.name_key = beside(p_held.name_key, n))
 $$;
-comment on function free_number is 'Internal: the first number by which no other document with this name is called.';
+comment on function free_number is 'Internal: the first number that gives a name no other document has.';
 
 create function choose_document(p_base text, p_document text, p_choice text)
 returns table (id uuid, status text)
@@ -205,8 +205,8 @@ begin
   return query select asking.id, 'queued'::text;
 end $$;
 comment on function choose_document is
-  'Answers for the person what becomes of a file whose name the base has with other content: it takes the other''s '
-  'place once it is read, is read under another name, or is dropped. No row when nothing is asked any more.';
+  'Takes the person''s answer on a file whose name the base has with other content: it replaces the other once it is '
+  'read, is read under another name, or is dropped. No row when nothing is asked any more.';
 
 create function delete_document(p_base text, p_document text)
 returns table (id uuid, batch_id uuid)
@@ -237,9 +237,9 @@ begin
   return query select doomed.id, doomed.batch_id;
 end $$;
 comment on function delete_document is
-  'Removes a document with its earlier versions and all that is stored of them, in whatever state, what had the same '
-  'content when it came, and what is being read anew of its source, which would bring it back; a file that was sent to '
-  'replace it stays. No row when there is none. Of batches see `tell_removed`.';
+  'Removes a document, in any state, with its earlier versions and all that is stored of them, its duplicates, and '
+  'what is reading its source anew, which would bring it back; a file that was sent to replace it stays. No row when '
+  'there is none. For its batch see `tell_removed`.';
 
 create function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
@@ -255,7 +255,7 @@ begin
   return query select held.documents, held.chunks;
 end $$;
 comment on function clean_base is
-  'Removes everything of a base, also what is being read right now; says how many listed documents and passages went.';
+  'Removes everything of a base, also what is being read right now; returns how many listed documents and passages.';
 
 create function read_blocks(p_base text, p_document text, p_after int, p_limit int)
 returns table (ordinal int, kind text, level int, text text, locator jsonb)

@@ -1,5 +1,5 @@
--- What a document is called, where people see it and where search knows it. In: another name with its lexical terms. Out:
--- the document under it. The terms of its names (title, file name) stand in the postings of every passage, as `titled`.
+-- The names of a document, as people see them and as search indexes them. In: another name with its lexical terms. Out:
+-- the document under it. The terms of its names (title, file name) are in the postings of every passage, as `titled`.
 
 create function retitle(p_held documents, p_names jsonb)
 returns void
@@ -11,7 +11,7 @@ begin
     union all
     select 1, x.text, x.terms from jsonb_to_recordset(p_names) as x (text text, terms jsonb)
   ), unsaid as (
-    -- As `ingestion.indexing` counts: a name that the passage or a heading above it says counts there.
+    -- As in `ingestion.indexing`: a name that is in the passage, or is a heading above it, is not counted once more.
     select c.id, c.length, line.sign, line.terms
     from documents_chunks c cross join line
     where c.document_id = p_held.id and strpos(c.text, line.text) = 0
@@ -22,7 +22,7 @@ begin
     from unsaid u cross join lateral jsonb_each_text(u.terms) said
     where octet_length(said.key) <= 1000
     group by 1, 2, 3 having sum(u.sign * said.value::int) <> 0
-  ), held as materialized ( -- with all that begin alike
+  ), held as materialized ( -- with all terms of the same prefix: their sums change, too
     select t.chunk_id, t.term, t.length, t.frequency, t.titled::int as titled from chunk_terms t
     where t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
       and left(t.term, 5) in (select left(c.term, 5) from changed c)
@@ -52,8 +52,8 @@ begin
   perform leave_blocks(p_held);
 end $$;
 comment on function retitle is
-  'Internal: from now on the passages of a document are found by the terms of these names ({text, terms} each), and by '
-  'those of the ones before no longer.';
+  'Internal: indexes the passages of a document under the terms of these names ({text, terms} each), in place of those '
+  'of its former names.';
 
 create function only_name(p_title text, p_terms jsonb)
 returns jsonb
@@ -61,18 +61,18 @@ language sql immutable security invoker set search_path = public, extensions, pg
 as $$
   select jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms))
 $$;
-comment on function only_name is 'Internal: the names of a document that a person has named.';
+comment on function only_name is 'Internal: the names of a document that a person has renamed: this one alone.';
 
 create function numbered_names(p_names jsonb, p_number int)
 returns jsonb
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
-  -- A file''s name stands behind its title (`ingestion.indexing`). Any number is a term as it is written.
+  -- The file name is the last of the names (`ingestion.indexing`). A number is a term as it is written.
   select jsonb_set(p_names, '{-1}', jsonb_build_object('text', (p_names -> -1 ->> 'text') || ' (' || p_number || ')',
     'terms', (p_names -> -1 -> 'terms') || jsonb_build_object(p_number::text,
       coalesce((p_names -> -1 -> 'terms' ->> p_number::text)::int, 0) + 1)))
 $$;
-comment on function numbered_names is 'Internal: the names of the second, third … file with a name; see `beside`.';
+comment on function numbered_names is 'Internal: the names of the second, third … file of the same name; see `beside`.';
 
 create function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text)
 returns table (id uuid, title text)
@@ -82,7 +82,7 @@ as $$
 declare
   held documents;
 begin
-  perform lock_base(p_base::uuid); -- a publication would remove the passages whose postings are being written
+  perform lock_base(p_base::uuid); -- a publication would delete the passages whose postings are being written
   select * into held from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
   if not found then
     return;
@@ -97,6 +97,6 @@ begin
   return query select held.id, p_title;
 end $$;
 comment on function rename_document is
-  'Gives a document another name, which later versions and attempts keep and by which it is found from now on; while it '
-  'is being read, from its publication on. `p_terms` are the lexical terms of the name with their counts. No row when '
-  'there is none.';
+  'Renames a document. Later versions and attempts keep the name. The document is found by it from now on; one that is '
+  'being read, from its publication on. `p_terms` are the lexical terms of the name with their counts. No row when '
+  'there is no such document.';

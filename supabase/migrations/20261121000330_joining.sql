@@ -1,5 +1,5 @@
--- What belongs to a document that is there already. In: the next part of a long text, or the wish to read a source
--- anew. Out: the document that it became part or the next version of.
+-- Additions to a document that exists already. In: the next part of a long text, or a request to read a source anew.
+-- Out: the document that it became part or the next version of.
 
 set search_path = public, extensions;
 
@@ -21,10 +21,10 @@ as $$
     else E'\n' end
 $$;
 comment on function joint is
-  'Internal: what stood between two parts of a text that Telegram''s client has cut. It cuts a message of more than '
-  '4,096 UTF-16 units at an empty line, a line''s end, a sentence''s end or a blank, in this order, and drops the '
-  'blank; inside a word only when its second half has no blank at all, and then the part is full (4,095: a pair is not '
-  'split).';
+  'Internal: the separator that Telegram''s client dropped between two parts of a text. It splits a message of more '
+  'than 4,096 UTF-16 units at an empty line, a line''s end, a sentence''s end or a blank, in this order of preference, '
+  'and drops the blank. It splits inside a word only when the second half of the part has no blank at all; then the '
+  'part is full (4,095 units: a surrogate pair is not split).';
 
 create function join_note(p_base text, p_batch text, p_hold_s double precision default 0)
 returns table (id uuid, joined boolean)
@@ -61,8 +61,8 @@ begin
   return query select part.id, true;
 end $$;
 comment on function join_note is
-  'Adds the words of a message to the note that the same person sent one or two messages before, while that one is '
-  'held; no row when there is none. The same message again changes nothing (joined is false).';
+  'Appends the text of a message to the note that the same person sent one or two messages before, while that note is '
+  'held; no row when there is none. Idempotent: the same message again changes nothing (joined is false).';
 
 create function begin_batch(p_base uuid, p_batch jsonb)
 returns uuid
@@ -72,7 +72,7 @@ as $$
   values (p_base, (p_batch ->> 'chat_id')::bigint, (p_batch ->> 'thread_id')::bigint, p_batch ->> 'language')
   returning id
 $$;
-comment on function begin_batch is 'Internal: a live message of its own for what a button asked for.';
+comment on function begin_batch is 'Internal: a batch, and so a live message, of its own for what a button asked for.';
 
 create function edition_of(p_ready documents)
 returns jsonb
@@ -82,8 +82,8 @@ as $$
     p_ready.meta -> 'edition' || jsonb_build_object('content_hash', p_ready.content_hash)) else '{}' end
 $$;
 comment on function edition_of is
-  'Internal: the `meta` of a document that reads the source of this one anew; a server that is told the edition need '
-  'not send the same again.';
+  'Internal: the `meta` of a document that reads the source of this one anew: with the edition in the request, a '
+  'server need not send the same content again.';
 
 create function try_again(p_failed documents, p_current documents, p_sent jsonb)
 returns void
@@ -93,7 +93,7 @@ declare
   its_batch uuid := p_failed.batch_id;
 begin
   perform from batches b where b.id = its_batch and b.chat_id is not null and b.shown_revision < b.revision for update;
-  if found then -- nobody was told of the failure yet: its live message goes on
+  if found then -- nobody was told of the failure yet: the same live message goes on
     perform touch_batch(its_batch);
   else
     its_batch := begin_batch(p_failed.base_id, p_sent);
@@ -108,8 +108,8 @@ begin
   where b.id = p_failed.batch_id and not exists (select from documents d where d.batch_id = b.id);
 end $$;
 comment on function try_again is
-  'Internal: what could not be read is in the queue as if it had just been sent, in one step: it is never in neither '
-  'state. `p_current` is the version that the base holds, if any.';
+  'Internal: queues a failed document as if it had just been sent, in one step, so that it is always in one of the two '
+  'states. `p_current` is the version that the base holds, if any.';
 
 create function refresh_document(p_base text, p_document text, p_batch text)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
@@ -124,7 +124,7 @@ declare
   its_id uuid;
   is_new boolean;
 begin
-  perform lock_base(p_base::uuid); -- the same wish twice is one reading
+  perform lock_base(p_base::uuid); -- the same request twice starts one reading
   select * into asked from documents d
   where d.base_id = p_base::uuid and d.id = p_document::uuid and d.source_type <> 'note';
   select d.id into its_id from documents d
@@ -132,7 +132,7 @@ begin
   is_new := not found;
   select * into current from documents d
   where d.base_id = asked.base_id and d.lineage = asked.lineage and d.status = 'ready';
-  if is_new and current.id is not null and asked.status <> 'failed' then -- what failed last time is tried once more
+  if is_new and current.id is not null and asked.status <> 'failed' then -- a failed attempt is retried
     select * into asked from documents d
     where d.base_id = current.base_id and d.lineage = current.lineage and d.status = 'failed'
       and d.source_type <> 'file'
@@ -158,6 +158,6 @@ begin
   from documents d where d.id = its_id;
 end $$;
 comment on function refresh_document is
-  'Has the source of a ready document read anew, as its next version; any version of it may be named. What could not be '
-  'read is tried again as it is. Who asked and where the live message goes is in the batch. While it is being read '
-  'already, that one is answered. No row when there is nothing that can be read anew.';
+  'Has the source of a ready document read anew, as its next version; any version of it may be named. A failed '
+  'document is retried itself. `p_batch` says who asked and where the live message goes. When it is being read '
+  'already, returns that attempt. No row when there is nothing that can be read anew.';

@@ -1,6 +1,6 @@
--- What was sent to be read now and not to stay: it leaves by itself («Только прочитать сейчас»). In: a document or a
--- batch that is to stay after all, or the clock. Out: what stays, what was removed. When one leaves is set by
--- `enqueue_batch`; that it takes the place of nothing that stays is in 000305.
+-- Temporary documents: sent to be read now («Только прочитать сейчас») and removed later. In: a document or a batch
+-- that is to stay after all, or the clock. Out: what stays, what was removed. `enqueue_batch` sets when one is removed;
+-- 000305 sees to it that it replaces nothing that stays.
 
 create function stay_until(p_held documents, p_until timestamptz)
 returns documents
@@ -22,14 +22,14 @@ begin
       given_terms = case when number is null then d.given_terms end
   where d.id = p_held.id
   returning d.* into kept;
-  if number is not null and jsonb_array_length(kept.names) > 0 then -- its passages were stored under its own name
+  if number is not null and jsonb_array_length(kept.names) > 0 then -- its passages were indexed without the number
     perform retitle(kept, numbered_names(kept.names, number));
   end if;
   return kept;
 end $$;
 comment on function stay_until is
-  'Internal: sets when a document leaves, or (null) that it stays; the document as it is now, null when it has left '
-  'meanwhile. A file that stays beside another of its name is called «План (2).docx», as `choose_document` would, '
+  'Internal: sets when a document is removed, or (null) that it stays. Returns its new state; null when it was removed '
+  'meanwhile. A file that stays beside another of its name is renamed to «План (2).docx», as `choose_document` would, '
   'and found by that number.';
 
 create function keep_document(p_base text, p_document text)
@@ -40,7 +40,7 @@ as $$
 declare
   kept documents;
 begin
-  perform lock_base(p_base::uuid); -- `remove_leaving` has removed it, or finds that it stays
+  perform lock_base(p_base::uuid); -- `remove_leaving` either has removed it already, or sees that it stays
   select current.* into kept from documents d join documents current on current.id = coalesce((
     select r.id from documents r
     where d.status in ('superseded', 'failed') and r.base_id = d.base_id and r.lineage = d.lineage
@@ -52,14 +52,14 @@ begin
   end if;
   if kept.leaves_at is not null then
     kept := stay_until(kept, null);
-    update documents d set leaves_at = null -- its source may be in reading anew
+    update documents d set leaves_at = null -- also an attempt that is reading its source anew
     where d.base_id = kept.base_id and d.lineage = kept.lineage and d.leaves_at is not null;
     perform touch_batch(kept.batch_id);
   end if;
   return query select kept.id;
 end $$;
 comment on function keep_document is
-  'A document stays for good, whatever it was sent for; the current version is meant. No row when there is none.';
+  'Makes a document permanent; for an earlier version, the current one. No row when there is none.';
 
 create function keep_batch(p_base text, p_batch_id text)
 returns table (id uuid)
@@ -69,7 +69,7 @@ as $$
   from (select d.id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid order by d.position)
     its cross join lateral keep_document(p_base, its.id::text) kept
 $$;
-comment on function keep_batch is 'The same for all documents of a batch.';
+comment on function keep_batch is 'Makes all documents of a batch permanent.';
 
 create function remove_leaving()
 returns table (id uuid)
@@ -80,7 +80,7 @@ declare
   due documents;
 begin
   select * into due from documents d
-  where d.leaves_at <= now() and d.status <> 'superseded' -- an earlier version goes with the current one
+  where d.leaves_at <= now() and d.status <> 'superseded' -- an earlier version is removed with the current one
   order by d.leaves_at limit 1;
   if not found then
     return;
@@ -93,5 +93,5 @@ begin
   return query select due.id;
 end $$;
 comment on function remove_leaving is
-  'Removes one document whose time has come, in whatever state, as `delete_document` does; no row when there is none. '
-  'Each is a call and a transaction of its own. It takes no base: it is the installation''s own, over all.';
+  'Removes one temporary document whose time has come, in any state, as `delete_document` does; no row when there is '
+  'none. Each is a call and a transaction of its own. It takes no base: it is maintenance of the whole installation.';

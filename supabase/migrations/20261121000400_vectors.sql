@@ -1,9 +1,9 @@
--- What can be found, and the search by vector. In: a base and a query vector. Out: the nearest passages.
--- The leg of words is in 000410, both together in 000420. Only visible documents are seen.
--- A base of up to `exact_scan_limit` passages is read whole. Of a larger one the worker makes a shelf (000405): a
--- sketch of each vector, some thousand bits. All sketches are compared, the nearest hundreds then by their vectors;
--- what came since is read whole beside it. So no index is met by whoever writes, and nothing depends on how a graph was
--- walked. A process that keeps a copy of a shelf in memory (000407) brings the nearest by their sketches with it.
+-- What is searchable, and the search by vector. In: a base and a query vector. Out: the nearest passages.
+-- The search by words is in 000410, both together in 000420. Only visible documents are seen.
+-- A base of up to `exact_scan_limit` passages is scanned whole. For a larger one the worker makes a shelf (000405): a
+-- sketch of each vector, some thousand bits. All sketches are compared, then the nearest hundreds by their vectors;
+-- passages that came since are scanned as well. So writers need not maintain an index, and no result depends on how a
+-- graph was walked. A process that keeps a copy of a shelf in memory (000407) passes the candidates nearest by sketch.
 
 set search_path = public, extensions;
 
@@ -14,22 +14,22 @@ select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_
 from documents_chunks c join documents d on d.id = c.document_id
 where d.visible;
 comment on view passages is
-  'What can be found: the chunks of ready documents, and of those that are being read as far as they are, with what a '
-  'citation needs. Of `progress_total` passages that a document will have, `searchable` are there.';
+  'Searchable passages: the chunks of ready documents, and of those being read as far as they are stored, with what a '
+  'citation needs. Of the `progress_total` passages that a document will have, `searchable` are there.';
 
 create view hidden_documents with (security_invoker = true) as
 select d.id, d.base_id from documents d
 where d.chunks > 0 and not d.visible;
 comment on view hidden_documents is
-  'Documents that have chunks which must not be found. Mostly none, so that leaving them out costs less than asking '
-  'of each chunk whether its document is ready.';
+  'Documents whose chunks must not be found. There are mostly none, so that excluding them costs less than checking '
+  'for each chunk whether its document is visible.';
 
 create table vector_shelves (
   base_id   uuid primary key references bases on delete cascade,
   name      text not null unique,          -- of the table in the schema `shelves`
   model     text not null,                 -- that made the vectors sketched on it
   edges     halfvec[] not null,            -- a sketch's bit tells on which side of an edge a number of the vector lies
-  passages  bigint not null,               -- that were put there
+  passages  bigint not null,               -- how many are on it
   put       bigint not null default 0      -- the place of the last row that was put there; 0: none
 );
 comment on table vector_shelves is 'Which table holds sketches of the vectors of a large base.';
@@ -38,7 +38,7 @@ create function exact_scan_limit() returns int
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select 5000 $$;
 comment on function exact_scan_limit is
-  'Internal: up to so many passages are read one by one, which is complete and takes 6 ms; of more, sketches are '
+  'Internal: up to this many passages are scanned one by one, which is exact and takes 6 ms; for more, sketches are '
   'faster.';
 
 create function scan_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int)
@@ -58,8 +58,8 @@ begin
   limit p_limit;
 end $$;
 comment on function scan_vectors is
-  'Internal: the nearest passages by reading every vector of the base; by its index, since all pages of a table, or a '
-  'bitmap of them, take half as long again.';
+  'Internal: the nearest passages by reading every vector of the base, through the index: a sequential or bitmap scan '
+  'takes half as long again.';
 
 create function scan_documents(p_base uuid, p_embedding halfvec, p_model text, p_documents uuid[], p_limit int)
 returns table (chunk_id bigint, distance double precision)
@@ -76,8 +76,7 @@ begin
   order by c.embedding <=> p_embedding, c.id
   limit p_limit;
 end $$;
-comment on function scan_documents is
-  'Internal: the nearest passages of some documents by reading every vector of theirs.';
+comment on function scan_documents is 'Internal: the nearest passages of some documents by reading all their vectors.';
 
 create function sketch(p_embedding halfvec, p_edges halfvec[]) returns bit varying
 language plpgsql immutable strict parallel safe security invoker set search_path = public, extensions, pg_temp
@@ -92,7 +91,7 @@ begin
   return bits;
 end $$;
 comment on function sketch is
-  'Internal: for each edge a bit of each number of the vector. The more bits two sketches share, the nearer the '
+  'Internal: one bit for each edge and each number of the vector. The more bits two sketches share, the nearer the '
   'vectors.';
 
 create function scan_shelf(p_base uuid, p_shelf text, p_sketch bit varying, p_embedding halfvec, p_model text,
@@ -139,10 +138,10 @@ begin
   return query select * from unnest(chunks, nearness);
 end $$;
 comment on function scan_shelf is
-  'Internal: the nearest among the `p_count` passages whose sketches are nearest, of documents that may be seen. How near '
-  'that is tell the nearest twenty rows of a sample, behind which half as many again are expected in the whole; so '
-  'nothing further away is sorted. A row is taken by the best of its ten. Those that left meanwhile still stand on the '
-  'shelf: where they took more than a quarter of the places, more are looked at.';
+  'Internal: the nearest among the `p_count` passages whose sketches are nearest, of documents that may be seen. The '
+  'twentieth nearest row of a sample bounds the distance: half as many again as wanted are expected within it, and '
+  'nothing further away is sorted. A row counts by the best of its ten sketches. Removed passages are still on the '
+  'shelf: where they took more than a quarter of the places, more candidates are taken.';
 
 create function compare_chunks(p_base uuid, p_chunks bigint[], p_embedding halfvec, p_model text, p_limit int)
 returns table (chunk_id bigint, distance double precision)
@@ -163,8 +162,8 @@ begin
   order by compared.distance, compared.id limit p_limit;
 end $$;
 comment on function compare_chunks is
-  'Internal: the nearest of these passages of the base; none where more than a quarter of them is gone, because others '
-  'should have been looked at then.';
+  'Internal: the nearest of these passages of the base; none where more than a quarter of them are gone, because other '
+  'candidates should have been compared then.';
 
 create function search_vectors(p_base uuid, p_embedding halfvec, p_model text, p_within uuid[], p_limit int,
   p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
@@ -193,15 +192,15 @@ begin
     from compare_chunks(p_base, p_near, p_embedding, p_model, p_limit);
   end if;
   if chunks is null then
-    -- How many are compared by their vectors. Of 500,000 made vectors the best 700 by 1,024 bits hold .997 of the
-    -- nearest thirty; of 13,630 by MiniLM the best 330 .988, 500 .995. Those that left take their part.
+    -- How many candidates are compared by their vectors. Of 500,000 made vectors the best 700 by 1,024 bits hold .997
+    -- of the nearest thirty; of 13,630 by MiniLM the best 330 .988, 500 .995. More where removed passages take places.
     present := (select b.passages from bases b where b.id = p_base);
     effort := greatest(17 * p_limit, 500 + least(present / 500, 150 + present / 2000))
       * least(greatest(1, shelf.passages / greatest(1, present)::real), 4);
     begin
       select array_agg(chunk_id), array_agg(distance) into chunks, distances from scan_shelf(
         p_base, shelf.name, sketch(p_embedding, shelf.edges), p_embedding, p_model, p_within, effort, p_limit);
-    exception when undefined_table then -- dropped since this search has begun: all is read below
+    exception when undefined_table then -- dropped since this search began: all is scanned below
     end;
   end if;
   with found as (
@@ -213,7 +212,7 @@ begin
     order by 2, 1 limit p_limit
   )
   select array_agg(chunk_id), array_agg(distance) into chunks, distances from found;
-  if coalesce(cardinality(chunks), 0) < p_limit then -- some went while it was read
+  if coalesce(cardinality(chunks), 0) < p_limit then -- some were removed during the search
     return query select * from scan_vectors(p_base, p_embedding, p_model, p_within, p_limit);
   else
     return query select * from unnest(chunks, distances);
@@ -221,6 +220,6 @@ begin
 end $$;
 comment on function search_vectors is
   'Internal: the nearest passages of a base among those that this model embedded: by the shelf and what came since; by '
-  'reading all where there is no shelf, where a filter leaves few, and where the shelf gave too few. `p_near` are those '
-  'that a copy of the shelf `p_near_shelf` up to its place `p_near_put` found nearest, which spares comparing the '
-  'sketches where nothing was put there since.';
+  'a full scan where there is no shelf, where a filter leaves few, and where the shelf gave too few. `p_near` are the '
+  'candidates of a copy of the shelf `p_near_shelf` up to its place `p_near_put`; where nothing was put there since, '
+  'they spare comparing the sketches.';

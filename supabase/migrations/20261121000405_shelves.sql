@@ -1,7 +1,7 @@
 -- Shelves: sketches of the vectors of a large base, in a table of its own (000400 searches them).
--- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Made by workers in the
--- background, from ready documents, whose passages no longer change. Nobody who writes or searches waits for it. The
--- function is a security definer, because only the owner of a schema may make tables in it.
+-- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Workers make them in the
+-- background, from ready documents, whose passages no longer change. Nobody who writes or searches waits for it.
+-- `ensure_shelves` is a security definer, because only the owner of a schema may create tables in it.
 
 set search_path = public, extensions;
 create schema shelves;
@@ -20,20 +20,20 @@ as $$
   from bases b left join vector_shelves s on s.base_id = b.id
   cross join lateral (
     select coalesce(sum(d.chunks), 0)::bigint as passages
-    from documents d -- without a shelf nothing can be behind it: those of small bases are never read here
+    from documents d -- only of bases that have a shelf: the documents of small bases are never read here
     where s.base_id is not null and d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.shelved) late
   where case when s.base_id is null then b.passages > exact_scan_limit()
     else late.passages > exact_scan_limit() / 4 or s.passages > 1.25 * b.passages end
   order by b.passages desc limit 1
 $$;
 comment on function shelf_wanted is
-  'Internal: a large base that has no shelf, or one whose shelf has fallen behind: more than a few ready passages are '
-  'not on it, or many on it have left.';
+  'Internal: a large base without a shelf, or one whose shelf is outdated: more than a few ready passages are not on '
+  'it, or many that are on it were removed.';
 
 create function shelf_edges(p_base uuid, p_model text) returns halfvec[]
 language sql stable security invoker set search_path = public, extensions, pg_temp
 as $$
-  with sampled as materialized ( -- evenly; the ids of documents are random
+  with sampled as materialized ( -- an even sample: the ids of documents are random
     select c.embedding
     from (select d.id from documents d where d.base_id = p_base and d.chunks > 0 order by d.id limit 5000) d
     cross join lateral (select * from documents_chunks x where x.document_id = d.id offset 0) c
@@ -58,8 +58,8 @@ as $$
     else '{-0.84, -0.25, 0.25, 0.84}' end::double precision[]) cut
 $$;
 comment on function shelf_edges is
-  'Internal: where to cut the numbers of a vector into bits: at their mean in this base (vectors of many models lean '
-  'to one side), and of a narrow model at more places, so that a sketch has a thousand bits; they part a normal '
+  'Internal: the edges that cut the numbers of a vector into bits: their mean in this base (vectors of many models '
+  'lean to one side); for a narrow model more edges, so that a sketch has a thousand bits: these divide a normal '
   'distribution into equal shares. Empty where no passage has a vector.';
 
 create function new_shelf(p_base uuid, p_model text) returns text
@@ -86,8 +86,8 @@ begin
   return shelf;
 end $$;
 comment on function new_shelf is
-  'Internal: an empty shelf for a base in place of an earlier one, whose table is left for those who are reading it. A '
-  'row holds ten passages of one document, since reading a row costs as much as comparing five.';
+  'Internal: an empty shelf for a base in place of an earlier one, whose table stays for those who are reading it. A '
+  'row holds ten passages of one document, since reading a row costs as much as comparing five sketches.';
 
 create function fill_shelf(p_base uuid, p_shelf text, p_rows bigint) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -119,7 +119,7 @@ begin
   return written;
 end $$;
 comment on function fill_shelf is
-  'Internal: puts ready documents on a shelf, about `p_rows` passages of those that are not there yet.';
+  'Internal: puts ready documents that are not there yet on a shelf, about `p_rows` passages of them.';
 
 create function clear_shelf(p_shelf text) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -138,7 +138,7 @@ begin
   update vector_shelves s set passages = s.passages - freed where s.name = p_shelf;
   return freed;
 end $$;
-comment on function clear_shelf is 'Internal: takes from a shelf what can no longer be found.';
+comment on function clear_shelf is 'Internal: removes from a shelf what is no longer searchable.';
 
 create function drop_old_shelves() returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -154,7 +154,7 @@ begin
     execute format('drop table shelves.%I', unused);
   end loop;
 end $$;
-comment on function drop_old_shelves is 'Internal: removes the tables that no base names any longer.';
+comment on function drop_old_shelves is 'Internal: drops the tables that no base refers to any longer.';
 
 create function ensure_shelves()
 returns table (base_id uuid, shelved bigint)
@@ -186,5 +186,5 @@ begin
   return query select wanted.base_id, fill_shelf(wanted.base_id, wanted.shelf, step);
 end $$;
 comment on function ensure_shelves is
-  'One step of about a second for the shelf that is wanted most, to be called until no row comes back. Searching is '
-  'complete all the time. Security definer, because only the owner of a schema may make tables in it.';
+  'One step of about a second for the shelf that needs it most; to be called until no row comes back. Search is '
+  'complete at any time. Security definer, because only the owner of a schema may create tables in it.';

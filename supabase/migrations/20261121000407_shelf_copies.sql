@@ -1,7 +1,7 @@
--- Copies of shelves, for a process that answers many questions: PostgreSQL compares sketches one call at a time, some
--- ninety nanoseconds each, and an array of them in memory is compared in twenty (docs/decisions.md).
--- In: nothing, or what is held already. Out: which shelves there are, and their rows. What such a copy finds is only a
--- proposal: `search` looks at it in the base that asks, and knows whether the copy is whole.
+-- Copies of shelves, for a process that answers many questions: PostgreSQL compares a sketch in some ninety
+-- nanoseconds, one call each; an array of them in memory takes twenty (docs/decisions.md). In: nothing, or what is held
+-- already. Out: which shelves there are, and their rows. What a copy finds is only a proposal: `search` checks it in
+-- the base that asks, and knows whether the copy is complete.
 
 set search_path = public, extensions;
 
@@ -20,8 +20,8 @@ as $$
   order by s.passages, s.name
 $$;
 comment on function list_shelves is
-  'The shelves that together take up to so many bytes as copies, an id and a sketch for each passage; the smallest '
-  'first, so that as many bases as possible have one. The edges of those that are known are left out: they never change.';
+  'The shelves whose copies together take up to `p_bytes`, an id and a sketch for each passage; the smallest first, so '
+  'that as many bases as possible have one. The edges of known shelves are left out: they never change.';
 
 create function read_shelf(p_base text, p_shelf text, p_after bigint, p_limit int)
 returns table (last bigint, chunks bigint[], sketches text)
@@ -41,5 +41,5 @@ begin
   end if;
 end $$;
 comment on function read_shelf is
-  'One row of up to `p_limit` rows of a shelf behind the place `p_after`: the place of the last one, the passages, and '
-  'their sketches one after the other, each filled up to whole bytes (`bit_send`); no row at its end.';
+  'One row for up to `p_limit` rows of a shelf after the place `p_after`: the place of the last one, the passages, and '
+  'their sketches one after the other, each padded to whole bytes (`bit_send`); no row at the end.';

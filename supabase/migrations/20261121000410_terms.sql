@@ -6,7 +6,7 @@ set search_path = public, extensions;
 
 create table common_terms (
   base_id   uuid not null references bases on delete cascade,
-  term      text collate "C" not null,     -- or the beginning of terms, with a star
+  term      text collate "C" not null,     -- or a prefix of terms, with a star
   postings  bigint not null,
   passages  bigint not null,               -- of the base when they were counted
   primary key (base_id, term)
@@ -18,8 +18,8 @@ create function counted_passages() returns int
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select 20000 $$;
 comment on function counted_passages is
-  'Internal: in a base of up to so many passages a search counts the postings that it needs; in a larger one '
-  '`common_terms` knows the large counts.';
+  'Internal: in a base of up to this many passages a search counts postings itself; in a larger one it takes the large '
+  'counts from `common_terms`.';
 
 create function count_common_terms(p_base uuid) returns bigint
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -62,10 +62,11 @@ as $$
 begin
   delete from common_terms c where c.base_id = new.id;
   delete from block_plans p where p.base_id = new.id;
-  update blocks b set emptied = true where b.base_id = new.id; -- removing what they hold is left to workers
+  update blocks b set emptied = true where b.base_id = new.id; -- workers delete them later
   return null;
 end $$;
-comment on function forget_terms is 'Internal: of a base that was emptied nothing stays.';
+comment on function forget_terms is
+  'Internal: of a base that was emptied, removes the term counts and marks the blocks.';
 create trigger bases_emptied after update of passages on bases
   for each row when (new.passages = 0 and old.passages > 0) execute function forget_terms();
 
@@ -73,8 +74,8 @@ create function is_word(p_term text) returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
 comment on function is_word is
-  'Internal: whether terms that begin with the same five letters are taken for relatives of this one: a word of letters, '
-  'and no code, number or name of a file.';
+  'Internal: whether terms with the same first five letters count as relatives of this one: it is a word of letters, '
+  'not a code, a number or a file name.';
 
 create function similar_terms(p_base uuid, p_term text, p_beginnings text[], p_pattern text)
 returns table (term text)
@@ -92,15 +93,15 @@ as $$
        order by t.term limit 1) later)
   )
   select v.term from vocabulary v
-  -- A word with one typo begins or ends as it should, which is seen in a tenth of the time that matching takes. In the
-  -- other alphabet nothing is alike. "case", since the planner would match first.
+  -- A word with one typo keeps its beginning or its end: checking that takes a tenth of the time of matching. A term of
+  -- the other alphabet shares neither, and is always matched. "case", since the planner would match first.
   where case when left(v.term, 1) <> left(p_term, 1) or starts_with(v.term, left(p_term, length(p_term) / 2))
     or right(v.term, (length(p_term) - 1) / 2) = right(p_term, (length(p_term) - 1) / 2) then v.term ~ p_pattern end
   order by v.term limit 3
 $$;
 comment on function similar_terms is
-  'Internal: the first three terms of the base that begin in one of some ways and match a pattern, instead of `p_term`. '
-  'Steps from term to term by the index: as many steps as there are such terms, however many passages hold them.';
+  'Internal: the first three terms of the base that begin with one of `p_beginnings` and match `p_pattern`, to stand '
+  'for `p_term`. Steps from term to term along the index: one step for each such term, however many passages hold it.';
 
 create function count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
   out own bigint, out around bigint)
@@ -122,8 +123,8 @@ begin
   end if;
 end $$;
 comment on function count_postings is
-  'Internal: how many postings a term has, and all terms from `p_low` to before `p_high`; the large counts of large bases '
-  'as they were when they were last counted.';
+  'Internal: how many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`); the large '
+  'counts of large bases are those of the last `count_common_terms`.';
 
 create function weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
 returns table (place int, term text, low text, high text, own double precision, wide double precision, postings bigint)
@@ -132,7 +133,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  wide_share constant double precision := 0.5; -- of a word's weight, for all that begins alike; the rest for itself
+  wide_share constant double precision := 0.5; -- of a word's weight, for its prefix; the rest is for the word itself
   total constant double precision := (select b.passages from bases b where b.id = p_base);
 begin
   return query
@@ -166,9 +167,9 @@ begin
   from counted c order by c.times_around, c.place, c.term;
 end $$;
 comment on function weigh_terms is
-  'Internal: what each term of a question is worth in this base (its rarity), and the range of the index where it and its '
-  'relatives stand, with how many `postings`, the rarest first. A term that the base does not hold is looked for in other '
-  'spellings.';
+  'Internal: the weight (rarity) of each term of a question in this base, and the range of the index that holds the '
+  'term and its relatives, with the number of `postings`; the rarest first. A term that the base does not hold is '
+  'looked up in other spellings.';
 
 create function score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
@@ -178,22 +179,23 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  -- Robertson and Zaragoza's BM25F with b = 1: passages are of one making, and of two with the same words the shorter
-  -- speaks of nothing else. But one of a few words is no better than one of `shortest`, in terms.
+  -- BM25F (Robertson and Zaragoza) with b = 1: passages are all cut alike, and of two with the same words the shorter
+  -- one is about nothing else. A passage of fewer than `shortest` terms counts as that long.
   k1 constant double precision := 1.2;
   shortest constant double precision := 16;
   titled_weight constant double precision := 0.5; -- of a word in the title or the headings, however long they are
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
   all_shown constant boolean := p_hidden = '{}';
-  every constant int := 2147483647; -- rows; as good a fence as "offset 0", but of an unknown limit the planner expects a
-  -- tenth, and makes hash tables that fit the cache
+  every constant int := 2147483647; -- rows; as an optimisation fence as good as "offset 0", but for an unknown limit
+  -- the planner expects a tenth of the rows, and makes hash tables that fit the cache
 begin
   return query
   select f.chunk_id, f.score
   from (
-    -- A term weighs frequency * average / length + titled * titled_weight; here all is times length / average. Nearly all
-    -- postings are the only ones of their passage that begin so: what they are worth themselves and around is one.
+    -- The weight of a term is frequency * average / length + titled * titled_weight, here times length / average.
+    -- Nearly every posting is the only one of its passage with its prefix: then one fraction serves the term and the
+    -- prefix.
     select h.chunk_id, sum(
       case when h.term <> w.term then w.wide * h.around / (h.around + w.half_at * h.length)
         when h.own = h.around then (w.own + w.wide) * h.own / (h.own + w.half_at * h.length)
@@ -218,8 +220,8 @@ begin
   order by f.score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function score_postings is
-  'Internal: the best passages after `p_after` by all postings of some ranges of the index; `p_own` and `p_wide` are what '
-  'the term itself and anything in its range are worth.';
+  'Internal: the best passages after `p_after`, by all postings of some ranges of the index; `p_own` is the weight of '
+  'the term itself, `p_wide` that of any term in its range.';
 
 create function search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
   p_wide double precision[], p_postings bigint[], p_share double precision, p_after bigint, p_hidden bigint[],
@@ -231,11 +233,11 @@ as $$
 #variable_conflict use_column
 declare
   readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
-  longest constant int := 15000; -- of a word that is not the rarest; reading all of «cloud» took longer than the rest
-  looked_through constant int := greatest(10 * p_limit, 300); -- passages that get a full score when words are left over
+  longest constant int := 15000; -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
+  looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
-  few record; -- and the many, in `many_terms`: they are looked up by their keys for what the few have found
+  few record; -- the terms that are read; the frequent `many_terms` are looked up by key for the candidates found
 begin
   select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
     array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
@@ -252,7 +254,7 @@ begin
     select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, p_after, p_hidden, p_allowed,
       case when few.many_terms is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
-    select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as `score_postings`, each by itself
+    select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as in `score_postings`, per term
     from unnest(few.many_terms, few.weights) w (term, weight)
     cross join lateral (
       select x.chunk_id, x.frequency * average / greatest(x.length, 16) + x.titled::int * 0.5 as weight
@@ -266,9 +268,9 @@ begin
   order by score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function search_postings is
-  'Internal: the best passages after `p_after` by weighed terms, the rarest first, with how many postings each has in the '
-  'whole base. `p_share` of them are to be read; terms that then still are too frequent are looked up for what the '
-  'others have found.';
+  'Internal: the best passages after `p_after` by weighed terms, the rarest first, with the number of postings each '
+  'has in the whole base. `p_share` is the part of them that has to be read; terms that are too frequent even then are '
+  'looked up for what the others have found.';
 
 create function search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
 returns table (chunk_id bigint, score double precision, rarities double precision[])
@@ -277,7 +279,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  passed_over constant double precision := 0.03; -- so dear is a posting of what is in blocks, before PostgreSQL 18
+  passed_over constant double precision := 0.03; -- of reading a posting: to skip one in blocks, before PostgreSQL 18
   hidden constant bigint[] := array(
     select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
   allowed constant bigint[] := case when p_within is not null then array(
@@ -313,5 +315,5 @@ begin
   order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function search_terms is
-  'Internal: passages by BM25 over the postings of the base; a term asked twice counts once. `rarities` says of each term '
-  'of the question what it is worth, the same in every row.';
+  'Internal: passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
+  'each term of the question, the same in every row.';

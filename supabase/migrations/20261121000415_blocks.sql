@@ -1,9 +1,8 @@
--- Blocks: what each term is worth in each passage of a large base, written as vectors, which pgvector adds up. In: bases
--- that have grown. Out: `blocks` and `block_terms`, and the search in them (000410 asks). Made by workers in the
--- background, eight thousand passages a block; nobody who writes or searches waits for it. A passage that is in no block
--- yet is found by its postings.
--- Grouping postings by passage costs PostgreSQL nearly a microsecond each; adding a vector of 8,000 numbers to another
--- costs four, however many of them are zero, so that no word is too frequent to be read.
+-- Blocks: the weight of each term in each passage of a large base, stored as vectors, which pgvector adds up. In: bases
+-- that have grown. Out: `blocks` and `block_terms`, and the search in them (000410 calls it). Workers make them in the
+-- background, eight thousand passages a block; nobody who writes or searches waits for it. A passage that is in no
+-- block yet is found by its postings. Grouping postings by passage costs PostgreSQL nearly a microsecond each; adding a
+-- vector of 8,000 numbers to another costs four, however many of them are zero. So no word is too frequent to be read.
 
 set search_path = public, extensions;
 
@@ -11,9 +10,9 @@ create table blocks (
   base_id   uuid not null references bases on delete cascade,
   number    int not null,
   passages  int not null,
-  last      bigint not null,               -- passage; those of the base up to this one are in blocks
+  last      bigint not null,               -- passage id: all passages of the base up to it are in blocks
   of        bigint not null,               -- passages of the base when its terms were weighed
-  emptied   boolean not null default false, -- all that the base held then has left
+  emptied   boolean not null default false, -- all passages that the base held then were removed
   primary key (base_id, number)
 );
 comment on table blocks is 'How far the passages of large bases are in blocks, for the search by words.';
@@ -22,7 +21,7 @@ create table block_places (
   base_id   uuid not null,
   number    int not null,
   place     int not null,                  -- from 1, in the order of ids
-  chunk_id  bigint not null,               -- which may have left meanwhile
+  chunk_id  bigint not null,               -- may have been removed since
   primary key (base_id, number, place) include (chunk_id),
   foreign key (base_id, number) references blocks on delete cascade
 );
@@ -30,9 +29,9 @@ comment on table block_places is 'Which passage stands where in a block.';
 
 create table block_terms (
   base_id   uuid not null,
-  term      text collate "C" not null,     -- or, with a star, the beginning that terms share
+  term      text collate "C" not null,     -- or a prefix that terms share, with a star
   number    int not null,
-  worth     sparsevec not null,            -- at a passage's place what the term adds to its score
+  worth     sparsevec not null,            -- at the place of a passage: what the term adds to its score
   primary key (base_id, term, number),
   foreign key (base_id, number) references blocks on delete cascade
 );
@@ -43,11 +42,11 @@ comment on table block_terms is 'The postings of a block, a row for each term.';
 create table block_plans (
   base_id   uuid primary key references bases on delete cascade,
   up_to     bigint not null,               -- the last passage of the block that comes next
-  writers   text[] not null                -- when these transactions have ended, none is missing up to it
+  writers   text[] not null                -- once these transactions have ended, no passage up to it can be missing
 );
 comment on table block_plans is
-  'Ids of passages are given out before they are stored: until those who were writing in the base then have ended, one '
-  'before `up_to` may still come, and would be in no block.';
+  'Ids of passages are assigned before the passages are committed: until the transactions that were writing in the '
+  'base then have ended, a passage before `up_to` may still appear, and would be in no block.';
 
 create table renamed_documents (
   document_id uuid primary key references documents on delete cascade,
@@ -55,7 +54,7 @@ create table renamed_documents (
 );
 create index renamed_documents_base on renamed_documents (base_id);
 comment on table renamed_documents is
-  'Documents of large bases whose postings have changed with their names. What blocks say of them may be old, so their '
+  'Documents of large bases whose postings have changed with their names. Blocks may be outdated about them, so their '
   'passages are found by their postings until the blocks are made anew.';
 
 create function block_size() returns int
@@ -79,20 +78,20 @@ as $$
   where b.id = p_base
 $$;
 comment on function unblocked_share is
-  'Internal: which part of the passages of a base is in no block; a block''s worth at least, since some may have left.';
+  'Internal: the share of the passages of a base that are in no block; at least one block, since some may be removed.';
 
 create function writing_key(p_base uuid) returns bigint
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select hashtextextended('passages of ' || p_base, 0) $$;
 comment on function writing_key is
-  'Internal: under which advisory lock, shared, passages and their postings are written in a base.';
+  'Internal: the key of the advisory lock that writers of passages and postings in a base hold, shared.';
 
 create function begin_writing(p_base uuid) returns void
 language sql security invoker set search_path = public, extensions, pg_temp
 as $$ select pg_advisory_xact_lock_shared(writing_key(p_base)) $$;
 comment on function begin_writing is
-  'Internal: to be called before the id of a passage is given out. Nobody waits for it; it shows in `writers_in` until '
-  'the transaction ends.';
+  'Internal: must be called before the id of a passage is assigned. It blocks nobody; the lock shows in `writers_in` '
+  'until the transaction ends.';
 
 create function writers_in(p_base uuid) returns text[]
 language sql security invoker set search_path = public, extensions, pg_temp
@@ -102,7 +101,7 @@ as $$
     and l.database = (select d.oid from pg_database d where d.datname = current_database())
 $$;
 comment on function writers_in is
-  'Internal: the transactions that are writing passages in a base at this moment. Who writes anywhere else is none.';
+  'Internal: the transactions that are writing passages in a base at this moment, not those that write in other bases.';
 
 create function leave_blocks(p_held documents) returns void
 language sql security invoker set search_path = public, extensions, pg_temp
@@ -115,7 +114,7 @@ as $$
   on conflict do nothing
 $$;
 comment on function leave_blocks is
-  'Internal: notes that the postings of a document change, which may be in a block, or in one that is being made.';
+  'Internal: notes that the postings of a document change, which may be in a block or in one that is being made.';
 
 create function add_block(p_base uuid, p_up_to bigint) returns void
 language plpgsql security invoker set search_path = public, extensions, pg_temp set jit = off
@@ -142,7 +141,7 @@ begin
     select t.term, left(t.term, 5) as low, m.place, greatest(t.length, 16) as length, t.frequency, t.titled::int as titled,
       t.around, t.around_titled::int as around_titled
     from unnest(members) with ordinality m (chunk, place)
-    -- By the passage alone: of a table without statistics the planner would read all postings of the base for each.
+    -- By the passage alone: without statistics the planner would read all postings of the base for each passage.
     cross join lateral (select * from chunk_terms x where x.chunk_id = m.chunk offset 0) t
     where t.base_id = p_base
   ), given as ( -- as `score_postings` has it
@@ -152,11 +151,11 @@ begin
     where p.around > 0 or p.around_titled > 0
   ), asked as (
     select p.term, p.term as low, p.term || chr(1) as high from posting p group by p.term
-    union all -- "offset 0": each beginning once, not each posting, is asked whether it is a word
+    union all -- "offset 0": `is_word` is called for each prefix once, not for each posting
     select p.low || '*', p.low, p.low || chr(1114111) from (select distinct p.low from posting p offset 0) p
     where is_word(p.low)
   ), weighed as materialized ( -- as `weigh_terms` has it
-    select a.term, case when is_word(a.low) then 0.5 else 1 end -- half for the term, half for all that begins so
+    select a.term, case when is_word(a.low) then 0.5 else 1 end -- half for the term, half for its prefix
         * ln(1 + (greatest(total - counted.postings, 0) + 0.5::float) / (counted.postings + 0.5)) as weight
     from asked a left join common_terms common on common.base_id = p_base and common.term = a.term
     cross join lateral (
@@ -170,7 +169,7 @@ begin
       || '}/' || size)::sparsevec
   from given g join weighed w using (term) group by g.term;
 end $$;
-comment on function add_block is 'Internal: puts the next passages of a base into a block, up to a given one.';
+comment on function add_block is 'Internal: puts the next passages of a base, up to a given one, into a block.';
 
 create function block_wanted()
 returns table (base_id uuid, worn boolean, up_to bigint, writers text[])
@@ -186,7 +185,7 @@ as $$
     select count(*) as passages from (
       select from documents_chunks c where c.base_id = b.id and c.id > placed.last
         and (b.passages > counted_passages() or placed.passages > 0) order by c.id limit block_size()) c) late
-  cross join lateral ( -- which stand in blocks, too
+  cross join lateral ( -- their passages are in blocks, too
     select coalesce(sum(d.chunks), 0) as passages from hidden_documents h join documents d on d.id = h.id
     where h.base_id = b.id) hidden
   cross join lateral (
@@ -200,8 +199,8 @@ as $$
   order by b.passages desc
 $$;
 comment on function block_wanted is
-  'Internal: large bases that have enough passages for another block, and those whose blocks are `worn`: many of their '
-  'passages have left or are renamed, or so many have come that terms weigh otherwise.';
+  'Internal: large bases with enough passages for another block, and those whose blocks are `worn`: many of their '
+  'passages were removed or renamed, or so many were added that term weights have changed.';
 
 create function ensure_term_blocks()
 returns table (base_id uuid, number int)
@@ -219,7 +218,7 @@ begin
       delete from blocks b where b.base_id = wanted.base_id;
       delete from block_plans p where p.base_id = wanted.base_id;
       delete from renamed_documents r where r.base_id = wanted.base_id;
-    elsif wanted.up_to is null then -- those who gave out ids up to `up_to` are seen, or have ended: `writers_in` is later
+    elsif wanted.up_to is null then -- `writers_in` runs later: it sees all who hold ids up to `up_to` and still write
       insert into block_plans (base_id, up_to, writers)
       select wanted.base_id, max(c.id), writers_in(wanted.base_id)
       from (select c.id from documents_chunks c
@@ -236,8 +235,8 @@ begin
   end loop;
 end $$;
 comment on function ensure_term_blocks is
-  'One step of some seconds for the largest base that wants a block, to be called until no row comes back. Searching is '
-  'complete all the time.';
+  'One step of some seconds for the largest base that needs a block; to be called until no row comes back. Search is '
+  'complete at any time.';
 
 create function even_vector(p_number real) returns vector
 language plpgsql immutable parallel safe security invoker set search_path = public, extensions, pg_temp
@@ -256,7 +255,7 @@ create function edge_above(p_sums vector[], p_wanted int, p_highest double preci
 language plpgsql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
 declare
-  low real := 0; -- at least so many as wanted are above it, or there are no more
+  low real := 0; -- at least as many as wanted are above it, or there are no more
   high real := p_highest;
   edge real := 0;
   level vector;
@@ -276,8 +275,8 @@ begin
   return low;
 end $$;
 comment on function edge_above is
-  'Internal: an edge that about as many sums are above as are wanted, or somewhat more, found by halving; 0 where fewer '
-  'are there.';
+  'Internal: by bisection, an edge with about as many sums above it as wanted, or somewhat more; 0 where there are '
+  'fewer.';
 
 create function search_blocks(p_base uuid, p_terms text[], p_highest double precision, p_hidden bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
@@ -294,16 +293,16 @@ begin
   loop
     with sums as materialized ( -- 32 kB each: gathered in arrays they would be copied again and again
       select t.number, sum(t.worth::vector) as worth
-      from unnest(p_terms) w (term) -- "offset 0": by the key, also while nothing is known of how many there are
+      from unnest(p_terms) w (term) -- "offset 0": looked up by key, also while the table has no statistics
       cross join lateral (select * from block_terms x where x.base_id = p_base and x.term = w.term offset 0) t
       group by t.number
-    ), found as materialized ( -- an edge for all, by a quarter of the blocks, or six: by three it is often too high
+    ), found as materialized ( -- one edge for all, by a quarter of the blocks, or six: by three it is often too high
       select edge_above(array_agg(s.worth), ceil(wanted * count(*)::real / max(of.blocks))::int, p_highest) as edge
       from sums s cross join (select count(*) as blocks from sums) of
       where s.number % least(4, greatest(1, of.blocks / 6)) = 0
     ), level as materialized (
       select f.edge, even_vector(f.edge) as even from found f
-    ), above as ( -- the bits of what is above it as text, cut at each 1: so long is the way to the next
+    ), above as ( -- 1 bits are above the edge: the bits as text, split at each 1; the lengths add up to the places
       select s.number, s.worth, z.place
       from sums s cross join level cross join lateral (
         select (sum(octet_length(z.zeros)) over (order by z.n) + z.n)::int as place
@@ -325,5 +324,5 @@ begin
   return query select * from unnest(chunks, scores);
 end $$;
 comment on function search_blocks is
-  'Internal: the best passages that are in blocks, by the sums of what their terms are worth. Those that have left still '
-  'have their place: where they took too many, a lower edge is sought.';
+  'Internal: the best passages that are in blocks, by the sums of the weights of their terms. Removed passages keep '
+  'their places: where they took too many, a lower edge is sought.';

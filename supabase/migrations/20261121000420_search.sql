@@ -1,13 +1,13 @@
 -- Search in one base, by vector and by words at once. In: a base, a query vector, terms, a filter. Out: passages.
--- Reads one snapshot, so that a publication is found whole or not at all. Planned once a connection, as what it calls
--- (`force_generic_plan`): planning anew for the values of each question took up to a third of a search by vector.
+-- Reads one snapshot, so that a publication is found whole or not at all. Planned once per connection, like what it
+-- calls (`force_generic_plan`): planning anew for the values of each question took up to a third of a search by vector.
 
 set search_path = public, extensions;
 
 create function folded(p_name text) returns text
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$ select translate(lower(p_name), 'ё', 'е') $$;
-comment on function folded is 'Internal: a name as people type it.';
+comment on function folded is 'Internal: a name in lower case, with е for ё, as people type it.';
 
 create function matching_documents(p_base uuid, p_filter jsonb) returns uuid[]
 language sql stable security invoker set search_path = public, extensions, pg_temp
@@ -29,9 +29,9 @@ as $$
   ) end
 $$;
 comment on function matching_documents is
-  'Internal: the documents of the base that a filter lets through; null where there is no filter. Of a document''s own '
-  'day and that of its coming one has to be within since and before: «приказы 2024 года», «что присылали в мае». Where '
-  'nobody is known to have written it, it is taken for the words of who sent it: a note has no author.';
+  'Internal: the documents of the base that pass a filter; null where there is no filter. Either the document''s own '
+  'date or the date when it was sent has to be within since and before: «приказы 2024 года», «что присылали в мае». A '
+  'document without an author, such as a note, counts as written by its sender.';
 
 create function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text, p_filter text,
   p_limit int, p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
@@ -64,17 +64,17 @@ begin
       nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
     found.score, found.rarities
   from found
-  -- "offset 0": each is looked up by its key. Of a base without statistics the planner expects one row, and would
-  -- read all of it again, which takes longer than finding did; so it would all of a few hundred documents.
+  -- "offset 0": each row is looked up by key. Without statistics the planner expects one row and would read the whole
+  -- base again, which takes longer than the search did; the same with a few hundred documents.
   cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
   cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
   where c.base_id = p_base::uuid and d.visible;
 end $$;
 comment on function search is
-  'Up to `p_limit` passages of each leg, each passage once. `similarity` (cosine) is there for all that the vector can '
-  'be compared with, `bm25` for those that the words found, with what each term of the question is worth in '
-  '`rarities`. A leg without vector or terms is left out. `p_near` are passages that a copy of the shelf `p_near_shelf` '
-  'up to its place `p_near_put` found nearest; like all others they are looked at in this base alone.';
+  'Up to `p_limit` passages of each leg (vector, words), each passage once. `similarity` (cosine) is there for all '
+  'that the vector can be compared with, `bm25` for those that the words found, with the weight of each term of the '
+  'question in `rarities`. A leg without vector or terms is left out. `p_near` are candidates from a copy of the shelf '
+  '`p_near_shelf` up to its place `p_near_put`; like all others they are looked up in this base alone.';
 
 create function passage(p_base text, p_chunk bigint)
 returns setof passages
@@ -90,4 +90,4 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select b.id, b.passages > 0 from bases b where b.id = p_base::uuid
 $$;
-comment on function holds_documents is 'Whether anything in the base can be found.';
+comment on function holds_documents is 'Whether the base has any searchable passage.';

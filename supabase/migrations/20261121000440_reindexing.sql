@@ -1,6 +1,6 @@
 -- Moving a base to another embedding model (`baza reindex`). In: new vectors, document by document. Out: the base has
--- them, from one moment to the next. Until then they lie beside the old ones, by which the base is searched meanwhile.
--- Nothing is kept of how far it came: what is left is what has neither a new vector nor the model.
+-- switched to them at once. Until then they are stored beside the old ones, which search uses meanwhile. Progress is
+-- not recorded: what remains are the passages with neither the new model nor a new vector.
 
 set search_path = public, extensions;
 
@@ -37,8 +37,8 @@ as $$
   order by b.id limit 500
 $$;
 comment on function outdated_bases is
-  'Bases with passages of another model; all of them, or the one of this name. For those that wait it has no vector '
-  'yet.';
+  'Bases with passages of another model; all of them, or the one of this name. `waiting` passages have no vector of '
+  'this model yet.';
 
 create function named_bases(p_name text)
 returns table (name text)
@@ -49,8 +49,8 @@ as $$
   order by b.name <> p_name, b.name limit 20
 $$;
 comment on function named_bases is
-  'Some names of bases of the command line that something was added to, first the one that is asked for, where there is '
-  'one: so a mistyped name is told.';
+  'Some names of bases of the command line that something was added to, the requested one first if it exists: so a '
+  'mistyped name can be reported.';
 
 create function outdated_documents(p_base text, p_model text)
 returns table (document_id uuid)
@@ -82,12 +82,12 @@ begin
   select c.id, c.base_id, p_model, v.embedding::halfvec(1024)
   from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint, embedding text)
   join documents_chunks c on c.id = v.chunk_id and c.base_id = p_base::uuid
-  order by c.id for key share of c -- one that is being deleted is waited for, and not found then
+  order by c.id for key share of c -- waits for a deletion under way, and then does not find the passage
   on conflict (chunk_id) do update set model = excluded.model, embedding = excluded.embedding;
   return query select count(*) from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint);
 end $$;
 comment on function store_next_vectors is
-  'Lays new vectors beside the old ones; a passage that is gone meanwhile is left out.';
+  'Stores new vectors beside the old ones; skips a passage that was deleted meanwhile.';
 
 create function switch_model(p_base text, p_model text)
 returns table (missing bigint, switched bigint)
@@ -103,8 +103,8 @@ begin
     return query select absent, 0::bigint;
     return;
   end if;
-  perform pg_advisory_xact_lock(hashtext('vector_shelves')); -- nobody puts something on a shelf meanwhile
-  update documents d set shelved = false -- where a shelf of this model stays, theirs are not on it yet
+  perform pg_advisory_xact_lock(hashtext('vector_shelves')); -- nobody fills a shelf meanwhile
+  update documents d set shelved = false -- a shelf of this model stays, and lacks the new vectors
   from next_vectors n join documents_chunks c on c.id = n.chunk_id
   where n.base_id = p_base::uuid and n.model = p_model and d.id = c.document_id and d.shelved;
   update documents_chunks c set embedding = n.embedding, model = n.model
@@ -115,4 +115,4 @@ begin
   return query select 0::bigint, changed;
 end $$;
 comment on function switch_model is
-  'Gives the base its new vectors, unless some are missing: then says how many, and changes nothing.';
+  'Gives the base its new vectors. When some are missing, changes nothing and returns how many.';

@@ -1,4 +1,4 @@
--- What was said. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
+-- Dialogues. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
 
 create function lock_dialogue(p_user bigint)
 returns void
@@ -200,4 +200,4 @@ begin
   from new_session(p_user) fresh;
 end $$;
 comment on function clean_chat is
-  'Erases window, archive and summaries, begins a new dialogue, and says how many messages went.';
+  'Erases window, archive and summaries, begins a new dialogue, and returns how many messages were erased.';

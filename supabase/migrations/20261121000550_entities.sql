@@ -1,6 +1,6 @@
 -- What documents say of people, projects, organisations, places and technologies (seed 4, sections 5.1 and 7.1).
 -- In: what a worker found in a ready document, under a lease of its own. Out: entities by the keys of their names, and
--- facts with the passages they stand in. Everything goes with the document that says it.
+-- facts with the passages they stand in. Everything is deleted with the document that says it.
 -- Locks are taken in one order: the document, its enrichment, `lock_entities`.
 
 set search_path = public, extensions;
@@ -13,9 +13,9 @@ create table enrichments (
   attempts    int not null default 0,
   lease       uuid,
   lease_until timestamptz,
-  reader      text,                        -- which way of reading it went through; null: not yet
+  reader      text,                        -- the reader that has read it; null: none yet
   problem     text,                        -- why it was given up
-  again       boolean not null default false, -- it was read before, in a poorer way: it comes after all that was not
+  again       boolean not null default false, -- it is queued for a better reader, behind all that was never read
   finished_at timestamptz
 );
 create index enrichments_turn on enrichments (again, turn) where finished_at is null;
@@ -87,8 +87,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('entities ' || p_base, 0))
 $$;
 comment on function lock_entities is
-  'Internal: one writer of a base''s entities at a time, so that none is removed for want of mentions while another '
-  'document gets one.';
+  'Internal: serialises the writers of a base''s entities, so that none is removed for lack of mentions while another '
+  'document adds one.';
 
 create function drop_unmentioned() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
@@ -100,7 +100,7 @@ begin
     and not exists (select from entity_mentions m where m.entity_id = e.id);
   return null;
 end $$;
-comment on function drop_unmentioned is 'Internal: an entity goes with the last document that names it.';
+comment on function drop_unmentioned is 'Internal: removes an entity together with the last document that names it.';
 create trigger mentions_removed after delete on entity_mentions
   referencing old table as old_rows for each statement execute function drop_unmentioned();
 
@@ -131,7 +131,7 @@ begin
   return null;
 end $$;
 comment on function await_enrichment is
-  'Internal: a document that became ready waits to be enriched; of one that is ready no longer all facts go.';
+  'Internal: queues a document that became ready for enrichment; removes all facts of one that no longer is.';
 create trigger documents_enriched after update of status on documents
   for each row when ((old.status = 'ready') is distinct from (new.status = 'ready'))
   execute function await_enrichment();
@@ -158,8 +158,8 @@ begin
   returning e.document_id, e.base_id, e.lease, e.attempts, d.title, d.language;
 end $$;
 comment on function claim_enrichment is
-  'Gives a worker the next ready document to read entities from, or one whose worker has gone silent; `p_only` asks '
-  'for what is new in one base. What was begun so many times without an end is given up.';
+  'Leases to a worker the next ready document to read entities from, or one whose lease has expired; `p_only` asks for '
+  'new documents of one base. Gives up what has ended none of `p_attempts` attempts.';
 
 create function read_again(p_reader text, p_limit int)
 returns table (document_id uuid)
@@ -175,8 +175,8 @@ as $$
   returning e.document_id
 $$;
 comment on function read_again is
-  'Lets documents that were read in this way wait once more, behind all new ones, so many at a time. What is known of '
-  'them stays until `store_entities` replaces it.';
+  'Queues documents that this reader has read once more, behind all new ones, up to `p_limit` at a time. What is known '
+  'of them stays until `store_entities` replaces it.';
 
 create function held_enrichment(p_document text, p_lease text)
 returns enrichments
@@ -195,7 +195,7 @@ begin
   return held;
 end $$;
 comment on function held_enrichment is
-  'Internal: locks an enrichment for its holder; anybody else is refused with BZ001.';
+  'Internal: locks an enrichment for the holder of its lease; raises BZ001 for anybody else.';
 
 create function renew_enrichment(p_document text, p_lease text, p_lease_s double precision)
 returns table (document_id uuid)
@@ -209,7 +209,7 @@ begin
   where e.document_id = held.document_id;
   return query select held.document_id;
 end $$;
-comment on function renew_enrichment is 'Holds an enrichment for that many seconds from now.';
+comment on function renew_enrichment is 'Extends the lease of an enrichment to that many seconds from now.';
 
 create function postpone_enrichment(p_document text, p_lease text, p_delay_s double precision, p_problem text,
   p_final boolean)
@@ -226,7 +226,7 @@ begin
   where e.document_id = held.document_id;
   return query select held.document_id;
 end $$;
-comment on function postpone_enrichment is 'Gives an enrichment back for a later try, or up.';
+comment on function postpone_enrichment is 'Releases an enrichment for a later retry, or (`p_final`) gives it up.';
 
 create function store_entities(p_document text, p_lease text, p_found text, p_reader text)
 returns table (entities_stored int, facts_stored int)

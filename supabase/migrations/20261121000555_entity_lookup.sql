@@ -28,7 +28,7 @@ begin
     group by a.entity_id, a.key
   ), found as (
     select n.entity_id, n.key, n.weight, n.as_name from named n
-    where n.place <= 12 -- a first name may have hundreds: those that most documents name so
+    where n.place <= 12 -- a first name may mean hundreds: the ones that most documents call so
     order by n.weight desc, n.entity_id limit p_limit
   )
   select e.canonical, e.type, e.name,
@@ -37,13 +37,13 @@ begin
     f.key, f.weight, f.as_name,
     (select coalesce(max(m.confidence), 0) from entity_mentions m where m.entity_id = e.id),
     (select count(*) from (select from graph_facts g where g.entity_id = e.id limit 100) own)
-      + (select count(*) from ( -- of a technology others say all
+      + (select count(*) from ( -- facts about a technology have other entities as their subject
            select from graph_facts g where g.object_id = e.id and e.type = 'technology' limit 100) said)
   from found f join entities e on e.id = f.entity_id
   order by f.weight desc, e.canonical;
 end $$;
 comment on function resolve_names is
-  'Entities of a base that are found under these keys, the surest first; of a key at most twelve.';
+  'Entities of a base that are found under these keys, the surest first; at most twelve for each key.';
 
 create function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
 returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
@@ -59,7 +59,7 @@ begin
     select f.id, 0 as remoteness from asked a join graph_facts f on f.entity_id = a.id
     union all
     select f.id, 1 from asked a join graph_facts f on f.object_id = a.id
-    union all -- of an employer or a technology: what is said of the projects that name it
+    union all -- for an employer or a technology: the facts of the projects that name it
     select f.id, 2 from asked a join graph_facts t on t.object_id = a.id join graph_facts f on f.entity_id = t.entity_id
     where p_related and a.type <> 'project'
     union all
@@ -79,8 +79,8 @@ begin
   order by n.remoteness, coalesce(d.published_at, d.created_at) desc, d.id, f.position limit p_limit;
 end $$;
 comment on function entity_facts is
-  'What is known of an entity, or of everybody (null), in these relations: facts of its own, then those of others that '
-  'name it, then with `p_related` all of those others. Only facts whose passage can be found.';
+  'Facts about an entity, or about all (null), in these relations: its own, then those of others that name it, then '
+  'with `p_related` all facts of those others. Only facts whose passage is searchable.';
 
 insert into enrichments (document_id, base_id, turn)
 select d.id, d.base_id, d.created_at from documents d where d.status = 'ready';

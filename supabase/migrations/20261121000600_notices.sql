@@ -1,11 +1,11 @@
 -- The live messages of batches. In: what the bot has shown. Out: what it has to show next. They survive restarts.
--- These take a batch and no base: they are the bot's own work on messages that it sent, over all bases.
+-- These functions take a batch and no base: they are the bot's own work on messages that it sent, over all bases.
 
 create function tell_removed() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp
 as $$
 begin
-  if not exists (select from old_rows) then -- it follows from the next statement
+  if not exists (select from old_rows) then -- fired by the cascade of the delete below
     return null;
   end if;
   delete from batches b -- nobody waits for its message, or the message says already how all of it ended
@@ -24,8 +24,8 @@ begin
   return null;
 end $$;
 comment on function tell_removed is
-  'Internal: a live message that has not told of an end yet is due once more when its documents are removed. Without '
-  'documents its batch holds nothing of them, is found by its message no longer, and goes when that was shown '
+  'Internal: when documents are removed, a live message that has not reported their end yet is due once more. A batch '
+  'left without documents keeps nothing of them, is no longer found by its message, and is deleted once that was shown '
   '(`confirm_notice`).';
 -- After `documents_removed`, which locks the row of the base: triggers run in the order of their names.
 create trigger documents_removed_told after delete on documents
@@ -59,8 +59,8 @@ as $$
   from due b order by b.created_at, b.id
 $$;
 comment on function due_notices is
-  'Batches that moved on since they were shown, in the order in which they came, with their documents; each is held '
-  'back from others for `p_hold_s`.';
+  'Batches that have changed since they were shown, in the order in which they came, with their documents; each is '
+  'reserved for this caller for `p_hold_s`.';
 
 create function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)
@@ -77,4 +77,5 @@ begin
     and not exists (select from documents d where d.batch_id = b.id);
 end $$;
 comment on function confirm_notice is
-  'A batch is shown up to this revision; a newer one is due at once. One whose documents were all removed goes.';
+  'Records that a batch is shown up to this revision; a newer one is due at once. Deletes it if all its documents were '
+  'removed.';

@@ -1,5 +1,5 @@
 -- Tables that were made for answers and can be had as files. In: rows with their sources, as JSON. Out: the same, by
--- the number on the button. They hold words of documents, and go when any document of their base is deleted.
+-- the number on the button. They quote documents, and are deleted when any document of their base is.
 
 set search_path = public, extensions;
 
@@ -22,7 +22,7 @@ begin
   return query insert into answer_tables as t (base_id, user_id, content) values (p_base::uuid, p_user, p_content::jsonb)
   returning t.id;
 end $$;
-comment on function save_table is 'Keeps a table for its button; older than a month are forgotten.';
+comment on function save_table is 'Keeps a table for its button; those older than 30 days are deleted.';
 
 create function read_table(p_base text, p_table bigint)
 returns table (content jsonb)
@@ -39,6 +39,7 @@ begin
   delete from answer_tables t where t.base_id in (select g.base_id from gone g);
   return null;
 end $$;
-comment on function forget_tables is 'Internal: what a table says of a deleted document goes with the document.';
+comment on function forget_tables is
+  'Internal: deletes the tables of a base with any of its documents: they may quote it.';
 create trigger documents_deleted after delete on documents referencing old table as gone
   for each statement execute function forget_tables();

@@ -1,5 +1,6 @@
--- What models have read out of documents. In: replies as JSON, by the hashes of what was asked. Out: the same, when the
--- same is asked of the same words again. They hold words of documents, and go with any document whose words they hold.
+-- A cache of what models have read out of documents. In: replies as JSON, by hashes of what was asked. Out: the same,
+-- when the same is asked of the same text again. They quote documents, and are deleted with any document that they
+-- quote.
 
 set search_path = public, extensions;
 
@@ -7,7 +8,7 @@ create table kept_readings (
   base_id     uuid not null references bases on delete cascade,
   request     text not null,               -- a hash: the model, the rules, what is asked
   key         text not null,               -- a hash: the words that it is asked of
-  documents   uuid[] not null,             -- whose words are in the content, the one that was read last at the end
+  documents   uuid[] not null,             -- the ones that the content quotes; the one that was read last at the end
   content     text not null,
   kept_at     timestamptz not null default clock_timestamp(),
   primary key (base_id, request, key)
@@ -25,8 +26,7 @@ as $$
     order by k.kept_at desc limit 900) n  -- no transport carries more than 999 rows
   order by n.kept_at
 $$;
-comment on function recall_readings is
-  'What this base has kept of a request for less than a month, in the order in which it was kept.';
+comment on function recall_readings is 'What this base has kept of a request for less than 30 days, oldest first.';
 
 create function keep_reading(p_base text, p_request text, p_key text, p_documents text[], p_content text)
 returns table (kept boolean)
@@ -35,20 +35,20 @@ as $$
 declare
   held constant uuid[] := array(
     select d.id from documents d where d.base_id = p_base::uuid and d.id = any (p_documents::uuid[])
-    order by d.id for key share);  -- none of them goes until this is there to go with it
+    order by d.id for key share);  -- none can be deleted before the reply is stored, which is deleted with it
   entries int;
 begin
   if cardinality(held) = 0 or cardinality(held) < cardinality(p_documents) or length(p_content) > 65536 then
     return query select false;
     return;
   end if;
-  perform set_config('synchronous_commit', 'off', true);  -- what a crash of the machine loses is read once more
+  perform set_config('synchronous_commit', 'off', true);  -- what a crash loses is read once more
   insert into kept_readings as k (base_id, request, key, documents, content)
   values (p_base::uuid, p_request, p_key, p_documents::uuid[], p_content)
   on conflict on constraint kept_readings_pkey
     do update set documents = excluded.documents, content = excluded.content, kept_at = clock_timestamp();
   entries := (select count(*) from kept_readings k where k.base_id = p_base::uuid);
-  if entries > 2000 or entries % 50 = 0 then  -- sizes and days need not be looked at each time
+  if entries > 2000 or entries % 50 = 0 then  -- sizes and ages need not be checked each time
     delete from kept_readings k using (
       select n.request, n.key, n.kept_at, row_number() over newest as place,
         sum(pg_column_size(n.content)) over newest as bytes
@@ -59,14 +59,14 @@ begin
   return query select true;
 end $$;
 comment on function keep_reading is
-  'Keeps a reply, unless it is too long or the base does not hold all its documents (any more). The oldest make room.';
+  'Keeps a reply, unless it is too long or the base does not hold all its documents (any more). Deletes the oldest.';
 
 create function forget_readings() returns trigger
 language plpgsql security invoker set search_path = public, extensions, pg_temp set plan_cache_mode = force_custom_plan
 as $$
 declare
-  ids constant uuid[] := array(select g.id from gone g); -- hashed where a plan is made for them: a base of 10,000
-  -- documents with 2,000 readings would be cleaned for 10 s, comparing each with each
+  ids constant uuid[] := array(select g.id from gone g); -- a custom plan hashes them: comparing each with each, it takes
+  -- 10 s to clean a base of 10,000 documents with 2,000 readings
 begin
   delete from kept_readings k
   where k.base_id in (select g.base_id from gone g)

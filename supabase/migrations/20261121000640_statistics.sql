@@ -1,6 +1,6 @@
--- Figures for people (/stats) and for whoever hosts the bot. In: what each turn took, and thumbs; then a base, or
--- nothing at all. Out: counts, times, money; no text, no name, no id of anybody. A person's figures are those of the
--- base; who may see everybody's is the bot's to say.
+-- Statistics for people (/stats) and for the operator. In: what each turn took, and thumbs; then a base, or nothing for
+-- all of them. Out: counts, times, money; no text, no name, no id of anybody. A person sees the figures of the base;
+-- the bot decides who may see those of all.
 
 set search_path = public, extensions;
 
@@ -54,9 +54,9 @@ as $$
   from asked a
 $$;
 comment on function spent_in_a_day is
-  'Questions of a person, in whatever chat, that a model has answered or planned in the last 24 hours, and what those '
-  'cost in US dollars. `until`: when so many are left behind that both bounds are kept again; null while they are (a bound of '
-  'null always is).';
+  'Questions of a person, in any chat, that a model has answered or planned in the last 24 hours, and their cost in US '
+  'dollars. `until`: when enough of them are older than that for both bounds to be kept again; null while both are '
+  'kept (a null bound always is).';
 
 create function local_day(p_at timestamptz, p_offset_minutes int) returns date
 language sql immutable security invoker set search_path = public, extensions, pg_temp
@@ -116,7 +116,7 @@ as $$
     coalesce(extract(epoch from now() - min(d.created_at) filter (where d.phase = 'waiting')), 0)::double precision
   from documents d where d.phase in ('waiting', 'working')
 $$;
-comment on function queue_state is 'Documents that wait or are worked, and for how long the first of those has waited.';
+comment on function queue_state is 'How many documents wait or are in work, and the age of the oldest that waits.';
 
 create function documents_by_status()
 returns table (status text, documents bigint)
@@ -124,7 +124,7 @@ language sql stable security invoker set search_path = public, extensions, pg_te
 as $$
   select d.status, count(*) from documents d group by d.status order by d.status
 $$;
-comment on function documents_by_status is 'Documents of all bases.';
+comment on function documents_by_status is 'How many documents of all bases have each status.';
 
 create function failures_by_code(p_days int, p_limit int)
 returns table (code text, documents bigint)
@@ -216,4 +216,5 @@ as $$
   where t.created_at > now() - make_interval(days => p_days) and t.steps_planned > 0
   group by s.action order by 2 desc, 1
 $$;
-comment on function steps_by_action is 'What the steps of everybody''s plans took in the last days, by what they did.';
+comment on function steps_by_action is
+  'Steps of everybody''s plans in the last days, by action: counts, times, tokens.';

@@ -31,7 +31,7 @@ as $$
   select exists (select from added);
 $$;
 comment on function receive_update is
-  'Keep an update before it is acknowledged; false when it is here already (redelivered).';
+  'Stores an update before it is acknowledged; false when it is here already (redelivered).';
 
 create function finish_update(p_bot bigint, p_update bigint)
 returns table (forgotten bigint)
@@ -44,13 +44,13 @@ as $$
     delete from inbox
     where bot_id = p_bot and update_id = any (array(
       select i.update_id from inbox i where i.bot_id = p_bot and i.handled_at < now() - interval '1 day'
-      order by i.handled_at limit 1000 for update skip locked)) -- others forget the next ones
+      order by i.handled_at limit 1000 for update skip locked)) -- concurrent calls take the next ones
     returning 1
   )
   select count(*) from old;
 $$;
 comment on function finish_update is
-  'The update was handled: drop its body, and forget some of what was handled over a day ago.';
+  'Marks an update as handled and drops its body; deletes some that were handled over a day ago.';
 
 create function unfinished_updates(p_bot bigint, p_after bigint, p_limit int)
 returns table (update_id bigint, payload jsonb)
@@ -60,7 +60,8 @@ as $$
   where i.bot_id = p_bot and i.handled_at is null and i.update_id > p_after
   order by i.update_id limit p_limit
 $$;
-comment on function unfinished_updates is 'What a process that died left unhandled, oldest first, after an update.';
+comment on function unfinished_updates is
+  'Updates after `p_after` that a process which died left unhandled, oldest first.';
 
 create function begin_update_again(p_bot bigint, p_update bigint)
 returns table (attempts int)
@@ -71,5 +72,5 @@ as $$
   returning i.attempts
 $$;
 comment on function begin_update_again is
-  'How often the handling of this update has begun, this time included. Those that only wait behind it are not '
-  'counted: an update that kills every process must not take others with it.';
+  'Counts a new start of handling this update; returns how many, this one included. Updates that only wait behind it '
+  'are not counted: an update that kills every process must not take others with it.';

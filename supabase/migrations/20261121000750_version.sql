@@ -7,7 +7,7 @@ create function schema_version() returns table (version text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Applied by hand (psql), a database has no ledger: then nothing is known to be applied.
+  -- Migrations applied by hand (psql) leave no ledger: then no version is known.
   if to_regclass('supabase_migrations.schema_migrations') is not null then
     return query execute 'select m.version from supabase_migrations.schema_migrations m order by m.version';
   end if;

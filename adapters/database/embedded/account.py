@@ -1,7 +1,7 @@
 """As which system account the embedded server runs.
 
-In: the folder that Baza keeps its data in. Out: an `Account`, or None for the account that we run as ourselves.
-PostgreSQL refuses to run as root, so root lends the server an account of its own. No folder's mode is changed here.
+In: the folder that Baza keeps its data in. Out: an `Account`, or None to run the server as ourselves. PostgreSQL
+refuses to run as root, so root gives the server an account of its own. The mode of an existing folder is never changed.
 """
 
 import os
@@ -15,7 +15,7 @@ from adapters.database.embedded.errors import EmbeddedDatabaseError
 
 ACCOUNT = "baza-postgres"
 STATE = Path("/var/lib/baza")
-"""Where root keeps what the server's account cannot reach in its place (Filesystem Hierarchy Standard, /var/lib)."""
+"""Where root keeps what the server's account cannot reach where it is (Filesystem Hierarchy Standard, /var/lib)."""
 
 _ADD_ACCOUNT = ("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", str(STATE))
 _KEPT_BYTES = 16 * 2**20
@@ -26,9 +26,9 @@ _ENVIRONMENT: Mapping[str, str] = {
     "MALLOC_TRIM_THRESHOLD_": str(_KEPT_BYTES),
     "MALLOC_TOP_PAD_": str(2**20),
 }
-"""All that a child needs; variables of ours such as PGPORT would change what it does. glibc (mallopt(3)) gives back
-what is free at the end of its memory from 128 kB on: a search that adds up vectors of 32 kB got and gave back pages a
-thousand times, which took a third of its processor time."""
+"""All that a child needs; inherited variables such as PGPORT would change what it does. By default glibc returns free
+memory at the end of its heap to the system from 128 kB on (mallopt(3)): a search that adds up vectors of 32 kB got and
+returned pages a thousand times, which took a third of its processor time."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """One PostgreSQL cluster: make it, start it, find it running, stop it.
 
 In: a `Seat`. Out: the address of the running server. Blocking; callers run it in a thread, one at a time (sharing.py).
-Programs are run from inside the cluster's folder, so that no path of a person's meets pg_ctl's shell.
+Programs are run from inside the cluster's folder, so that no path chosen by a person reaches pg_ctl's shell.
 """
 
 import os
@@ -116,7 +116,7 @@ def _make(seat: Seat) -> None:
 
 
 def _find_running(seat: Seat) -> Postmaster | None:
-    """The server of this cluster once it answers; None when it is not running, and then nothing stands in its way."""
+    """The server of this cluster once it answers; None when it is not running, after its remains were cleared away."""
     until = time.monotonic() + _START_S
     while server := read_postmaster(seat.cluster):
         if server.ready and answers(seat.cluster / server.sockets, server.port):
@@ -152,12 +152,13 @@ def _start(seat: Seat, tcp_port: int | None) -> Postmaster:
 
 
 def buffers_mb() -> int:
-    """An eighth of the first 8 GB of memory that this machine or container has, for the bot and its parsers need the
-    rest, and a quarter of what is more (runtime-config-resource); 128 MB to 8 GB, taken only as it is filled.
+    """`shared_buffers`: an eighth of the first 8 GB of memory of this machine or container, since the bot and its
+    parsers need the rest, and a quarter of what is above (runtime-config-resource); 128 MB to 8 GB, allocated only as
+    it fills.
 
     PostgreSQL reads a table of more than a quarter of its buffers past them: with 128 MB the sketches of 500,000
-    passages (78 MB) would be copied from the system's cache for each search. And a system may give up its own cache
-    soon: on a virtual machine that did, searches of large bases waited 50 us for each page that was not in the buffers.
+    passages (78 MB) would be copied from the system's cache for each search. And a system may drop its own cache early:
+    on such a virtual machine searches of large bases waited 50 us for each page that was not in the buffers.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError, ValueError):  # no container, or one without a limit: "max"

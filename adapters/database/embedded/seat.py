@@ -1,8 +1,8 @@
 """Where a home's cluster lives, and who runs it.
 
-In: the home folder. Out: a `Seat`. In the home itself, unless the server's account cannot reach it there (a home under
-/root): then in /var/lib/baza/clusters, by an id kept in the home, so that a fresh home gets a fresh cluster. No mode of
-an existing folder is changed.
+In: the home folder. Out: a `Seat`. The cluster is in the home itself, unless the server's account cannot reach it there
+(a home under /root): then in /var/lib/baza/clusters, under an id kept in the home, so that a fresh home gets a fresh
+cluster. No mode of an existing folder is changed.
 """
 
 import os
@@ -40,7 +40,7 @@ def choose_seat(home: Path) -> Seat:
     made = not home.exists()
     home.mkdir(parents=True, exist_ok=True)
     home = home.resolve()
-    if made:  # root's server account has to pass through, nobody needs to list
+    if made:  # the account that root gives the server has to pass through, nobody needs to list
         home.chmod(0o711 if os.geteuid() == 0 else 0o700)
     account = choose_account(home)
     return Seat(folder=_folder(home, account), programs=find_programs(account), account=account)
@@ -62,12 +62,12 @@ def _folder(home: Path, account: Account | None) -> Path:
     folder = STATE / "clusters" / str(uuid.UUID(outside.read_text(encoding="ascii").strip()))
     for place in (STATE, STATE / "clusters", folder):
         make_state_folder(place)
-    (folder / "home").write_text(f"{home}\n", encoding="utf-8")  # whose it is, for whoever cleans up after a home
+    (folder / "home").write_text(f"{home}\n", encoding="utf-8")  # so that the cluster of a deleted home can be told
     return folder
 
 
 def _name_cluster(outside: Path) -> None:
-    """At once and whole, for another process may be doing the same; and through no link that is there already."""
+    """Atomically, because another process may be doing the same; and without following a link that is there already."""
     draft = outside.with_name(f"{_CLUSTER_ID}.{os.getpid()}")
     with draft.open("x", encoding="ascii") as file:
         file.write(f"{uuid.uuid4()}\n")

@@ -1,8 +1,8 @@
-"""Several processes share one server: the first starts it, the last one out stops it, and whoever sees it dead in
+"""Several processes share one server: the first starts it, the last one stops it, and any that finds it dead in
 between starts it again.
 
 In: a folder for two lock files, and what to do at the start and at the end. Out: the server's address while in use.
-The locks are flock(2): the kernel lets go of them when a process dies, however it dies.
+The locks are flock(2): the kernel releases them when a process dies, however it dies.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from adapters.database.embedded.errors import EmbeddedDatabaseError
 _USERS = "postgres.users.lock"
 _TURN = "postgres.turn.lock"
 _TURN_S = 180
-"""The longest a start or a stop is waited for: recovery after a crash of the machine can take minutes."""
+"""The longest wait for a start or a stop: recovery after a crash of the machine can take minutes."""
 _LOOK_S = 0.02
 _WATCH_S = 1.0
 
@@ -55,7 +55,7 @@ async def _leave(folder: Path, users: int, stop: Callable[[], None]) -> None:
 
 @asynccontextmanager
 async def _kept_running(folder: Path, *, start: Callable[[], str], runs: Callable[[], bool]) -> AsyncIterator[None]:
-    """Those who call the database wait for one that is away; this one nobody else would bring back."""
+    """Restarts a server that died: callers of the database only wait for it, and nobody else would start it."""
     keeping = asyncio.create_task(_keep_running(folder, start=start, runs=runs))
     try:
         yield
@@ -80,7 +80,7 @@ async def _keep_running(folder: Path, *, start: Callable[[], str], runs: Callabl
 
 @asynccontextmanager
 async def _turn(folder: Path) -> AsyncIterator[None]:
-    """Starting, stopping and counting the users: one process at a time."""
+    """One process at a time starts, stops or counts the users."""
     until = time.monotonic() + _TURN_S
     with _opened(folder / _TURN) as turn:
         while not _locked(turn, fcntl.LOCK_EX):
@@ -107,7 +107,7 @@ async def _to_the_end(work: Callable[[], T]) -> T:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """A lock file, open in no child of ours, and never another file that a link leads to."""
+    """A lock file that no child of ours inherits, and that no link leads to."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         lock = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
@@ -122,7 +122,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _leave_to_owner(lock: int, folder: Path) -> None:
-    """What root makes in a person's folder, that person may open next."""
+    """Gives what root makes in a person's folder to that person, who may open it next."""
     if os.geteuid() == 0:
         owner = folder.stat()
         os.fchown(lock, owner.st_uid, owner.st_gid)

@@ -1,9 +1,9 @@
 """A copy of each shelf in this process, kept fresh in the background.
 
 In: shelves, as the database lists and gives them. Out: for a query vector the passages that are nearest by their
-sketches, with the shelf and the place up to which it was copied, by which the database sees whether anything was put
-there since. A base without a whole copy gives none, and is searched in the database alone: nothing is ever missing
-because of a copy, it only saves time.
+sketches, with the shelf and the place up to which it was copied: by these the database detects rows that were added
+since. A base without a complete copy gets no proposal and is searched in the database alone: a copy saves time, and
+never loses a result.
 """
 
 import asyncio
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 REFRESH_S = 15.0
-"""Until then a base whose shelf has grown is searched in the database alone."""
+"""Until the next refresh a base whose shelf has grown is searched in the database alone."""
 
-ROWS_A_STEP = 500  # of ten passages: a megabyte, which holds up nobody
+ROWS_A_STEP = 500  # of ten passages: a megabyte, which blocks nobody for long
 AT_ONCE = 20_000  # sketches, compared in half a millisecond: handing them to a thread takes as long
-OUTDATED_SHARE = 1.5  # of what is on the shelf: a copy that holds more is mostly of what has left
+OUTDATED_SHARE = 1.5  # of what is on the shelf: a copy that holds more has too many removed passages
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """What the database says about one."""
+    """What the database says about a shelf."""
 
     base_id: BaseId
     name: str
-    model: str  # that made the vectors
-    edges: Sequence[Sequence[float]]  # where their numbers are cut into bits; none where it was known before
+    model: str  # the one that made the vectors
+    edges: Sequence[Sequence[float]]  # where the vectors' numbers are cut into bits; none if the shelf was known before
     passages: int
     put: int  # the place of its last row
 
@@ -65,11 +65,11 @@ class Shelves(Protocol):
     """Where shelves come from. Both raise DatabaseAway and DatabaseError."""
 
     async def shelves(self, *, size: int, known: Collection[str]) -> list[Shelf]:
-        """Those of as many bases as fit into `size` bytes; the `known` ones, by name, without their edges."""
+        """The shelves of as many bases as fit into `size` bytes; those `known` by name come without their edges."""
         ...
 
     async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
-        """Up to `limit` rows behind the place `after`; None at the end, and where the shelf is gone."""
+        """Up to `limit` rows after the place `after`; None at the end, and where the shelf is gone."""
         ...
 
 
@@ -82,7 +82,7 @@ class _Copy:
     def near(self, vector: Sequence[float], limit: int) -> Near:
         from adapters.database.sketches.scanning import sketch_of, weights_of
 
-        put = self.put  # first: what is added meanwhile may or may not be among what is found
+        put = self.put  # read first: rows that are added meanwhile may or may not be among what is found
         sketched, count = effort(len(self.sketches), limit)
         sketch, weights = sketch_of(vector, self.shelf.edges), weights_of(vector, self.shelf.edges)
         passages = self.sketches.nearest(sketch, weights, sketched=sketched, count=count)
@@ -98,7 +98,7 @@ class ShelfMirror:
         self._copies: dict[BaseId, _Copy] = {}
 
     async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
-        """What should be looked at for the nearest `limit`; None where there is no whole copy for this model."""
+        """Candidates for the nearest `limit`; None where there is no complete copy for this model."""
         copy = self._copies.get(base)
         if copy is None or copy.shelf.model != model or copy.put < copy.shelf.put:
             return None
@@ -107,7 +107,7 @@ class ShelfMirror:
         return await asyncio.to_thread(copy.near, vector, limit)
 
     async def refresh(self) -> None:
-        """Copy what has come. Raises DatabaseAway, DatabaseError."""
+        """Copy new shelves and new rows. Raises DatabaseAway, DatabaseError."""
         known = {copy.shelf.name for copy in self._copies.values()}
         present = await self._shelves.shelves(size=self._size, known=known) if self._size else []
         self._copies = {shelf.base_id: await self._copy_of(shelf) for shelf in present}
@@ -129,14 +129,14 @@ class ShelfMirror:
         while self._size:
             try:
                 await self.refresh()
-            except (DatabaseAway, DatabaseError) as exc:  # searches go without, and say themselves what they lack
+            except (DatabaseAway, DatabaseError) as exc:  # searches do without a copy, and report their own trouble
                 log.warning("shelves_not_copied", reason=str(exc))
             except Exception:  # the top of this work: nothing in it may stop the bot
                 log.exception("shelves_not_copied")
             await asyncio.sleep(REFRESH_S)
 
     async def _copy_of(self, shelf: Shelf) -> _Copy:
-        """The one there is, if it can go on, or an empty one."""
+        """The present copy, if it can be continued, or an empty one."""
         held = self._copies.get(shelf.base_id)
         if held and held.shelf.name == shelf.name:
             shelf = replace(shelf, edges=held.shelf.edges)
@@ -150,7 +150,7 @@ class ShelfMirror:
             return
         while copy.put < copy.shelf.put:
             rows = await self._shelves.rows(copy.shelf.base_id, copy.shelf.name, after=copy.put, limit=ROWS_A_STEP)
-            if rows is None:  # taken away meanwhile, or what was put last has left again
+            if rows is None:  # the shelf was dropped, or its last rows were removed
                 copy.put = copy.shelf.put
                 break
             await asyncio.to_thread(copy.sketches.add, rows.passages, b64decode(rows.sketches))
@@ -159,18 +159,19 @@ class ShelfMirror:
 
 
 def effort(held: int, limit: int) -> tuple[int, int]:
-    """For the nearest `limit`: of how many passages the bits are weighed, and of how many the vectors compared.
+    """How many candidates for the nearest `limit` have their bits weighed, and how many of these their vectors
+    compared.
 
-    Recall of the nearest thirty, 1,024 bits, made vectors: of 100,000 passages .9997 (700 weighed, 200 compared), of
-    500,000 .9983 (2,000, 250); by differing bits alone it takes 500 and more than 700. Of 13,630 passages by MiniLM
-    .9978 (1,000, 200) where the 330 with the fewest differing bits hold .9877 (docs/decisions.md).
+    Recall of the nearest thirty with 1,024 bits, made vectors: of 100,000 passages .9997 (700 weighed, 200 compared),
+    of 500,000 .9983 (2,000, 250); by differing bits alone 500 and more than 700 must be compared. Of 13,630 passages by
+    MiniLM .9978 (1,000, 200) where the 330 with the fewest differing bits hold .9877 (docs/decisions.md).
     """
     compared = max(7 * limit, 200 + min(held // 10_000, 300))
     return max(5 * compared, 1000 + min(held // 500, 3000)), compared
 
 
 def _no_sketches(shelf: Shelf) -> "Sketches":
-    # Here, since numpy takes a tenth of a second, and most hosts have no large base.
+    # Imported here: numpy takes a tenth of a second, and most installations have no large base.
     from adapters.database.sketches.scanning import Sketches
 
     return Sketches(size=-(-sum(map(len, shelf.edges)) // 8))

@@ -1,7 +1,7 @@
 """What was said in dialogues.
 
-In: exchanges. Out: the last of them, the summary of the others, those like a question. Trimming and archiving happen in
-the database, in one transaction.
+In: exchanges. Out: the last ones, the summary of older ones, archived ones that are like a question. Trimming and
+archiving happen in the database, in one transaction.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class DialogueStore:
         answer_terms: Sequence[str],
         keep: int,
     ) -> int:
-        """Add an exchange, keep the last `keep` messages, move what leaves to the archive; how many left."""
+        """Add an exchange, keep the last `keep` messages and move older ones to the archive; returns how many moved."""
         found = await self._transport.call(
             "insert_and_trim_pairs",
             p_user=user,
@@ -87,5 +87,5 @@ class DialogueStore:
         return [rows.past_session(row) for row in found]
 
     async def resume(self, user: UserId, session: SessionId) -> bool:
-        """Go on with an earlier dialogue; False when this person has no such."""
+        """Go on with an earlier dialogue; False when this person has no such dialogue."""
         return bool(await self._transport.call("resume_session", p_user=user, p_session=session))

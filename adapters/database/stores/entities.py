@@ -1,7 +1,7 @@
 """The registry of entities and the queue that fills it.
 
 In: what was read from documents, keys of names. Out: entities, and facts with the passages they stand in. It folds no
-names and decides nothing: that is `ingestion.entities`' and `rag.planning`'s.
+names and decides nothing: `ingestion.entities` and `rag.planning` do.
 """
 
 from collections.abc import Sequence
@@ -42,18 +42,18 @@ class EntityStore:
         return _claimed(found[0]) if found else None
 
     async def read_again(self, *, reader: str) -> int:
-        """Let all documents that were read in this way wait once more, behind new ones; how many."""
+        """Queue all documents of this reader once more, behind new ones; returns how many."""
         waiting = 0
         while found := await self._transport.call("read_again", p_reader=reader, p_limit=PAGE_ROWS):
             waiting += len(found)
         return waiting
 
     async def renew(self, claimed: ClaimedEnrichment, *, lease_s: int) -> None:
-        """Hold it for that long from now."""
+        """Extend the lease to `lease_s` from now."""
         await self._call("renew_enrichment", claimed, p_lease_s=lease_s)
 
     async def postpone(self, claimed: ClaimedEnrichment, *, delay_s: float, problem: str, is_final: bool) -> None:
-        """Give it back for a later try, or up."""
+        """Release it for a later retry, or give it up (`is_final`)."""
         await self._call(
             "postpone_enrichment", claimed, p_delay_s=delay_s, p_problem=storable(problem), p_final=is_final
         )
@@ -95,7 +95,7 @@ class EntityStore:
     async def facts(
         self, base: BaseId, *, entity: str | None, relations: Sequence[str], related: bool, limit: int
     ) -> list[GraphFact]:
-        """What is known of an entity, or of everybody, the newest documents first."""
+        """Facts about an entity, or about all (None), the newest documents first."""
         found = await self._transport.call(
             "entity_facts",
             p_base=base,

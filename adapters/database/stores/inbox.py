@@ -26,7 +26,7 @@ class InboxStore:
         return bool(found[0]["is_new"])
 
     async def finish(self, bot_id: int, update_id: int) -> None:
-        """It was handled; its body is dropped."""
+        """Mark it as handled and drop its body."""
         await self._transport.call("finish_update", p_bot=bot_id, p_update=update_id)
 
     async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
@@ -41,6 +41,6 @@ class InboxStore:
             after = rows.integer(page[-1], "update_id")
 
     async def begin_again(self, bot_id: int, update_id: int) -> int:
-        """How often its handling has begun, this time included."""
+        """Count a new start of handling it; returns how many, this one included."""
         found = await self._transport.call("begin_update_again", p_bot=bot_id, p_update=update_id)
         return rows.integer(found[0], "attempts")

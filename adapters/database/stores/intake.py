@@ -23,7 +23,7 @@ class IntakeStore:
         self._transport = transport
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
-        """Store all sources of a batch at once, in their order; a redelivered batch answers with what is there."""
+        """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
         found = await self._transport.call(
             "enqueue_batch", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
         )
@@ -37,7 +37,7 @@ class IntakeStore:
         ]
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
-        """Add the one note of this message to the held note that it goes on with; None when there is no such."""
+        """Append the one note of this message to the held note that it continues; None when there is none."""
         found = await self._transport.call(
             "join_note", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
         )
@@ -47,7 +47,7 @@ class IntakeStore:
         return None
 
     async def refresh(self, batch: Batch, document: DocumentId) -> EnqueuedDocument | None:
-        """Read the source of a ready document anew; None when there is nothing that can be."""
+        """Read the source of a document anew; None when there is nothing that can be read anew."""
         found = await self._transport.call(
             "refresh_document", p_base=batch.base_id, p_document=document, p_batch=json_text(_batch_json(batch))
         )
@@ -89,8 +89,8 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
 
 
 def source_key(source: Source) -> str | None:
-    """By which a later file of this name is known; what was given a title has no name. A path and an address are one
-    place each; of an address a digest, since an index holds 2,700 bytes and it may have more."""
+    """The key that recognises a later source of the same name: of a file its name (none if it was given a title), of a
+    path the path, of an address a digest, since an index entry holds 2,700 bytes and an address may have more."""
     if source.type in _ADDRESSES:
         return hashlib.sha256(storable(source.identifier).encode()).hexdigest()
     if source.type is SourceType.FILE and source.title is None:

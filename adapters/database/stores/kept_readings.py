@@ -1,6 +1,6 @@
-"""What models have read out of documents, kept until the same is asked of the same words.
+"""A cache of what models have read out of documents, used when the same is asked of the same words.
 
-In: a base, the hash of a request, replies as JSON. Out: the same again. It knows no shape of a reply.
+In: a base, the hash of a request, replies as JSON. Out: the same again. It does not know what a reply contains.
 """
 
 from adapters.database import rows
@@ -16,12 +16,12 @@ class KeptReadingStore:
         self._transport = transport
 
     async def recall(self, base: BaseId, request: str) -> list[KeptReading]:
-        """In the order in which they were kept; of a base those alone that are kept there."""
+        """The replies that this base has kept, oldest first."""
         found = await self._transport.call("recall_readings", p_base=base, p_request=request)
         return [_reading(row) for row in found]
 
     async def keep(self, base: BaseId, request: str, reading: KeptReading) -> None:
-        """Nothing is kept of documents that the base does not hold."""
+        """Keep a reply, unless the base does not hold all its documents."""
         await self._transport.call(
             "keep_reading",
             p_base=base,

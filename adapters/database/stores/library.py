@@ -1,4 +1,4 @@
-"""What a base holds: lists, cards, removal; thumbs and figures of turns.
+"""What a base holds: lists, cards, removal; also ratings and metrics of turns.
 
 In: a base. Out: cards of its documents, and what was removed. Documents are reached through their base only.
 """
@@ -16,7 +16,7 @@ from domain.locator import JsonValue
 from domain.statistics import Spending
 from rag.metering import TurnMetrics
 
-REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; cut short, nothing is removed
+REMOVAL_S = 30 * 60  # a million passages have forty million postings, which take minutes; a timeout undoes everything
 
 
 class LibraryStore:
@@ -45,12 +45,12 @@ class LibraryStore:
         )
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """How many listed documents there are, with their passages; without a name what a clean-up would remove."""
+        """How many listed documents there are, with their passages; without a name: what a clean-up would remove."""
         part = _part_of_name(name_contains)
         return rows.removed((await self._transport.call("count_base", p_base=base, p_name_contains=part))[0])
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None:
-        """One document of this base, in whatever state."""
+        """One document of this base, in any state."""
         found = await self._transport.call("document_card", p_base=base, p_document=document)
         return rows.document_card(found[0]) if found else None
 
@@ -61,7 +61,7 @@ class LibraryStore:
         )
 
     async def rename(self, base: BaseId, document: DocumentId, title: str, *, terms: Mapping[str, int]) -> bool:
-        """Give a document another name, by whose `terms` it is found from now on; False when there is none."""
+        """Rename a document, which is found by these `terms` from now on; False when there is none."""
         name = storable(title)
         found = await self._transport.call(
             "rename_document",
@@ -74,12 +74,12 @@ class LibraryStore:
         return bool(found)
 
     async def versions(self, base: BaseId, document: DocumentId) -> list[DocumentCard]:
-        """The document and what it took the place of, newest first; at most 900 of them."""
+        """The document and the versions that it replaced, newest first; at most 900 of them."""
         found = await self._transport.call("document_versions", p_base=base, p_document=document)
         return [rows.document_card(row) for row in found]
 
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
-        """Stop work on all of a batch that is not final; how many were stopped."""
+        """Stop the work on all documents of a batch that are not final; returns how many."""
         found = await self._transport.call("cancel_batch", p_base=base, p_batch_id=batch)
         return rows.integer(found[0], "cancelled")
 
@@ -97,15 +97,15 @@ class LibraryStore:
         return rows.removed((await self._transport.call("clean_base", timeout_s=REMOVAL_S, p_base=base))[0])
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
-        """What was sent to be read now stays for good; False when there is no such document."""
+        """Make a document permanent that was sent to be read now; False when there is no such document."""
         return bool(await self._transport.call("keep_document", p_base=base, p_document=document))
 
     async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
-        """The same for all of a batch; False when it has no documents."""
+        """The same for all documents of a batch; False when it has none."""
         return bool(await self._transport.call("keep_batch", p_base=base, p_batch_id=batch))
 
     async def remove_leaving(self) -> int:
-        """Remove what was sent to be read now and whose time has come, in all bases, one by one; how many went.
+        """Remove what was sent to be read now and whose time has come, in all bases, one by one; returns how many.
 
         Raises DatabaseError, DatabaseAway.
         """
@@ -115,7 +115,7 @@ class LibraryStore:
         return removed
 
     async def save_feedback(self, user: UserId, base: BaseId, chat: ChatId, message: MessageId, *, rating: int) -> None:
-        """A thumb (1 or -1) under an answer; a later one takes its place."""
+        """A rating (1 or -1) of an answer; a later one replaces it."""
         await self._transport.call(
             "save_feedback", p_user=user, p_base=base, p_chat=chat, p_message=message, p_rating=rating
         )
@@ -128,7 +128,7 @@ class LibraryStore:
     async def spent_in_a_day(
         self, person: UserId, *, questions: int | None = None, cost: float | None = None
     ) -> Spending:
-        """What the person has asked of models in the last 24 hours, held against these bounds (None: no bound)."""
+        """What the person has asked of models in the last 24 hours, compared with these bounds (None: no bound)."""
         (row,) = await self._transport.call("spent_in_a_day", p_user=person, p_questions=questions, p_cost=cost)
         return Spending(
             questions=rows.integer(row, "questions"),

@@ -1,4 +1,4 @@
-"""The live messages of batches: which have fallen behind, and which have been shown.
+"""The live messages of batches: which are out of date, and which have been shown.
 
 In: what the bot sent. Out: what it has to show next. It sends nothing itself.
 """
@@ -20,10 +20,10 @@ class NoticeStore:
         await self._transport.call("attach_notice", p_batch=batch, p_message=message)
 
     async def due(self, *, limit: int, hold_s: int) -> list[Notice]:
-        """Batches that moved on since they were shown; each is held back from others for `hold_s` seconds."""
+        """Batches that have changed since they were shown; each is reserved for this caller for `hold_s` seconds."""
         found = await self._transport.call("due_notices", p_limit=limit, p_hold_s=hold_s)
         return [rows.notice(row) for row in found]
 
     async def confirm(self, batch: BatchId, *, revision: int) -> None:
-        """It is shown up to this revision."""
+        """Record that the batch is shown up to this revision."""
         await self._transport.call("confirm_notice", p_batch=batch, p_revision=revision)

@@ -1,7 +1,7 @@
 """The postings of a batch of passages as `put_chunks` takes them: terms and packed numbers, in the order of the index.
 
-In: passages with their terms. Out: JSON values; the numbers as PostgreSQL's array, which it reads faster than JSON's.
-It knows no document and makes no terms.
+In: passages with their terms. Out: JSON values; the numbers as an array literal, which PostgreSQL reads faster than a
+JSON array. It knows no document and makes no terms.
 """
 
 from collections import defaultdict
@@ -11,27 +11,27 @@ from itertools import chain
 from domain.locator import JsonValue
 from ingestion.records import IndexedChunk
 
-TERM_SEPARATOR = "\n"  # a term is joined of letters, digits and a few signs
+TERM_SEPARATOR = "\n"  # in no term: a term consists of letters, digits and a few signs
 LONGEST_TERM_BYTES = 1000  # a longer one is no word, and an index entry holds less than 2,704 bytes
 SURELY_SHORTER = LONGEST_TERM_BYTES // 4  # characters, of four bytes at the most
-ALIKE_CHARACTERS = 5  # terms that begin so are added up; as in the functions of search
+ALIKE_CHARACTERS = 5  # the length of the common prefix over which terms are summed; the same in the SQL of search
 
 Posting = int
-"""Its five numbers in one, as `put_chunks` reads them. From the lowest bit: 16 for the place of its passage in the
-batch (from 1), 15 for how often it stands in the text, 15 for `around`, 7 for how often above the text, 7 for
-`around_titled`. A tuple for each and five lists took twice as long, the collection of so many objects not counted."""
+"""The five numbers of a posting packed into one, as `put_chunks` reads them. From the lowest bit: 16 for the place of
+its passage in the batch (from 1), 15 for its frequency in the text, 15 for `around`, 7 for its occurrences above the
+text, 7 for `around_titled`. A tuple for each and five lists took twice as long, garbage collection not counted."""
 
 _AROUND, _TITLED, _AROUND_TITLED = 31, 46, 53  # their lowest bits
 _PLACE_MASK = 0xFFFF
 _MOST, _MOST_TITLED = 0x7FFF, 0x7F  # what their columns hold
-_IN_TEXT = 1 << 16 | 1 << _AROUND  # one occurrence of a term that none in its passage begins like
+_IN_TEXT = 1 << 16 | 1 << _AROUND  # one occurrence of a term that shares its prefix with no other of its passage
 _ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
 _OWN = _PLACE_MASK | _MOST << 16 | _MOST_TITLED << _TITLED  # without the sums
 
 
 def postings_json(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
-    """Ordered by term and passage. `around` and `around_titled`: the first of the terms of a passage that begin alike
-    has their sums, the others 0; a search that added them up spent a third of its time on it."""
+    """Ordered by term and passage. Of the terms of a passage with a common prefix the first has the sums in `around`
+    and `around_titled`, the others 0: a search that added them up spent a third of its time on it."""
     by_term = _by_term(chunks)
     terms = sorted([term for term in by_term if len(term) <= SURELY_SHORTER or _fits(term)])
     each = [by_term[term] for term in terms]
@@ -44,12 +44,12 @@ def postings_json(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
 
 
 def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
-    """In the order of passages, each with itself as its sums: there are some three times fewer terms to sort than
-    postings."""
+    """Postings by term in the order of passages, with nothing but themselves in their sums yet. Grouping spares
+    sorting: there are some three times fewer terms than postings."""
     by_term: defaultdict[str, list[Posting]] = defaultdict(list)
     for place, indexed in enumerate(chunks, 1):
         body = indexed.terms
-        once = place + _IN_TEXT  # half of the terms stand there once: one number serves them all
+        once = place + _IN_TEXT  # half of the terms occur once: they share one number
         for term, frequency in body.items():
             several = frequency if frequency < _MOST else _MOST
             by_term[term].append(once if frequency == 1 else place + several * _IN_TEXT)
@@ -68,7 +68,8 @@ def _fits(term: str) -> bool:
 
 
 def _add_up(terms: Sequence[str], counts: Sequence[int], postings: list[Posting]) -> None:
-    """`counts` of the postings belong to each term; only those of terms that are not alone in beginning so change."""
+    """Sums the postings of sorted terms with a common prefix, in place; `counts` of the postings belong to each
+    term."""
     begin = end = 0
     beginning, are_several = "", False
     for term, count in zip(terms, counts, strict=True):

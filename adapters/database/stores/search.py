@@ -1,6 +1,6 @@
 """Search in one base.
 
-In: a query as a vector, terms or both. Out: candidates of both legs. Fusing and ordering is work of `rag.retrieval`.
+In: a query as a vector, terms or both. Out: candidates of both legs. `rag.retrieval` fuses and orders them.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a s
 
 
 class Proposals(Protocol):
-    """Knows of large bases what should be looked at."""
+    """Proposes candidates for the vector search in large bases."""
 
     async def near(self, base: BaseId, model: str | None, vector: Sequence[float], *, limit: int) -> Near | None:
-        """Passages among which the nearest `limit` are; None where that is left to the database."""
+        """Candidates for the nearest `limit` passages; None where the database has to find them itself."""
         ...
 
 
@@ -56,12 +56,12 @@ class SearchStore:
         return rows.passage(found[0]) if found else None
 
     async def holds_documents(self, base: BaseId) -> bool:
-        """Whether anything in the base can be found."""
+        """Whether the base has any searchable passage."""
         found = await self._transport.call("holds_documents", p_base=base)
         return any(row["holds"] for row in found)
 
     async def _near(self, query: SearchQuery) -> Near | None:
-        """A filter leaves other passages nearest."""
+        """None under a filter, which leaves other passages nearest."""
         if self._proposals is None or query.vector is None or query.only is not None:
             return None
         return await self._proposals.near(query.base_id, query.model, query.vector, limit=query.limit)
@@ -69,8 +69,8 @@ class SearchStore:
     async def ensure_index(self) -> bool:
         """Make what large bases need: shelves, counts of words, blocks of terms; True when any was made now.
 
-        It can take minutes, and holds up nobody: neither who searches nor who writes. A step that was cut short is
-        made again. Raises DatabaseError, DatabaseAway.
+        It can take minutes, and blocks neither searches nor writers. An interrupted step is repeated. Raises
+        DatabaseError, DatabaseAway.
         """
         made = False
         while await self._transport.call("ensure_shelves", timeout_s=INDEX_S):
@@ -82,7 +82,7 @@ class SearchStore:
 
 
 def _numbers_text(numbers: Sequence[int]) -> str:
-    """As PostgreSQL reads an array; a thousand numbers as a list would each be quoted."""
+    """An array literal of PostgreSQL: in a list each of a thousand numbers would be quoted."""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
@@ -91,7 +91,7 @@ def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:
 
 
 def _filter_json(only: SearchFilter) -> dict[str, JsonValue]:
-    """Without what is not asked for."""
+    """Only the conditions that are set."""
     asked: dict[str, JsonValue] = {
         "documents": [*only.documents],
         "types": [kind.value for kind in only.types],

@@ -1,7 +1,7 @@
-"""Shelves of large bases, as copies of them are made.
+"""Shelves of large bases, read so that copies of them can be made.
 
-In: how much may be held, or what is held already. Out: records of `adapters.database.sketches.mirror`. What is on a
-shelf, and when, is decided in the database (000405).
+In: how much may be held, or what is held already. Out: records of `adapters.database.sketches.mirror`. The database
+decides what is on a shelf, and when (000405).
 """
 
 from collections.abc import Collection
@@ -20,13 +20,13 @@ class ShelfStore:
         self._transport = transport
 
     async def shelves(self, *, size: int, known: Collection[str]) -> list[Shelf]:
-        """Those of as many bases as fit into `size` bytes, `known` ones without their edges. Raises DatabaseError,
-        DatabaseAway."""
+        """The shelves of as many bases as fit into `size` bytes, `known` ones without their edges. Raises
+        DatabaseError, DatabaseAway."""
         found = await self._transport.call("list_shelves", p_bytes=size, p_known=list(known))
         return [_shelf(row) for row in found]
 
     async def rows(self, base: BaseId, shelf: str, *, after: int, limit: int) -> ShelfRows | None:
-        """Up to `limit` rows behind the place `after`. Raises DatabaseError, DatabaseAway."""
+        """Up to `limit` rows after the place `after`. Raises DatabaseError, DatabaseAway."""
         found = await self._transport.call("read_shelf", p_base=base, p_shelf=shelf, p_after=after, p_limit=limit)
         return _rows(found[0]) if found else None
 

@@ -1,6 +1,6 @@
-"""Figures of a base, and of everybody.
+"""Statistics of a base, and of all bases.
 
-In: a base, or nothing. Out: records of `domain.statistics`. Who may see the figures of everybody is the bot's to say.
+In: a base, or nothing. Out: records of `domain.statistics`. The bot decides who may see those of all bases.
 """
 
 from datetime import date

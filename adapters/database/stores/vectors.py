@@ -25,7 +25,7 @@ class NextVectorStore:
         self._transport = transport
 
     async def outdated_bases(self, model: str, *, name: str | None) -> list[OutdatedBase]:
-        """Those with passages of another model; `name` asks for one."""
+        """Bases with passages of another model; `name` asks for one."""
         found = await self._transport.call("outdated_bases", p_model=model, p_name=name)
         return [
             OutdatedBase(
@@ -38,12 +38,12 @@ class NextVectorStore:
         ]
 
     async def outdated_documents(self, base: BaseId, model: str) -> list[DocumentId]:
-        """Ready ones with passages that `model` has no vector for."""
+        """Ready documents with passages that `model` has no vector for."""
         found = await self._transport.call("outdated_documents", p_base=base, p_model=model)
         return [DocumentId(rows.text(row, "document_id")) for row in found]
 
     async def chunks(self, base: BaseId, document: DocumentId, model: str) -> list[StoredChunk]:
-        """All of a document, in order."""
+        """All passages of a document, in order."""
         found: list[StoredChunk] = []
         while True:
             after = found[-1].chunk.ordinal if found else -1
@@ -55,7 +55,7 @@ class NextVectorStore:
                 return found
 
     async def store(self, base: BaseId, model: str, vectors: Sequence[tuple[ChunkId, Vector]]) -> None:
-        """Lay vectors beside the old ones."""
+        """Store new vectors beside the old ones."""
         for first in range(0, len(vectors), VECTORS_A_CALL):
             some = [
                 {"chunk_id": chunk, "embedding": vector_text(vector) if vector else None}
@@ -64,7 +64,7 @@ class NextVectorStore:
             await self._transport.call("store_next_vectors", p_base=base, p_model=model, p_vectors=json_text(some))
 
     async def switch(self, base: BaseId, model: str) -> bool:
-        """Change the base over, unless vectors are missing."""
+        """Switch the base to its new vectors; False when some are missing."""
         found = await self._transport.call("switch_model", timeout_s=SWITCH_S, p_base=base, p_model=model)
         return rows.integer(found[0], "missing") == 0
 

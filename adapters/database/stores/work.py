@@ -1,4 +1,4 @@
-"""The queue as a worker sees it: claim a document, say how it goes, store what was found, publish or give up.
+"""The queue as a worker sees it: claim a document, report progress, store what was found, publish or give up.
 
 In: what ingestion made of a document. Out: its state. Every call but `claim` is made under the document's lease and
 raises LeaseLost when another worker holds it, or when it was cancelled or deleted.
@@ -48,7 +48,7 @@ class WorkStore:
     async def claim(
         self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
     ) -> ClaimedDocument | None:
-        """The next document of these lanes, or one whose worker has gone silent; None when there is none."""
+        """The next document of these lanes, or one whose lease has expired; None when there is none."""
         found = await self._transport.call(
             "claim_document",
             p_worker=worker,
@@ -60,15 +60,15 @@ class WorkStore:
         return rows.claimed_document(found[0]) if found else None
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
-        """Hold the document for that long from now."""
+        """Extend the lease to `lease_s` from now."""
         await self._call("renew_lease", document, p_lease_s=lease_s)
 
     async def give_back(self, document: ClaimedDocument) -> None:
-        """As if it had not been claimed; what is stored of it is kept."""
+        """Release it as if it had not been claimed; what is stored of it is kept."""
         await self._call("return_document", document)
 
     async def report(self, document: ClaimedDocument, *, status: DocumentStatus, done: int, total: int) -> None:
-        """Say which stage it is in and how far."""
+        """Report its stage and progress."""
         await self._call("report_progress", document, p_status=status.value, p_done=done, p_total=total)
 
     async def record_content(
@@ -80,7 +80,7 @@ class WorkStore:
         media_type: str | None = None,
         edition: Edition | None = None,
     ) -> PublishedDocument | None:
-        """Note the content's hash; the document that it has to give way to, or be chosen against, if there is one."""
+        """Record the content's hash. Returns the duplicate or the namesake that stops the work, if there is one."""
         found = await self._call(
             "record_content",
             document,
@@ -92,7 +92,7 @@ class WorkStore:
         return rows.published_document(found[0]) if found else None
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
-        """The file held nothing but this address: it waits for its turn as if that had been sent."""
+        """Turn a file that holds nothing but an address into a link, queued as if the address had been sent."""
         await self._call(
             "become_link",
             document,
@@ -102,15 +102,16 @@ class WorkStore:
         )
 
     async def known_reading(self, document: ClaimedDocument) -> Document | None:
-        """What the base holds of this very content; None when that is not ready any more."""
+        """What was read in a ready version with the same content; None when there is none (any more)."""
         for row in await self._call("known_reading", document):
             blocks = await self._text.blocks(document.base_id, DocumentId(rows.text(row, "id")))
-            if len(blocks) == rows.integer(row, "blocks"):  # otherwise it is deleted while it is read
+            if len(blocks) == rows.integer(row, "blocks"):  # otherwise it was deleted during the reading
                 return rows.known_reading(row, blocks)
         return None
 
     async def store_blocks(self, document: ClaimedDocument, *, parsed: Document, chunks: int) -> int:
-        """Store title, figures and all blocks, a book's in several calls; how many chunks earlier attempts left."""
+        """Store title, figures and all blocks, a book's in several calls. Returns how many chunks earlier attempts
+        left."""
         batches = in_portions(parsed.blocks, lambda block: len(block.text), limit=BATCH_CHARS)
         batch = next(batches, [])
         found = await self._make_room("store_blocks", document, chunks, p_parsed=json_text(_parsed_json(parsed, batch)))
@@ -122,12 +123,13 @@ class WorkStore:
         return rows.integer(found[0], "stored")
 
     async def keep_chunks(self, document: ClaimedDocument, *, model: str, digests: Sequence[str]) -> Collection[int]:
-        """Drop what earlier attempts stored, but for chunks with this model and these digests; the ordinals kept."""
+        """Drop what earlier attempts stored, except chunks of this model with these digests. Returns their ordinals."""
         found = await self._call("keep_chunks", document, p_model=model, p_digests=list(digests))
         return {ordinal for ordinal in rows.items(found[0], "kept") if isinstance(ordinal, int)}
 
     async def add_chunks(self, document: ClaimedDocument, *, chunks: Sequence[IndexedChunk]) -> None:
-        """Store a batch in one call, which is on its way before anything else is begun; the same ordinal replaces."""
+        """Store a batch in one call, which is sent before anything else is awaited; a chunk of the same ordinal is
+        replaced."""
         written = _write(chunks)
         await self._call("add_chunks", document, p_chunks=written.chunks, p_embeddings=written.vectors)
 
@@ -139,7 +141,7 @@ class WorkStore:
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
     ) -> PublishedDocument:
-        """Store the last ones and make the document ready. Raises SourceError where there is no room, DatabaseError
+        """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
         when not all `chunks` are stored."""
         written = await _written(last)
         found = await self._make_room(
@@ -153,17 +155,17 @@ class WorkStore:
         return rows.published_document(found[0])
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
-        """Give it back to the queue for a later try."""
+        """Queue it for a later retry."""
         await self._call("postpone_document", document, p_delay_s=delay_s, **_failure_arguments(failure))
 
     async def fail(self, document: ClaimedDocument, *, failure: Failure) -> None:
-        """Give up; what was stored of it is removed."""
+        """Mark it as failed; what was stored of it is removed."""
         await self._call("fail_document", document, **_failure_arguments(failure))
 
     async def _make_room(
         self, function: str, document: ClaimedDocument, chunks: int, **arguments: Argument
     ) -> list[Row]:
-        """A call that is refused where the base may not hold so many chunks more."""
+        """A call that checks the quota. Raises SourceError where the base may not hold so many chunks more."""
         bound = self._base_passages
         try:
             return await self._call(function, document, p_chunks=chunks, p_base_passages=bound, **arguments)
@@ -221,7 +223,7 @@ class _Written:
 
 
 async def _written(chunks: Sequence[IndexedChunk]) -> _Written:
-    """Many take tens of milliseconds, in which other documents would get no answer."""
+    """In a thread when there are many: they take tens of milliseconds, which would block the event loop."""
     return _write(chunks) if len(chunks) <= FEW_CHUNKS else await asyncio.to_thread(_write, chunks)
 
 
