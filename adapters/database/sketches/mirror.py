@@ -162,12 +162,13 @@ def effort(held: int, limit: int) -> tuple[int, int]:
     """How many candidates for the nearest `limit` have their bits weighed, and how many of these their vectors
     compared.
 
-    Recall of the nearest thirty with 1,024 bits, made vectors: of 100,000 passages .9997 (700 weighed, 200 compared),
-    of 500,000 .9983 (2,000, 250); by differing bits alone 500 and more than 700 must be compared. Of 13,630 passages by
-    MiniLM .9978 (1,000, 200) where the 330 with the fewest differing bits hold .9877 (docs/decisions.md).
+    Recall of the nearest thirty with 1,024 bits, 100 questions among a million made vectors: of 100,000 passages .9997
+    (1,200 weighed, 400 compared), of 500,000 .9997 (2,000, 600), where .9990 and .9970 were found by comparing 210 and
+    250, for a millisecond less; weighing more gains nothing. Of 13,630 passages by MiniLM .9978 (1,000, 200) where the
+    330 with the fewest differing bits hold .9877 (docs/decisions.md).
     """
-    compared = max(7 * limit, 200 + min(held // 10_000, 300))
-    return max(5 * compared, 1000 + min(held // 500, 3000)), compared
+    compared = max(7 * limit, 200 + min(held // 500, 400))
+    return max(35 * limit, 3 * compared, 1000 + min(held // 500, 3000)), compared
 
 
 def _no_sketches(shelf: Shelf) -> "Sketches":
