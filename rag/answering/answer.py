@@ -229,9 +229,7 @@ class AnswerWriter:
         return replace(self._draft(settled), citations=cited, stopped=True, done=True)
 
     def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
-        evidence = _evidence(
-            assignment, prompt, cited=(), today=self._today()
-        )  # the marks may not be written yet
+        evidence = _evidence(assignment, prompt, cited=(), today=self._today())  # the marks may not be written yet
         remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
         whole = whole_sentences(shown.text)
         own = (*wrong_sums(whole), *rules_shown(shown.text, prompt.rules))

@@ -1,17 +1,17 @@
-"""Whether who is said to have written or sent something is somebody that the materials know.
+"""Checks the authors and senders that an answer names against the materials.
 
-In: an answer and the facts as the model was told them, each with its «Author» and «Sent by». Out: names of people who
-stand nowhere in them, though others do as authors; and of those who stand elsewhere, where what the answer cites names
-another author. Only what can be told without doubt: a name behind «написал», «составлен», «автор —», "written by", that
-looks like a person's and is in the alphabet of those known. Names that stand in what is cited, or in the question, in
-another role pass. Pure.
+In: an answer, and the facts as they were in the prompt, each with its «Author» and «Sent by». Out: names that occur
+nowhere in the materials, although other authors do; and names that occur elsewhere, although what the answer cites
+names another author. Only clear cases are judged: a name after «написал», «составлен», «автор —» or "written by" that
+looks like a person's and is in the same alphabet as the known authors. A name that occurs in the cited facts or in the
+question in another role passes. Pure.
 """
 
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-_LETTERS = 3  # that the forms of a name share: «Павел», «Павла»
-_LOWER_LETTERS = 5  # of a name in small letters, as in what was heard; of three there would be «сер» of «сервис»
+_LETTERS = 3  # first letters that all forms of a name share: «Павел», «Павла»
+_LOWER_LETTERS = 5  # the same for words in lower case (transcripts); with three, «сер» would match «сервис»
 _AUTHOR_LINE = re.compile(r"^(?:Author|Sent by): (.+)$", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]+")
 _SURNAME = (
@@ -50,10 +50,10 @@ _TEXT = "\nText:\n"
 
 
 def unknown_authors(answer: str, facts: str, said: str) -> tuple[str, ...]:
-    """Names that the answer gives as an author's or a sender's; `said` is all that is known, facts included. None
-    where no author is known: then a name is the text's own matter."""
+    """Names that the answer gives as an author's or a sender's and that are not in `said`: all known text, facts
+    included. Empty when the facts name no author."""
     claimed = list(_claimed(answer))
-    if not claimed:  # as most answers
+    if not claimed:  # most answers
         return ()
     authors = " ".join(_AUTHOR_LINE.findall(facts))
     known = _begun(said)
@@ -62,11 +62,11 @@ def unknown_authors(answer: str, facts: str, said: str) -> tuple[str, ...]:
 
 
 def other_authors(answer: str, facts: Sequence[str], cited: Collection[int], asked: str) -> tuple[str, ...]:
-    """Names that it gives as an author's or a sender's, though its sources (`cited`: their numbers, from 1) name others
-    and never this one; nor does another passage of their documents, one that says of itself who wrote what, nor what is
-    `asked`."""
+    """Names that the answer gives as an author's or a sender's, although its sources (`cited`: numbers from 1) name
+    others. The name must not occur in the sources, in other passages of their documents, as an author in any other
+    fact, nor in what is `asked`."""
     claimed = list(_claimed(answer)) if cited else []
-    if not claimed:  # as most answers
+    if not claimed:  # most answers
         return ()
     sources = [fact for number, fact in enumerate(facts, 1) if number in cited]
     authors = " ".join((*_AUTHOR_LINE.findall("\n".join(sources)), *_claimed("\n".join(sources))))
@@ -78,7 +78,8 @@ def other_authors(answer: str, facts: Sequence[str], cited: Collection[int], ask
 
 
 def _of_itself(fact: str, documents: Collection[str]) -> str:
-    """What a fact that is not cited may still tell of who wrote it: one of the same document, or a statement."""
+    """The part of an uncited fact that may name an author: all of it for a fact of a cited document or without a
+    document, else only the authors that its text names."""
     own = _DOCUMENT.match(fact)
     if own is None or own[0] in documents:
         return fact
@@ -91,7 +92,7 @@ def _claimed(answer: str) -> Iterator[str]:
 
 
 def _is_of_one_alphabet(name: str, authors: str) -> bool:
-    """«Том Рид» may be how Tom Reed is written."""
+    """Whether all known authors are written in the alphabet of the name: «Том Рид» may be Tom Reed."""
     return bool(authors) and all(letter.isascii() == name[0].isascii() for letter in authors if letter.isalpha())
 
 

@@ -1,7 +1,7 @@
-"""Numbers of a text with what is said of each: «Москва 120, Казань 80» says two things of two numbers.
+"""Pairs the numbers of a text with the words about them: «Москва 120, Казань 80» says two things about two numbers.
 
-In: text in Russian or English. Out: its sentences, each with its clauses where every clause has one number and words of
-its own. It does not tell how words and numbers belong together where a clause has several. Pure.
+In: text in Russian or English. Out: its sentences, each with its clauses if every clause has one number and words of
+its own. It does not decide which words belong to which number in a clause with several numbers. Pure.
 """
 
 import re
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def stems(plain: str) -> frozenset[str]:
-    """Of a folded text, without endings: names may be short («Уфа», «Уфы»), so that `rag.words` does not do."""
+    """Stems of a folded text. Unlike `rag.words`, endings are removed from short words, too: «Уфа», «Уфы»."""
     return frozenset(_ENDING.sub("", word)[:_STEM_LETTERS] for word in _WORD.findall(plain))
 
 
@@ -57,39 +57,39 @@ _SAYING_NOTHING = stems(
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """One number, and what is said of it."""
+    """One number, and the words about it."""
 
     shown: str
-    number: str  # without spaces and case, so that «1 000» and «1000» are one
+    number: str  # without spaces and case, so that «1 000» and «1000» are equal
     words: frozenset[str]
-    heads: bool = False  # the first of several: some of its words may be of all («Гарантия на А 3 года, на Б 5 лет»)
+    heads: bool = False  # the first of several: its words may apply to all («Гарантия на А 3 года, на Б 5 лет»)
 
 
 class Sentence:
-    """Each reading is made when it is first asked for."""
+    """A sentence; each property is computed on first access."""
 
     def __init__(self, text: str) -> None:
-        """Of the text as it is written."""
+        """`text`: as it is written."""
         self.text = text
 
     @cached_property
     def plain(self) -> str:
-        """Folded as words are looked for."""
+        """The text folded for a search of words."""
         return self.text.casefold().replace("ё", "е")
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
-        """All of it."""
+        """All numbers of the sentence."""
         return tuple(_key(match) for match in _NUMBER.finditer(self.plain))
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All of it, those that say nothing included."""
+        """All stems of the sentence, including words without meaning of their own."""
         return stems(self.plain)
 
     @cached_property
     def parts(self) -> tuple[Clause, ...]:
-        """Its clauses; none where one of them has no number, several or no words, or where it compares or denies."""
+        """The clauses; none if one has no number, several numbers or no words, or the sentence compares or denies."""
         if _UNCLEAR.search(self.plain):
             return ()
         first, *others = _CLAUSE_END.split(self.plain)
@@ -100,13 +100,13 @@ class Sentence:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """The same, or it as a whole where it has one number."""
+        """The same, or the whole sentence as one clause if it has one number."""
         whole = None if self.parts or _UNCLEAR.search(self.plain) else _clause(self.plain)
         return self.parts or ((whole,) if whole else ())
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """All that have words or numbers, in order."""
+    """All sentences with words or numbers, in order."""
     at, text = 0, _LIST_NUMBER.sub("- ", text)
     for end in (*(match.span() for match in _SENTENCE_END.finditer(text)), (len(text), len(text))):
         piece, at = text[at : end[0]], end[1]
@@ -115,7 +115,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def _clause(plain: str, *, heads: bool = False) -> Clause | None:
-    """Years and days beside another number are words of it: «в 2022 году 40 млн»."""
+    """The clause, or None. Years and days beside another number count as words about it: «в 2022 году 40 млн»."""
     found = list(_NUMBER.finditer(plain))
     others = [match for match in found if not _YEAR.fullmatch(match[0])] if len(found) > 1 else found
     counted = [match for match in others if not match["date"]] if len(others) > 1 else others

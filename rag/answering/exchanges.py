@@ -1,10 +1,10 @@
-"""Whether a number of an answer is that of another thing: «Москва 80, Казань 120» for «Москва 120, Казань 80».
+"""Finds exchanged numbers: «Москва 80, Казань 120» for «Москва 120, Казань 80».
 
-In: an answer, the materials, what was asked. Out: numbers of the answer whose clause says nothing of what the materials
-say of them. Only where it can be told without doubt: half or more of the clause is said of another number of the same
-list, or of a later one of the same sentence; or two clauses of the answer say of each other's numbers what one material
-says of their own. A number that stands anywhere beside a word of its clause passes, and so do comparisons, sums and
-what is denied. Pure.
+In: an answer, the materials, what was asked. Out: numbers of the answer that the materials give for something else.
+Only two clear cases are judged. First: at least half of the clause's words are, in the materials, about another number
+of the same list, or a later one of the same sentence. Second: two clauses of the answer have each other's numbers,
+compared with one material. A number that occurs anywhere beside a word of its clause passes; so do comparisons,
+calculations and denials. Pure.
 """
 
 import re
@@ -15,9 +15,9 @@ from itertools import combinations
 
 from rag.answering.clauses import Clause, Sentence, sentences, stems
 
-_MOST = 30  # clauses of an answer, and places of a number, that are looked at
-_BEFORE = 3  # sentences that may tell what the number of the next one is of
-_HEAD_END = "\nText:\n"  # of a fact: its own numbers are of pages and days
+_MOST = 30  # clauses of an answer, and places of a number, that are examined
+_BEFORE = 3  # sentences before a number that may say what it is about
+_HEAD_END = "\nText:\n"  # end of a fact's heading, whose numbers are of pages and dates
 _COMPARES = re.compile(
     r"\b(?:кроме|помимо|вне|без|остальн\w+|друг\w+|чем|больше|меньше|выше|ниже|дороже|дешевле|дольше|короче|реже|чаще|"
     r"[а-я]+ее|вдвое|втрое|раза?|отличи\w+|всего|итого|вместе|найден\w*|нашл\w+|total|together|found|except|besides|"
@@ -27,7 +27,7 @@ _COMPARES = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """A clause of a material; `heads` are words that stand above it and are of all below."""
+    """A clause of a material; `heads` are words of headings above it, which apply to everything below."""
 
     clause: Clause
     sentence: Sentence
@@ -35,10 +35,10 @@ class _Place:
 
 
 class _Passage:
-    """One material; each reading is made when it is first asked for."""
+    """One material; each property is computed on first access."""
 
     def __init__(self, fact: str) -> None:
-        """Of a fact as the model was told it, or of any text."""
+        """`fact`: a fact as it was in the prompt, or any text."""
         head, mark, body = fact.partition(_HEAD_END)
         self.text = body if mark else fact
         self._head = head.casefold().replace("ё", "е") if mark else ""
@@ -50,7 +50,7 @@ class _Passage:
 
     @cached_property
     def _places(self) -> list[list[_Place]]:
-        """Of each sentence."""
+        """The places of each sentence."""
         return [
             [_Place(clause=clause, sentence=each, heads=self._heads(at)) for clause in each.clauses]
             for at, each in enumerate(self._sentences)
@@ -58,12 +58,12 @@ class _Passage:
 
     @cached_property
     def places(self) -> list[_Place]:
-        """All of them."""
+        """All places."""
         return [place for places in self._places for place in places]
 
     @cached_property
     def lists(self) -> list[list[_Place]]:
-        """Sentences of several clauses; neighbours of one each."""
+        """Lists of places: sentences with several clauses, and runs of neighbouring sentences with one clause each."""
         runs: list[list[_Place]] = [[]]
         for sentence, places in zip(self._sentences, self._places, strict=True):
             if len(sentence.parts) == 1:
@@ -74,15 +74,15 @@ class _Passage:
         return [run for run in (*several, *runs) if len(run) > 1]
 
     def beside(self, number: str) -> list[frozenset[str]]:
-        """What is said where it stands: of its clause where that can be told apart, else of the sentence. Asked for
-        often, and read once."""
+        """The words beside a number, for each sentence that has it: those of its clause, or of the whole sentence where
+        clauses cannot be separated. Cached, since it is called often."""
         if number not in self._beside:
             there = (each for each in self._sentences if number in each.numbers)
             self._beside[number] = [words for each in there for words in _words_beside(number, each)]
         return self._beside[number]
 
     def around(self, number: str, besides: Collection[Sentence]) -> Iterator[frozenset[str]]:
-        """What is said where else it stands, in the sentences before it, and above."""
+        """The words around each other occurrence of a number: its sentence, the sentences before it, and headings."""
         for at, each in enumerate(self._sentences):
             if each not in besides and number in each.numbers:
                 near = (before.words for before in self._sentences[max(0, at - _BEFORE) : at + 1])
@@ -100,14 +100,14 @@ def _words_beside(number: str, sentence: Sentence) -> list[frozenset[str]]:
 
 
 class _Said:
-    """All that is known, by numbers."""
+    """All known texts, searched by number."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._passages = [_Passage(text) for text in texts]
         self._found: dict[str, list[_Passage]] = {}
 
     def with_number(self, clause: Clause) -> list[_Passage]:
-        """Passages in which it may stand."""
+        """Passages that may hold the number of the clause."""
         if clause.number not in self._found:
             forms = _forms(clause)
             found = [each for each in self._passages if any(form in each.text for form in forms)]
@@ -115,13 +115,13 @@ class _Said:
         return self._found[clause.number]
 
     def bears_out(self, clause: Clause, words: frozenset[str]) -> bool:
-        """Whether one of the words stands beside the number anywhere; where it stands all over, one might."""
+        """Whether one of the words occurs beside the number anywhere; True also if the number occurs `_MOST` times."""
         found = (each for passage in self.with_number(clause) for each in passage.beside(clause.number))
         return any(count >= _MOST or not words.isdisjoint(each) for count, each in enumerate(found, 1))
 
     def is_of_other(self, clause: Clause, words: frozenset[str], own: _Place, other: _Place) -> bool:
-        """Whether half of its `words` are those of the other place and not of its own, nor of any further place that
-        has its number, with what stands above and before that."""
+        """Whether at least half of the `words` belong to the `other` place and not to the clause's `own` one, and none
+        of these occurs around any further occurrence of the number."""
         strange = words & (other.clause.words - own.clause.words)
         if len(strange) * 2 < len(words) or not (strange := strange - own.heads):
             return False
@@ -131,8 +131,8 @@ class _Said:
 
 
 def exchanged_numbers(answer: str, facts: Sequence[str], asked: str) -> tuple[str, ...]:
-    """As they are written in the answer. `facts` are as the model was told them, `asked` is the question and what was
-    said before."""
+    """The exchanged numbers, as the answer writes them. `facts` are as they were in the prompt; `asked` is the question
+    with the dialogue."""
     own = [(clause, sentence) for sentence in sentences(answer) for clause in sentence.clauses][:_MOST]
     if not own:
         return ()
@@ -152,8 +152,8 @@ def exchanged_numbers(answer: str, facts: Sequence[str], asked: str) -> tuple[st
 
 
 def _is_of_next(clause: Clause, said: _Said) -> bool:
-    """Whether what it says is said of another number of a list that has its own. Not of the first of a sentence: what
-    is said there may go on («Неустойка за просрочку 0,1 % в день, максимум 10 %»)."""
+    """Whether a list with the clause's number has its words at another number. The first number of a sentence does not
+    count as the other one: its words may apply to the rest («Неустойка за просрочку 0,1 % в день, максимум 10 %»)."""
     if said.bears_out(clause, clause.words):
         return False
     lists = (each[:_MOST] for passage in said.with_number(clause) for each in passage.lists)
@@ -171,7 +171,7 @@ def _is_of_next(clause: Clause, said: _Said) -> bool:
 
 
 def _are_of_each_other(one: Clause, other: Clause, said: _Said) -> bool:
-    """Whether each says of its number what one passage says of the other's."""
+    """Whether each clause has the words that one passage has at the other clause's number."""
     ones, others = one.words - other.words, other.words - one.words
     if not ones or not others or said.bears_out(one, ones) or said.bears_out(other, others):
         return False
@@ -189,7 +189,7 @@ def _are_of_each_other(one: Clause, other: Clause, said: _Said) -> bool:
 
 
 def _forms(clause: Clause) -> frozenset[str]:
-    """Ways in which the number may be written."""
+    """The ways to write the number."""
     found = {clause.shown, clause.number, clause.number.replace(".", ",")}
     if clause.number.isdecimal():
         found.update(f"{int(clause.number):,}".replace(",", space) for space in (" ", "\u00a0", "\u202f"))

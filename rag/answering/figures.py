@@ -86,7 +86,7 @@ class Known:
 
     @cached_property
     def digital_times(self) -> frozenset[tuple[int, int]]:
-        """Times of day in digits, on a 24-hour clock."""
+        """Times of day in digits (with am and pm, too), on a 24-hour clock."""
         in_digits = frozenset((hour, minute) for hour, minute, _ in digital_times(self.plain))
         return in_digits | twelve_hour_times(self.plain)
 

@@ -203,8 +203,7 @@ def _counted(pieces: Iterable[str], wanted: str) -> _Words:
 
 
 def _is_running(rest: Sequence[str]) -> bool:
-    """Running text rather than a title or names: at least half of the words (function words aside) are in lower case.
-    """
+    """Running text, not a title or names: at least half of the words (`rest`: no function words) are in lower case."""
     return _low(rest) >= len(rest) * _HALF
 
 

@@ -1,10 +1,10 @@
-"""Whether «от» and «до» are exchanged: «до 10 дней» for «от 10 дней», «после 18:00» for «до 18:00».
+"""Finds exchanged «от» and «до»: «до 10 дней» for «от 10 дней», «после 18:00» for «до 18:00».
 
-In: an answer, the question and all that is known. Out: the limits of the answer whose number is known, in the same
-surroundings, only as the opposite one. Such words also tell what holds on the other side («до 3 000 руб. доставка
-платная» of «от 3 000 руб. бесплатно»), so that all words of the answer's clause have to stand in one sentence of the
-materials, and neither may deny. Words that bound by themselves («не более») are judged in `bounds` whatever stands
-around them. Pure.
+In: an answer, the question and all known text. Out: the limits of the answer whose number is known, in the same
+context, only as the opposite limit. Such words may also state the other side of a limit («до 3 000 руб. доставка
+платная» for «от 3 000 руб. бесплатно»). Therefore all words of the answer's clause have to be in one sentence of the
+materials, and only if both or neither deny is it judged. Unambiguous bounds («не более») are judged in `bounds`,
+regardless of the context. Pure.
 """
 
 import re
@@ -36,11 +36,11 @@ _SHARE = re.compile(r"(?:%|процент\w*|дол[яию]|част[ьи]|по�
 _END = r"[!?…;](?=\s|\Z)|\.(?=\s+[^a-zа-я\s]|\s*\Z)|\n"  # not in «5 000 руб. при»
 _SENTENCE_END = re.compile(_END)
 _CLAUSE_END = re.compile(rf"{_END}|,(?=\s)")
-_MOST_LIMITS = 30  # of an answer that are looked at; one may have no end
-_MOST_OPPOSITES = 10  # of one, with which it is compared
+_MOST_LIMITS = 30  # of an answer that are examined; an answer may be endless
+_MOST_OPPOSITES = 10  # known opposites with which a limit is compared
 _LONGEST = 400  # characters of a sentence on either side
 _UNIT_CHARS = 40
-_CODE_CHARS = 6  # of a currency before a number
+_CODE_CHARS = 6  # characters before a number that may hold a currency
 _DATE, _TIME = frozenset(("date",)), frozenset(("time",))
 _BOUNDING = r"более|менее|больше|меньше|выше|ниже|свыше|превыш\w+|старше|младше|моложе|поздн\w+|позже|ран\w+|после"
 _DENIAL = re.compile(
@@ -52,7 +52,7 @@ _OTHERWISE = re.compile(
     r"\b(?:иначе|остальн\w+|прочи\w+|меньши\w+|больши[емх]\w*|в противном|otherwise|others?|rest|smaller|larger)\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(  # what holds then stands beside it: «Если заказ до 6 000 ₽, доставка платная»
+_CONDITION = re.compile(  # a condition; its consequence is beside it: «Если заказ до 6 000 ₽, доставка платная»
     r"\b(?:если|когда|пока|котор\w+|if|when|while|unless|once|which|who|that)\b|\w(?:[юу]щ|[яа]щ|вш)(?:[иы]|[аея][яе]|ую)",
     re.IGNORECASE,
 )
@@ -69,7 +69,7 @@ _EMPTY = stems(
 class _Limit:
     shown: str
     value: frozenset[Decimal]
-    of: frozenset[str]  # units, a month, or the beginning of the word behind it
+    of: frozenset[str]  # units, a month, or the stem of the word after it
     is_least: bool
     at: int
 
@@ -78,10 +78,10 @@ _ByThing = dict[tuple[frozenset[Decimal], str], list[_Limit]]
 
 
 def exchanged_limits(answer: str, said: str, question: str) -> tuple[str, ...]:
-    """Those of the answer, as they are written. None where it tells both: «до 3 000 — 300 руб., от 3 000 —
-    бесплатно»."""
+    """The exchanged limits, as the answer writes them. A number that the answer has with both limits passes: «до 3 000
+    — 300 руб., от 3 000 — бесплатно»."""
     told = list(islice(_limits(answer), _MOST_LIMITS))
-    if not told:  # as most answers
+    if not told:  # most answers
         return ()
     known = _by_thing(_limits(said, only=frozenset(each.value for each in told)))
     own = _by_thing(told)
@@ -108,13 +108,13 @@ def _of_same(limit: _Limit, limits: _ByThing) -> list[_Limit]:
 
 
 def _opposite(limit: _Limit, known: _ByThing) -> list[_Limit]:
-    """Nothing where it stands somewhere as it is told."""
+    """The known opposites of a limit; empty if the limit itself is known, too."""
     same = _of_same(limit, known)
     return [] if any(each.is_least == limit.is_least for each in same) else same
 
 
 def _limits(text: str, only: Collection[frozenset[Decimal]] | None = None) -> Iterator[_Limit]:
-    """Those of the values `only`, or all."""
+    """The limits of a text; with `only`, those with these values."""
     for word in _LIMIT.finditer(text):
         number = DIGITS.match(text, word.end())
         value = frozenset(value for reading in readings(number[0]) for value in reading) if number else frozenset()
@@ -142,7 +142,7 @@ def _of(number: re.Match[str]) -> frozenset[str]:
 
 
 def _is_least(word: re.Match[str], number: re.Match[str]) -> bool | None:
-    """Nothing where it is no limit or may be either."""
+    """True for a lower limit, False for an upper one; None where it is no limit or ambiguous."""
     if not word["later"] and not word["earlier"]:
         is_from = bool(word["least"] or word["from"])
         return None if word["from"] and _is_something_else(word, number) else is_from
@@ -152,7 +152,7 @@ def _is_least(word: re.Match[str], number: re.Match[str]) -> bool | None:
 
 
 def _is_something_else(word: re.Match[str], number: re.Match[str]) -> bool:
-    """«5 % от 10 000», «договор от 10 мая», «с 10 участниками»."""
+    """Whether the preposition is no limit: «5 % от 10 000», «договор от 10 мая», «с 10 участниками»."""
     text, end, said = number.string, number.end(), _folded(word["from"])
     if said in ("с", "со"):
         return not (_is_dated(number) or _CLOCK.match(text, end) or _AGE_OR_YEAR.match(text, end))
@@ -165,7 +165,8 @@ def _is_dated(number: re.Match[str]) -> bool:
 
 
 def _clause(answer: str, at: int, question: str) -> str:
-    """What the limit is of: its clause, its sentence, or what was asked."""
+    """What the limit is about: its clause if that has other words and is no condition, else its sentence; with the
+    question if that has no other words, either."""
     clause, sentence = _around(answer, at, _CLAUSE_END), _around(answer, at, _SENTENCE_END)
     if _content(clause) and not _CONDITION.search(clause):
         return clause
@@ -173,7 +174,8 @@ def _clause(answer: str, at: int, question: str) -> str:
 
 
 def _speaks_of(said: str, known: _Limit, clause: str) -> bool:
-    """Whether all of the clause stands there, its other numbers in the very clause of this one."""
+    """Whether the known limit is in the same context: its sentence has all words of the clause, and its own clause all
+    numbers."""
     sentence, own = _around(said, known.at, _SENTENCE_END), _around(said, known.at, _CLAUSE_END)
     if bool(_DENIAL.search(sentence)) != bool(_DENIAL.search(clause)) or _OTHERWISE.search(sentence):
         return False
@@ -191,7 +193,7 @@ def _folded(text: str) -> str:
 
 
 def _around(text: str, at: int, border: re.Pattern[str]) -> str:
-    """What stands between two borders there."""
+    """The text around `at` between two borders."""
     before = [match.end() for match in border.finditer(text, max(0, at - _LONGEST), at)]
     after = border.search(text, at, at + _LONGEST)
     return text[before[-1] if before else max(0, at - _LONGEST) : after.start() if after else at + _LONGEST]

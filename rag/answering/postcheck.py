@@ -1,7 +1,7 @@
-"""The last look at an answer, by rules alone (seed 4, sections 5.1.8 and 8.2).
+"""The post-check of an answer, by rules alone (seed 4, sections 5.1.8 and 8.2).
 
-In: an answer's text, the facts that it was written from, what the person asked. Out: what is wrong with it, as remarks
-that the model can act on; none when it may be shown. It rewrites nothing.
+In: an answer's text, the facts that it was written from, what the person asked. Out: remarks on what is wrong, which
+the model can act on; none when the answer may be shown. It rewrites nothing.
 """
 
 import re
@@ -47,7 +47,7 @@ _TAILS = (
     ),
     re.compile(r"\b(?:provided|given|supplied) (?:context|passages|materials|fragments)\b", re.IGNORECASE),
 )
-"""Phrases of seed 4, section 8.2, in the forms in which models say them."""
+"""The forbidden phrases of seed 4, section 8.2, in the forms that models use."""
 
 _MACHINERY = re.compile(
     r"\b(?:pgvector|supabase|postgres\w*|embeddings?|эмбеддинг\w*|чанк\w*|chunks?|rag_db_query|graph_query_tool|"
@@ -58,7 +58,7 @@ _OF_ITSELF = re.compile(
     r"\b(?:я|мне|меня|мной|мо[йяеюи]\w{0,2}|нахожу|ищу|использую|применяю|храню|baza|i|my|me|mine)\b|«База»",
     re.IGNORECASE,
 )
-"""PostgreSQL in an answer about the world is no secret; in a sentence of the program about itself it is."""
+"""The program speaking of itself: only there «PostgreSQL» is a secret, not in an answer about the world."""
 
 _ON_NUMBERS = (
     ("These numbers stand in no material", "Give only numbers of the materials, or show the sum: a = b × c"),
@@ -74,20 +74,20 @@ SAME_CHARS = 80  # a shorter answer («Да.», «30 дней») may well be rig
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What an answer may say."""
+    """What an answer is checked against."""
 
     question: str
-    facts: tuple[str, ...]  # all that the model was told of each fact it was given
-    cited: tuple[int, ...] = ()  # numbers, from 1, of those that the answer stands on
+    facts: tuple[str, ...]  # the text of each fact in the prompt
+    cited: tuple[int, ...] = ()  # numbers, from 1, of the facts that the answer cites
     dialogue: tuple[str, ...] = ()  # earlier questions and answers
     earlier_answers: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()  # of entities and documents; nobody should see them
     today: str = ""
-    language: str | None = None  # that the answer must be in; None: any
+    language: str | None = None  # the language that the answer must be in; None: any
 
 
 def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    """What is wrong, a sentence each. Numbers and quotations are held against the facts only when `from_base`."""
+    """What is wrong, one sentence each. Numbers and quotations are checked against the facts only if `from_base`."""
     prose = _CODE.sub(" ", answer)
     remarks = [*_artifacts(prose, evidence), *_phrases(prose, evidence), *_repetition(answer, evidence)]
     if _tells_its_machinery(prose, evidence, from_base=from_base):
@@ -99,9 +99,9 @@ def remarks_on(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str
 
 
 def remarks_on_beginning(answer: str, evidence: Evidence, *, from_base: bool) -> tuple[str, ...]:
-    """The same of an answer that was broken off, wherever that was: its last sentence may lack half a number or a
-    sum's result, so that its numbers are not looked at, and its last word not at all, nor code that has no end yet. In
-    which language it is the person has seen, and nobody can be asked to write it once more."""
+    """The same for an answer that was cut off anywhere. Numbers of the last sentence are not checked (half a number or
+    the result of a calculation may be missing), and neither are the last word and unclosed code. The language is not
+    checked: the person has seen the text already, and no model can be asked to rewrite it."""
     evidence, answer = replace(evidence, language=None), _without_open_code(answer)
     words = answer.rpartition(" ")[0] if answer[-1:].isalnum() else answer
     on_words = remarks_on(words, evidence, from_base=False)
@@ -115,7 +115,7 @@ def _without_open_code(answer: str) -> str:
 
 
 def whole_sentences(answer: str) -> str:
-    """Without the sentence in the middle of which it was broken off."""
+    """The answer without an incomplete last sentence."""
     *_, end = [0, *(match.start() for match in _SENTENCE_END.finditer(answer))]
     last = answer[end:]
     is_whole = last.rstrip().endswith(_ENDS) and not _UNFINISHED_SUM.search(last)
@@ -123,7 +123,7 @@ def whole_sentences(answer: str) -> str:
 
 
 def of_language(remarks: Sequence[str]) -> bool:
-    """Whether the language is all that is wrong: then what is said may still be true."""
+    """Whether only the language is wrong: the content may still be correct."""
     return len(remarks) == 1 and remarks[0] in LANGUAGE_REMARKS.values()
 
 
@@ -162,7 +162,8 @@ def _tells_its_machinery(prose: str, evidence: Evidence, *, from_base: bool) -> 
 
 
 def _phrases(prose: str, evidence: Evidence) -> list[str]:
-    """A phrase that stands in a fact is the document's own. An answer that says nothing else may say it."""
+    """Forbidden phrases. A phrase that is also in a fact is the document's own and passes, and so does an answer that
+    consists of such phrases alone."""
     said = "\n".join(evidence.facts)
     lines = [line for line in _SENTENCE_END.split(prose) if line.strip()]
     tails = [line for line in lines if any(tail.search(line) and not tail.search(said) for tail in _TAILS)]
@@ -194,7 +195,7 @@ def _strange_numbers(prose: str, evidence: Evidence) -> list[str]:
 
 
 def _strange_statements(prose: str, evidence: Evidence) -> list[str]:
-    """Authors, days, bounds, addresses; whose a number is."""
+    """Remarks on authors, dates, numbers of other things, bounds and limits, addresses."""
     facts = "\n".join(evidence.facts)
     asked = "\n".join((evidence.question, *evidence.dialogue))
     said = "\n".join((facts, asked, evidence.today))
@@ -212,7 +213,7 @@ def _strange_statements(prose: str, evidence: Evidence) -> list[str]:
 
 
 def _exchanged(prose: str, evidence: Evidence, asked: str) -> tuple[str, ...]:
-    """What an answer counts of itself is no number of a material."""
+    """Exchanged numbers, without the answer's own counts, which are no numbers of a material."""
     counted = {f"{count:f}" for count in own_counts(prose)}
     strange = exchanged_numbers(without_telephones(without_remainder(prose)), evidence.facts, asked)
     return tuple(number for number in strange if number not in counted)
@@ -226,7 +227,7 @@ def _turned_bounds(prose: str, said: str, question: str) -> tuple[str, ...]:
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
     quotations = [next(part for part in match.groups() if part) for match in _QUOTE.finditer(prose)]
     long = [quotation for quotation in quotations if len(_WORDS.findall(quotation)) >= QUOTED_WORDS]
-    if not long:  # most answers; taking all facts apart takes a millisecond
+    if not long:  # most answers; parsing all facts takes a millisecond
         return []
     said = _plain("\n".join((*evidence.facts, evidence.question, *evidence.dialogue)))
     for quotation in long:
@@ -237,7 +238,7 @@ def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Words alone: punctuation, case and ё do not make a quotation false."""
+    """The words only: differences in punctuation, case and ё do not make a quotation wrong."""
     return " ".join(_WORDS.findall(_folded(text)))
 
 
@@ -246,5 +247,5 @@ def _folded(text: str) -> str:
 
 
 def as_remarks(remarks: Sequence[str]) -> str:
-    """A line each."""
+    """The remarks, one per line."""
     return "\n".join(f"- {remark}" for remark in remarks)

@@ -248,7 +248,8 @@ def _of_number(match: re.Match[str], written: frozenset[Decimal], plain: str) ->
 
 
 def _rest_of_range(first: re.Match[str], written: frozenset[Decimal], plain: str) -> re.Match[str] | None:
-    """Its second number, with the sign before it. A range rises: «150 000 — 5 %» is none, «200 000–300 тыс.» is one."""
+    """The sign and the second number of a range, or None. Unless a scale follows («200 000–300 тыс.»), the second
+    number must not be less than the first: «150 000 — 5 %» is no range."""
     last = _RANGE.match(plain, first.end())
     if last is None or _SCALE.match(plain, last.end()):
         return last

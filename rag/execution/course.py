@@ -18,8 +18,8 @@ from rag.planning.steps import ALL_PREVIOUS, ANALYZE, ANYTHING, SEARCH, in_order
 from rag.progress import StepShown, StepState
 
 FRUITLESS = 2
-"""Consecutive steps that find nothing new (issue 6, loop detection). After as many steps, added ones are skipped. After
-as many searches, the plan's other searches are skipped, too; steps that read, count or analyse still run."""
+"""Consecutive steps that find nothing new (issue 6, loop detection). After so many steps, added ones are skipped and no
+more are added. After so many searches, waiting searches are skipped; steps that read, count or analyse still run."""
 
 ROUNDS = 3  # times that steps are added on a model's advice
 OPEN = (StepState.WAITING, StepState.RUNNING)

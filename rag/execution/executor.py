@@ -112,7 +112,7 @@ class Executor:
         calls = self._distinct(plan)
         used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
         if early and used_early is None and not _may_serve(early, plan, calls):
-            early.task.cancel()  # two concurrent searches would slow each other down
+            early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all(calls, context, early if used_early else None, used_early)
         payload = merge([result.payload for result in results])
         if self._needs_fallback(plan, payload, calls):
@@ -240,8 +240,8 @@ def _fallback_call(plan: QueryPlan) -> ToolCall:
 
 
 def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
-    """Whether the early search is worth keeping: as the fallback, which would otherwise start its own search after the
-    others; or where the plan makes no search, so that it slows nothing down."""
+    """Whether to keep an early search that the plan does not ask for: as the fallback, which would otherwise start its
+    own search after the others; or where the plan makes no search."""
     falls_back_to_it = plan.fallback.enabled and _is_same_search(_fallback_call(plan), early)
     return falls_back_to_it or all(call.tool != SEARCH_TOOL for call in calls)
 

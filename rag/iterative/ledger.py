@@ -90,8 +90,7 @@ def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
 
 
 def _is_told(conflicts: Sequence[Conflict], known: KnownFact, source: RankedPassage) -> bool:
-    """Whether the conflict is recorded already the other way round: of two facts that contradict each other, one stays.
-    """
+    """Whether the conflict is recorded the other way round: of two facts that contradict each other, one stays."""
     own = {each.passage.chunk_id for each in known.sources}
     return any(
         each.claims[0].passage.passage.chunk_id in own

@@ -187,7 +187,7 @@ class IterativeReader:
 
 
 def dealt(cards: Sequence[DocumentCard], *, fewest: int = 1) -> list[Sequence[DocumentCard]]:
-    """The documents dealt out to groups like cards, so that each group has its best ones first."""
+    """Groups of documents, dealt out round-robin, so that the best documents come first in each group."""
     groups = max(min(GROUPS, len(cards) // PER_GROUP), fewest, 1)
     return [cards[first::groups] for first in range(groups)]
 

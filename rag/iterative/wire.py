@@ -84,7 +84,7 @@ class IterationReply(WirePart):
 
 
 class ComparisonRequest(WirePart):
-    """What goes to the model when the facts are too many for one synthesis: some that may contradict each other."""
+    """Facts that may contradict each other, sent to the model when there are too many facts for one synthesis."""
 
     question: str
     facts: tuple[NumberedFact, ...]
@@ -97,8 +97,8 @@ class ComparisonReply(WirePart):
 
 
 class SynthesisRequest(WirePart):
-    """What goes to the model when all documents are read ("Финальная агрегация"). A fact that was contradicted within a
-    group is none of the facts any more; what disagreed is told besides."""
+    """The request when all documents are read ("Финальная агрегация"). Facts that were contradicted within a group are
+    no longer among the facts; `contradictions` tells them."""
 
     question: str
     previous_answer: str

@@ -49,7 +49,7 @@ _CYRILLIC_LETTERS, _LATIN_LETTERS = (
     re.compile("|".join([*sorted((letters for letters in table if len(letters) > 1), key=len, reverse=True), "."]))
     for table in (_TO_LATIN, _TO_CYRILLIC)
 )
-# «тайм-аут» is "timeout", «фильтр» is "filter": a silent e after a consonant, but not after the first two letters.
+# «тайм-аут» is "timeout", «фильтр» is "filter": a silent e after a consonant, except after the first two letters.
 _SILENT, _BEFORE_SILENT = "e?", frozenset("бвгджзклмнпрстфхцчш")
 # «офис» is "office" and "traffic" is «трафик». Doubled Cyrillic letters stay doubled: they are as often a typo.
 _DOUBLED, _OFTEN_DOUBLE = re.compile(r"([^aeiouy])\1"), frozenset("csгксфт")

@@ -9,7 +9,7 @@ from rag.iterative.wire import WirePart
 
 
 class NamedChunk(WirePart):
-    """A piece of a document, which is named: a batch may hold several short documents."""
+    """A piece of a document, with the document's name: a batch may hold several short documents."""
 
     chunk_id: str
     document: str
