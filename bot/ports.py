@@ -91,14 +91,14 @@ class Library(Protocol):
     async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
 
     async def keep(self, base: BaseId, document: DocumentId) -> bool:
-        """Keep a temporary document (`Batch.stays_s`) for good; False when there is no such document."""
+        """Keep a temporary document (`Batch.ttl_s`) for good; False when there is no such document."""
         ...
 
     async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
         """The same for all documents of a batch; False when it has none."""
         ...
 
-    async def remove_leaving(self) -> int:
+    async def remove_expired(self) -> int:
         """Remove the temporary documents of all bases whose time is over; returns how many."""
         ...
 

@@ -16,8 +16,8 @@ import structlog
 
 from bot.app import open_parts
 from bot.cli.output import print_line
+from bot.expiry import remove_expired
 from bot.lazy_models import built_when_used
-from bot.leaving import remove_leaving
 from bot.metrics.opening import serve_measures
 from bot.recognition import describe_recognition
 from bot.settings import Settings
@@ -55,7 +55,7 @@ async def serve(
         if with_worker:
             enricher = await stack.enter_async_context(parts.open_enricher())
             works.append(enricher.run(stop))
-            works.append(remove_leaving(parts.stores.library, stop))
+            works.append(remove_expired(parts.stores.library, stop))
         if with_bot:
             await stack.enter_async_context(parts.mirror.kept_fresh())
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))

@@ -155,7 +155,7 @@ class DocumentCard:
     chunks: int  # passages; 0 until ready
     seconds: float | None  # from the first claim to ready
     created_at: datetime
-    leaves_at: datetime | None = None  # it was sent to be read now, and is removed then; None: it stays
+    expires_at: datetime | None = None  # it was sent to be read now, and is removed then; None: it stays
     chat_id: ChatId | None = None
     message_id: MessageId | None = None  # the person's own message that brought it
     medium: Medium = Medium.TEXT

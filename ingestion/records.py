@@ -57,7 +57,7 @@ class Batch:
     thread_id: ThreadId | None = None
     message_id: MessageId | None = None
     media_group: str | None = None  # Telegram's id of the album that the message belongs to
-    stays_s: int | None = None  # its documents are removed this many seconds after they came; None: they stay
+    ttl_s: int | None = None  # its documents are removed this many seconds after they came; None: they stay
     sources: tuple[Source, ...]
 
 

@@ -24,7 +24,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
-from adapters.database.rivalry import made_again
+from adapters.database.rivalry import retried
 from adapters.database.transport import Argument, Reals, Row
 
 _RECONNECT_S = 10
@@ -94,7 +94,7 @@ class PostgresTransport:
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
         """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest,
         counted for each try after a deadlock)."""
-        return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
+        return await retried(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         values = {name: _literal(value) for name, value in arguments.items()}

@@ -15,7 +15,7 @@ from adapters.database.transport import Row
 PAUSES_S: Sequence[float] = (0.01, 0.1)  # at most, before the second and the third try: the rival can finish meanwhile
 
 
-async def made_again(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
+async def retried(call: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
     """What `call` returns. Raises what it raises; RolledBack when every try was rolled back."""
     for pause_s in PAUSES_S:
         with suppress(RolledBack):

@@ -118,7 +118,7 @@ def document_card(row: Row) -> DocumentCard:
         chunks=integer(row, "chunks"),
         seconds=number_or_none(row, "seconds"),
         created_at=datetime.fromisoformat(text(row, "created_at")),
-        leaves_at=moment_or_none(row, "leaves_at"),
+        expires_at=moment_or_none(row, "expires_at"),
         chat_id=_chat(row, "chat_id"),
         message_id=_message(row, "message_id"),
         medium=Medium(text(row, "medium")),

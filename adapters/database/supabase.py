@@ -14,7 +14,7 @@ import httpx
 from adapters.database.answers import BAD_TEXT, refused, whole
 from adapters.database.errors import DatabaseAway
 from adapters.database.payloads import reals_text
-from adapters.database.rivalry import made_again
+from adapters.database.rivalry import retried
 from adapters.database.transport import Argument, Reals, Row
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SupabaseTransport:
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
         """The function's rows as JSON values. Raises DatabaseError, DatabaseAway (after `timeout_s` at the latest,
         counted for each try after a deadlock)."""
-        return await made_again(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
+        return await retried(lambda: self._call(function, timeout_s or self._timeout_s, arguments))
 
     async def _call(self, function: str, patience_s: float, arguments: Mapping[str, Argument]) -> list[Row]:
         from supabase import PostgrestAPIError

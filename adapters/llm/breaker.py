@@ -23,13 +23,12 @@ class CircuitBreaker:
         self._opened_at = 0.0
 
     @property
-    def rests(self) -> bool:
+    def is_open(self) -> bool:
         """Open, and not yet to be tried again. Reading this changes nothing."""
         return self._failed >= self._limit and self._clock() - self._opened_at < self._rest_s
 
-    @property
-    def lets_through(self) -> bool:
-        """Whether a call may be made now. Half open, only the one that asks first gets through."""
+    def allows_call(self) -> bool:
+        """Whether a call may be made now. Half open, the first to ask gets the only trial call: asking uses it up."""
         if self._failed < self._limit:
             return True
         if self._clock() - self._opened_at < self._rest_s:

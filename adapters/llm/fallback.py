@@ -48,7 +48,7 @@ class FallbackModel:
     @property
     def resting(self) -> Mapping[str, bool]:
         """Which models are left alone for a while, by name."""
-        return {guarded.model.name: guarded.breaker.rests for guarded in self._models}
+        return {guarded.model.name: guarded.breaker.is_open for guarded in self._models}
 
     async def complete(self, messages: Sequence[ChatMessage]) -> str:
         """The whole answer. Raises ModelError when no model gives one."""
@@ -92,8 +92,8 @@ class FallbackModel:
         raise trouble
 
     def _awake(self) -> Iterator[GuardedModel]:
-        """Lazily: reading `lets_through` of a half-open breaker uses up the one call that it allows."""
-        return (guarded for guarded in self._models if guarded.breaker.lets_through)
+        """Lazily: asking `allows_call` of a half-open breaker uses up the one call that it allows."""
+        return (guarded for guarded in self._models if guarded.breaker.allows_call())
 
 
 class _Attempt:

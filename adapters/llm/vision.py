@@ -66,7 +66,7 @@ class VisionRecognizer:
     @property
     def resting(self) -> Mapping[str, bool]:
         """Whether the model is left alone for a while, by its name."""
-        return {self._settings.model: self._breaker.rests}
+        return {self._settings.model: self._breaker.is_open}
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """The blocks; none when the model says nothing of use twice. Raises ServiceError when it is away or refuses."""
@@ -88,7 +88,7 @@ class VisionRecognizer:
     async def _guarded(self, picture: bytes) -> str:
         """After a rest every page that is being read may ask, not only the first: they are few, and a page that is
         refused ends the reading of its document. Raises ModelError."""
-        if self._breaker.rests:
+        if self._breaker.is_open:
             raise ModelAway("it rests")
         try:
             answer = await self._ask(picture)

@@ -111,7 +111,7 @@ def card_json(card: DocumentCard) -> dict[str, JsonValue]:
         "version": card.version,
         "language": card.language,
         "created_at": card.created_at.isoformat(),
-        "leaves_at": card.leaves_at.isoformat() if card.leaves_at else None,
+        "expires_at": card.expires_at.isoformat() if card.expires_at else None,
         "error": card.error_code,
     }
 

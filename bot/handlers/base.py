@@ -44,17 +44,17 @@ async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> No
     await _take(message, bot, services, talk)
 
 
-async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, stays_s: int | None = None) -> None:
+async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None) -> None:
     sources = sources_in(message, talk.words)
     if refusal := refusal_of(message, sources, talk.words, services):
         if written := words_under(message, talk.words):
-            await services.intake.enqueue(replace(batch_of(message, written, talk), stays_s=stays_s))
+            await services.intake.enqueue(replace(batch_of(message, written, talk), ttl_s=ttl_s))
             services.wake()
             refusal = f"{refusal} {talk.words('caption-taken')}"
         await send(bot, talk.place, refusal)
         return
     is_typed = message.text is not None
-    await _enqueue(replace(batch_of(message, sources, talk), stays_s=stays_s), services, may_go_on=is_typed)
+    await _enqueue(replace(batch_of(message, sources, talk), ttl_s=ttl_s), services, may_go_on=is_typed)
     services.wake()
 
 
@@ -66,17 +66,17 @@ async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services
 
 async def only_read_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """«Только прочитать сейчас»: the same, but the document is removed after a day."""
-    await _take_original(query, shown, bot, services, talk, stays_s=DAY_S)
+    await _take_original(query, shown, bot, services, talk, ttl_s=DAY_S)
 
 
 async def _take_original(
-    query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk, *, stays_s: int | None = None
+    query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None
 ) -> None:
     original = await original_of(shown, bot)
     if original is None:
         await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
-    await _take(original, bot, services, talk, stays_s=stays_s)
+    await _take(original, bot, services, talk, ttl_s=ttl_s)
     await acknowledge(query)
     await take_away(shown)
 
@@ -86,7 +86,7 @@ async def _enqueue(batch: Batch, services: Services, *, may_go_on: bool) -> None
     note that continues an earlier one is joined to it."""
     note = batch.sources[0] if len(batch.sources) == 1 and batch.sources[0].type is SourceType.NOTE else None
     hold_s = HOLD_S if note and _units(note) >= NEARLY_FULL_UNITS else 0
-    if not may_go_on or batch.stays_s is not None:  # temporary and permanent notes are never joined
+    if not may_go_on or batch.ttl_s is not None:  # temporary and permanent notes are never joined
         note, hold_s = None, 0
     if note and await services.intake.join(batch, hold_s=hold_s):
         return

@@ -82,7 +82,7 @@ async def add_section(
     if card is None:
         return
     batch = _batch((section_of(card.source_identifier),), shown, talk)
-    begun = await services.intake.enqueue(replace(batch, stays_s=DAY_S if card.leaves_at else None))
+    begun = await services.intake.enqueue(replace(batch, ttl_s=DAY_S if card.expires_at else None))
     is_new = any(document.created for document in begun)
     await acknowledge(query, talk.words.plain("section-begun" if is_new else "section-known"), alert=not is_new)
     services.wake()

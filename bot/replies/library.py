@@ -94,8 +94,8 @@ def card_html(card: DocumentCard, words: Words) -> str:
         words("card-added", day=card.created_at),
     ]
     lines = [words("card-title", title=title), " · ".join(filter(None, facts))]
-    if card.leaves_at:
-        lines.append(words("receipt-leaves", until=words.until(card.leaves_at)))
+    if card.expires_at:
+        lines.append(words("receipt-leaves", until=words.until(card.expires_at)))
     if card.author:
         lines.append(words("card-author", author=shortened(card.author, TITLE_CHARACTERS)))
     if card.source_type in ADDRESSED or card.url:
@@ -128,7 +128,7 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
     return rows(
         choice_buttons(card, words) if card.status is DocumentStatus.CHOOSING else [],
         read if is_ready else [],
-        [button(words.plain("button-stay"), KeepDocument(document=card.id, page=page))] if card.leaves_at else [],
+        [button(words.plain("button-stay"), KeepDocument(document=card.id, page=page))] if card.expires_at else [],
         [*(original if is_ready or card.message_id else []), *(versions if card.version > 1 else [])],
         refresh if card.source_type in ADDRESSED and card.status.is_final else [],
         [
@@ -145,7 +145,7 @@ def _number(page: LibraryPage, index: int) -> int:
 
 def _line(card: DocumentCard, words: Words) -> str:
     title = words("library-line", sign=sign_of(card), title=shortened(name_of(card), LINE_CHARACTERS))
-    facts = [_status(card, words), words("library-day", day=card.created_at), LEAVES if card.leaves_at else ""]
+    facts = [_status(card, words), words("library-day", day=card.created_at), LEAVES if card.expires_at else ""]
     return " · ".join(filter(None, [title, *facts]))
 
 

@@ -30,7 +30,7 @@ def describe_in_line(document: DocumentCard, words: Words) -> str:
     """The same as one line of a list."""
     if document.status is DocumentStatus.READY:
         line = words("receipt-line", title=_title(document), size=size_of(document, words))
-        until = words.until(document.leaves_at) if document.leaves_at else ""
+        until = words.until(document.expires_at) if document.expires_at else ""
         return " · ".join(filter(None, [line, _unread_in_line(document, words), until]))
     text = describe(document, words).split("\n", 1)[0]
     sign = _SIGNS_OF_ENDS.get(document.status, "")
@@ -108,8 +108,8 @@ def _ready(document: DocumentCard, words: Words) -> str:
         lines.append(_without_text(document.pages_without_text, words))
     if document.unread:
         lines.append(words("receipt-unread", **unread_values(document, words)))
-    if document.leaves_at:
-        lines.append(words("receipt-leaves", until=words.until(document.leaves_at)))
+    if document.expires_at:
+        lines.append(words("receipt-leaves", until=words.until(document.expires_at)))
     return "\n".join(lines)
 
 
@@ -118,7 +118,7 @@ def _ready_key(document: DocumentCard) -> str:
         return "receipt-captioned"
     if document.version > 1:
         return "receipt-replaced"
-    return "receipt-read" if document.leaves_at else "receipt-ready"
+    return "receipt-read" if document.expires_at else "receipt-ready"
 
 
 def _seconds(seconds: float) -> float:

@@ -105,7 +105,7 @@ def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
 
 def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     label = words.plain("button-stay")
-    return [button(label, KeepDocument(document=document.id))] if document.leaves_at else []
+    return [button(label, KeepDocument(document=document.id))] if document.expires_at else []
 
 
 def _section(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
@@ -137,7 +137,7 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
 
 def _stay_all(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
     """«Оставить в базе» for the temporary documents of a batch, once all are read."""
-    leaving = [document for document in documents if document.leaves_at and document.status is DocumentStatus.READY]
+    leaving = [document for document in documents if document.expires_at and document.status is DocumentStatus.READY]
     batch = leaving[0].batch_id if leaving else None
     return rows([button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else [])
 

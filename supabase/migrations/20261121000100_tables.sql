@@ -124,7 +124,7 @@ create table documents (
   attempts            int not null default 0,
   waits_for_service   boolean not null default false,
   run_after           timestamptz not null default now(),
-  leaves_at           timestamptz,         -- when a document sent only to be read now is removed; null: it stays
+  expires_at           timestamptz,         -- when a document sent only to be read now is removed; null: it stays
   lease               uuid,
   lease_until         timestamptz,
   worker              text,
@@ -145,7 +145,7 @@ create index documents_after_another on documents (base_id) where status in ('du
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
 create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
 create index documents_lineage on documents (lineage);
-create index documents_leaving on documents (leaves_at) where leaves_at is not null;
+create index documents_leaving on documents (expires_at) where expires_at is not null;
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
 create unique index documents_current on documents (lineage) where status = 'ready';

@@ -78,9 +78,9 @@ begin
   returning batches.id into its_batch;
 
   if its_batch is null then -- the next message of an album, or one that Telegram delivers again
-    if sent ->> 'stays_s' is null then -- or a message that was to be read only, and is to stay now
+    if sent ->> 'ttl_s' is null then -- or a message that was to be read only, and is to stay now
       perform keep_document(p_base, d.id::text) from documents d
-      where d.base_id = p_base::uuid and d.leaves_at is not null and d.chat_id = (sent ->> 'chat_id')::bigint
+      where d.base_id = p_base::uuid and d.expires_at is not null and d.chat_id = (sent ->> 'chat_id')::bigint
         and d.message_id = (sent ->> 'message_id')::bigint;
     end if;
     perform from bases b where b.id = p_base::uuid for key share;
@@ -106,13 +106,13 @@ begin
   return query
   insert into documents (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
     source_identifier, name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author,
-    published_at, lane, run_after, leaves_at)
+    published_at, lane, run_after, expires_at)
   select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender',
     (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
     s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
     now() + make_interval(secs => p_hold_s), -- below, cut to the minute that people are told
-    date_trunc('minute', now() + make_interval(secs => (sent ->> 'stays_s')::double precision))
+    date_trunc('minute', now() + make_interval(secs => (sent ->> 'ttl_s')::double precision))
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
     text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
     lane text)) with ordinality

@@ -11,12 +11,12 @@ as $$
   select d.* from documents d
   where d.base_id = p_held.base_id and d.source_type = p_held.source_type and d.name_key = p_held.name_key
     and d.status = 'ready' and not p_held.chosen
-    and (d.leaves_at is not null and p_held.source_type <> 'file' or d.leaves_at is null and p_held.leaves_at is null)
-  order by d.leaves_at nulls first, d.created_at desc limit 1
+    and (d.expires_at is not null and p_held.source_type <> 'file' or d.expires_at is null and p_held.expires_at is null)
+  order by d.expires_at nulls first, d.created_at desc limit 1
 $$;
 comment on function ready_namesake is
   'Internal: the latest ready document of the same type and name, while nobody has decided what happens to the two. A '
-  'temporary document (`leaves_at`) replaces nothing that stays, and nobody is asked about a temporary file.';
+  'temporary document (`expires_at`) replaces nothing that stays, and nobody is asked about a temporary file.';
 
 create function ready_before(p_held documents)
 returns setof documents
@@ -51,7 +51,7 @@ returns boolean
 language sql immutable security invoker set search_path = public, extensions, pg_temp
 as $$
   select p_held.source_type in ('file', 'link') and p_twin.source_type = p_held.source_type
-    and p_held.source_text is not null and (p_held.leaves_at is null or p_twin.leaves_at is not null)
+    and p_held.source_text is not null and (p_held.expires_at is null or p_twin.expires_at is not null)
     and strpos(coalesce(p_twin.source_text, ''), p_held.source_text) = 0
 $$;
 comment on function brings_caption is
@@ -91,10 +91,10 @@ declare
 begin
   select * into other from documents d
   where d.base_id = p_held.base_id and d.content_hash = p_held.content_hash and d.status = 'ready';
-  if other.leaves_at is not null and (other.lineage <> p_held.lineage or p_held.leaves_at is null) then
+  if other.expires_at is not null and (other.lineage <> p_held.lineage or p_held.expires_at is null) then
     other := stay_until(other, case
-      when p_held.leaves_at is not null then greatest(other.leaves_at, p_held.leaves_at) end);
-    told := jsonb_build_object('stays_until', other.leaves_at);
+      when p_held.expires_at is not null then greatest(other.expires_at, p_held.expires_at) end);
+    told := jsonb_build_object('stays_until', other.expires_at);
   end if;
   if other.id is not null and brings_caption(p_held, other) then
     if p_held.chosen and p_held.lineage = other.lineage -- it was queued again with both captions

@@ -160,8 +160,8 @@ begin
     p_held.given_terms := case when p_held.given_title is null then before.given_terms else p_held.given_terms end;
     p_held.given_title := coalesce(p_held.given_title, before.given_title);
     p_held.title := coalesce(p_held.given_title, p_held.title);
-    p_held.leaves_at := case when p_held.leaves_at is not null and before.leaves_at is not null -- else one stays
-      then greatest(p_held.leaves_at, before.leaves_at) end;
+    p_held.expires_at := case when p_held.expires_at is not null and before.expires_at is not null -- else one stays
+      then greatest(p_held.expires_at, before.expires_at) end;
   end if;
   return p_held;
 end $$;
@@ -227,7 +227,7 @@ begin
       language = held.language, author = held.author,
       published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
       parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread,
-      leaves_at = held.leaves_at, progress_done = p_chunks, progress_total = p_chunks, lease = null,
+      expires_at = held.expires_at, progress_done = p_chunks, progress_total = p_chunks, lease = null,
       lease_until = null, finished_at = now()
   where d.id = held.id;
   if held.given_terms is not null then -- the worker has indexed the document under its own title

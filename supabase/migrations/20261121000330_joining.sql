@@ -144,12 +144,12 @@ begin
   elsif is_new and current.id is not null then
     insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
       source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
-      media_type, lane, lineage, chosen, leaves_at, meta)
+      media_type, lane, lineage, chosen, expires_at, meta)
     values (current.base_id, begin_batch(current.base_id, sent), 0, (sent ->> 'user_id')::bigint, current.sender,
       current.chat_id, current.message_id, current.source_type, current.source_identifier, current.name_key,
       current.source_title, current.given_title,
       current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type,
-      current.lane, current.lineage, true, current.leaves_at, edition_of(current))
+      current.lane, current.lineage, true, current.expires_at, edition_of(current))
     returning d.id into its_id;
   end if;
   return query

@@ -29,7 +29,7 @@ declare
     'documents_ahead', 'is_called', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
     'only_name', 'numbered_names', 'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
     'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'begin_batch', 'edition_of', 'try_again',
-    'refresh_document', 'stay_until', 'keep_document', 'keep_batch', 'remove_leaving',
+    'refresh_document', 'stay_until', 'keep_document', 'keep_batch', 'remove_expired',
     'save_feedback', 'save_turn', 'spent_in_a_day',
     'local_day', 'base_statistics', 'turns_by_day', 'queue_state', 'documents_by_status',
     'failures_by_code', 'overall_statistics', 'overall_by_day', 'steps_by_action', 'save_table', 'read_table',

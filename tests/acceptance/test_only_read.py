@@ -25,7 +25,7 @@ async def glance(you: Person, web: WebServer) -> Seen:
 
 def let_the_day_pass(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("update documents set leaves_at = now() - interval '1 minute' where leaves_at is not null")
+        connection.execute("update documents set expires_at = now() - interval '1 minute' where expires_at is not null")
 
 
 async def gone(database_url: str) -> None:
@@ -61,4 +61,4 @@ async def test_what_was_only_read_can_be_kept(start: Start, database_url: str) -
         kept = await you.wait_for("✅ Правила парковки в базе")
     assert kept.message_id == receipt.message_id
     assert "Оставить в базе" not in str(kept.buttons)
-    assert ask(database_url, "select count(*) from documents where leaves_at is null") == [(1,)]
+    assert ask(database_url, "select count(*) from documents where expires_at is null") == [(1,)]

@@ -66,7 +66,7 @@ def _batch_json(batch: Batch) -> dict[str, JsonValue]:
         "thread_id": batch.thread_id,
         "message_id": batch.message_id,
         "media_group": batch.media_group,
-        "stays_s": batch.stays_s,
+        "ttl_s": batch.ttl_s,
         "sources": [_source_json(source) for source in batch.sources],
     }
 

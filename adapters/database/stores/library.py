@@ -104,13 +104,13 @@ class LibraryStore:
         """The same for all documents of a batch; False when it has none."""
         return bool(await self._transport.call("keep_batch", p_base=base, p_batch_id=batch))
 
-    async def remove_leaving(self) -> int:
+    async def remove_expired(self) -> int:
         """Remove what was sent to be read now and whose time has come, in all bases, one by one; returns how many.
 
         Raises DatabaseError, DatabaseAway.
         """
         removed = 0
-        while await self._transport.call("remove_leaving", timeout_s=REMOVAL_S):
+        while await self._transport.call("remove_expired", timeout_s=REMOVAL_S):
             removed += 1
         return removed
 

@@ -22,8 +22,8 @@ class MemoryIntake:
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         known = self._redelivered(batch)
-        for again in known if batch.stays_s is None else ():
-            if again.leaves_at is not None:
+        for again in known if batch.ttl_s is None else ():
+            if again.expires_at is not None:
                 self._tables.stay_until(again, None)
         if known:
             pairs = zip(known, batch.sources, strict=True)
@@ -67,7 +67,7 @@ class MemoryIntake:
         added = self._add(self._new(asked), asked, 0, 0, 0)
         row = self._tables.documents[added.id]
         row.lineage, row.chosen, row.given_title = current.lineage, True, current.given_title
-        row.given_terms, row.leaves_at = current.given_terms, current.leaves_at
+        row.given_terms, row.expires_at = current.given_terms, current.expires_at
         row.source = replace(row.source, edition=_edition_of(current))
         row.title, row.name_key, row.message_id = current.title, current.name_key, current.message_id
         return added
@@ -132,7 +132,7 @@ class MemoryIntake:
             size_bytes=source.size_bytes,
             media_type=source.media_type,
             run_after=after(hold_s),
-            leaves_at=None if batch.stays_s is None else after(batch.stays_s).replace(second=0, microsecond=0),
+            expires_at=None if batch.ttl_s is None else after(batch.ttl_s).replace(second=0, microsecond=0),
         )
         self._tables.documents[document.id] = document
         return EnqueuedDocument(id=document.id, source=source, created=True)

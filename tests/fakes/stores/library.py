@@ -125,18 +125,18 @@ class MemoryLibrary:
         row = self._tables.document_of(base, card.id) if card else None
         if row is None:
             return False
-        if row.leaves_at is not None:
+        if row.expires_at is not None:
             self._tables.stay_until(row, None)
             for other in self._tables.documents_of(base):
-                other.leaves_at = None if other.lineage == row.lineage else other.leaves_at
+                other.expires_at = None if other.lineage == row.lineage else other.expires_at
         return True
 
     async def keep_batch(self, base: BaseId, batch: BatchId) -> bool:
         rows = [row for row in self._tables.documents_of(base) if row.batch.id == batch]
         return any([await self.keep(base, row.id) for row in rows])
 
-    async def remove_leaving(self) -> int:
-        rows = [row for row in self._tables.documents.values() if row.leaves_at and row.leaves_at <= now()]
+    async def remove_expired(self) -> int:
+        rows = [row for row in self._tables.documents.values() if row.expires_at and row.expires_at <= now()]
         current = [row for row in rows if row.status is not DocumentStatus.SUPERSEDED]
         return sum([await self.delete(row.batch.base_id, row.id) for row in current])
 

@@ -209,7 +209,7 @@ class MemoryWork:
     def _supersede(self, row: DocumentRow) -> None:
         before = self._tables.ready_before(row)
         if before is not None:
-            row.leaves_at = max(row.leaves_at, before.leaves_at) if row.leaves_at and before.leaves_at else None
+            row.expires_at = max(row.expires_at, before.expires_at) if row.expires_at and before.expires_at else None
             before.status, before.visible, before.chunks = DocumentStatus.SUPERSEDED, False, {}
             row.given_terms = row.given_terms if row.given_title else before.given_terms
             row.version, row.given_title = before.version + 1, row.given_title or before.given_title
@@ -280,10 +280,10 @@ class MemoryWork:
     def _stay_of_twin(self, row: DocumentRow) -> dict[str, JsonValue]:
         """The same content stays as long as the one of the two that stays longer; for the receipt of the second."""
         twin = self._tables.ready_twin(row)
-        if twin is None or twin.leaves_at is None or (twin.lineage == row.lineage and row.leaves_at is not None):
+        if twin is None or twin.expires_at is None or (twin.lineage == row.lineage and row.expires_at is not None):
             return {}
-        self._tables.stay_until(twin, max(twin.leaves_at, row.leaves_at) if row.leaves_at else None)
-        return {"stays_until": twin.leaves_at.isoformat() if twin.leaves_at else None}
+        self._tables.stay_until(twin, max(twin.expires_at, row.expires_at) if row.expires_at else None)
+        return {"stays_until": twin.expires_at.isoformat() if twin.expires_at else None}
 
 
 def _has_both_words(row: DocumentRow, twin: DocumentRow) -> bool:
@@ -294,7 +294,7 @@ def _brings_words(row: DocumentRow, twin: DocumentRow) -> bool:
     """Whether there is a caption under a file, or a link that was one, that the one in the base lacks."""
     if row.source.type not in CAPTIONED or twin.source.type is not row.source.type:
         return False
-    if row.leaves_at is not None and twin.leaves_at is None:
+    if row.expires_at is not None and twin.expires_at is None:
         return False
     return bool(row.source.text) and str(row.source.text) not in (twin.source.text or "")
 

@@ -91,7 +91,7 @@ class DocumentRow:
     source: Source
     title: str
     run_after: datetime
-    leaves_at: datetime | None = None
+    expires_at: datetime | None = None
     created_at: datetime = field(default_factory=now)
     status: DocumentStatus = DocumentStatus.QUEUED
     done: int = 0
@@ -162,7 +162,7 @@ class DocumentRow:
             chunks=len(self.chunks) if self.is_ready else 0,
             seconds=seconds,
             created_at=self.created_at,
-            leaves_at=self.leaves_at,
+            expires_at=self.expires_at,
             chat_id=self.batch.chat_id,
             message_id=self.message_id,
             medium=self.parsed.medium if self.parsed else Medium.TEXT,
@@ -260,7 +260,7 @@ class Tables:
             return None
         alike = [other for other in self.ready_of(row) if other.source.type is row.source.type]
         alike = [other for other in alike if other.name_key == row.name_key and _stand_against(other, row)]
-        return max(alike, key=lambda other: (other.leaves_at is None, other.created_at), default=None)
+        return max(alike, key=lambda other: (other.expires_at is None, other.created_at), default=None)
 
     def ready_before(self, row: DocumentRow) -> DocumentRow | None:
         """The ready version that this one is to take the place of."""
@@ -272,10 +272,10 @@ class Tables:
 
     def stay_until(self, row: DocumentRow, until: datetime | None) -> None:
         """For good when there is no such moment: then a file beside another of its name gets a number."""
-        row.leaves_at = until
+        row.expires_at = until
         row.batch.revision += 1
         alike = [other for other in self.ready_of(row) if other.source.type is row.source.type is SourceType.FILE]
-        alike = [other for other in alike if other.leaves_at is None and other.name_key == row.name_key]
+        alike = [other for other in alike if other.expires_at is None and other.name_key == row.name_key]
         if until is None and row.is_ready and alike:
             row.given_title = row.title = self.free_name(row)
             row.given_terms, row.name_key = None, name_key(row.title)
@@ -332,9 +332,9 @@ def key_of(source: Source) -> str | None:
 
 def _stand_against(other: DocumentRow, row: DocumentRow) -> bool:
     """What leaves again is in nobody's way, but for a page that is read anew."""
-    if other.leaves_at is not None:
+    if other.expires_at is not None:
         return row.source.type is not SourceType.FILE
-    return row.leaves_at is None
+    return row.expires_at is None
 
 
 def _base(row: DocumentRow) -> BaseId:

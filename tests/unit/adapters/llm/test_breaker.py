@@ -22,7 +22,7 @@ def breaker(clock: Clock) -> CircuitBreaker:
 def test_one_failure_is_bad_luck() -> None:
     guarded = breaker(Clock())
     guarded.failed()
-    assert guarded.lets_through
+    assert guarded.allows_call()
 
 
 def test_after_failures_in_a_row_it_rests_and_is_then_tried_by_one_caller() -> None:
@@ -30,9 +30,9 @@ def test_after_failures_in_a_row_it_rests_and_is_then_tried_by_one_caller() -> N
     guarded = breaker(clock)
     guarded.failed()
     guarded.failed()
-    assert not guarded.lets_through
+    assert not guarded.allows_call()
     clock.now += 10
-    assert [guarded.lets_through, guarded.lets_through] == [True, False]
+    assert [guarded.allows_call(), guarded.allows_call()] == [True, False]
 
 
 def test_an_answer_ends_the_rest() -> None:
@@ -41,9 +41,9 @@ def test_an_answer_ends_the_rest() -> None:
     guarded.failed()
     guarded.failed()
     clock.now += 10
-    assert guarded.lets_through
+    assert guarded.allows_call()
     guarded.succeeded()
-    assert [guarded.lets_through, guarded.lets_through] == [True, True]
+    assert [guarded.allows_call(), guarded.allows_call()] == [True, True]
 
 
 def test_a_failed_try_begins_another_rest() -> None:
@@ -52,21 +52,21 @@ def test_a_failed_try_begins_another_rest() -> None:
     for _ in range(2):
         guarded.failed()
     clock.now += 10
-    assert guarded.lets_through
+    assert guarded.allows_call()
     guarded.failed()
     clock.now += 9
-    assert not guarded.lets_through
+    assert not guarded.allows_call()
 
 
 def test_looking_whether_it_rests_lets_nobody_through() -> None:
     clock = Clock()
     guarded = breaker(clock)
-    states = [guarded.rests]
+    states = [guarded.is_open]
     guarded.failed()
     guarded.failed()
-    assert [*states, guarded.rests] == [False, True]
+    assert [*states, guarded.is_open] == [False, True]
     clock.now += 10
-    assert [guarded.rests, guarded.lets_through, guarded.rests] == [False, True, True]
+    assert [guarded.is_open, guarded.allows_call(), guarded.is_open] == [False, True, True]
 
 
 def test_the_rest_after_a_failed_try_is_counted_from_its_end() -> None:
@@ -75,7 +75,7 @@ def test_the_rest_after_a_failed_try_is_counted_from_its_end() -> None:
     for _ in range(2):
         guarded.failed()
     clock.now += 10
-    assert guarded.lets_through
+    assert guarded.allows_call()
     clock.now += 60  # a timeout
     guarded.failed()
-    assert guarded.rests
+    assert guarded.is_open

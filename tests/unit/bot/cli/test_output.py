@@ -20,5 +20,5 @@ def test_what_a_person_sees_below_a_cut_answer_is_there() -> None:
 
 def test_a_document_tells_when_it_leaves() -> None:
     moment = datetime(2026, 5, 31, 14, 5, tzinfo=UTC)
-    assert card_json(ready(leaves_at=moment))["leaves_at"] == "2026-05-31T14:05:00+00:00"
-    assert card_json(ready())["leaves_at"] is None
+    assert card_json(ready(expires_at=moment))["expires_at"] == "2026-05-31T14:05:00+00:00"
+    assert card_json(ready())["expires_at"] is None

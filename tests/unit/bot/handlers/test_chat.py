@@ -137,8 +137,8 @@ async def test_only_read_keeps_the_original_message_for_a_day_and_the_person_in_
     await anna.press(anna.last.buttons["Только прочитать сейчас"], original=original)
     (document,) = anna.stores.tables.documents.values()
     assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
-    assert document.leaves_at is not None
-    assert timedelta(hours=23) < document.leaves_at - document.created_at < timedelta(hours=25)
+    assert document.expires_at is not None
+    assert timedelta(hours=23) < document.expires_at - document.created_at < timedelta(hours=25)
     assert [state.mode for state in anna.stores.tables.states.values()] == [Mode.CHAT]
 
 

@@ -54,7 +54,7 @@ async def test_a_choice_is_heard_once_and_a_second_press_says_so() -> None:
 
 async def with_a_link_for_a_day() -> tuple[Person, DocumentRow]:
     anna, document = await with_a_link()
-    document.leaves_at = document.created_at + timedelta(days=1)
+    document.expires_at = document.created_at + timedelta(days=1)
     document.status = DocumentStatus.READY
     return anna, document
 
@@ -63,7 +63,7 @@ async def test_what_leaves_can_be_kept_under_its_receipt() -> None:
     anna, document = await with_a_link_for_a_day()
     shown = len(anna.session.said)
     await anna.press(f"stay:{document.id}:")
-    assert (document.leaves_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
+    assert (document.expires_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
     assert len(anna.session.said) == shown, "the live message changes through the notice loop"
 
 
@@ -72,7 +72,7 @@ async def test_its_card_changes_at_once() -> None:
     await anna.press(f"doc:{document.id}:0")
     assert "Останется до" in anna.last.text
     await anna.press(anna.last.buttons["Оставить в базе"])
-    assert document.leaves_at is None
+    assert document.expires_at is None
     assert "Останется" not in anna.last.text
     assert "Оставить в базе" not in anna.last.buttons
 
@@ -80,7 +80,7 @@ async def test_its_card_changes_at_once() -> None:
 async def test_all_of_a_batch_can_be_kept() -> None:
     anna, document = await with_a_link_for_a_day()
     await anna.press(f"stayall:{document.batch.id}")
-    assert (document.leaves_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
+    assert (document.expires_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
 
 
 async def test_what_has_left_already_cannot_be_kept() -> None:
@@ -96,4 +96,4 @@ async def test_the_section_of_a_page_that_leaves_leaves_too() -> None:
     anna, document = await with_a_link_for_a_day()
     await anna.press(f"sect:{document.id}")
     (site,) = [row for row in anna.stores.tables.documents.values() if row.source.type is SourceType.SITE]
-    assert site.leaves_at is not None
+    assert site.expires_at is not None

@@ -31,7 +31,7 @@ def _line(document: DocumentCard) -> str:
         (ready(pages=None, parts=2), "1. 📄 Договор аренды.pdf · 2 файла · 12 мая"),
         (card(status=DocumentStatus.PARSING), "1. 📄 Договор аренды.pdf · читаю · 12 мая"),
         (card(status=DocumentStatus.CHOOSING), "1. 📄 Договор аренды.pdf · ждёт вашего выбора · 12 мая"),
-        (ready(leaves_at=datetime(2026, 6, 2, tzinfo=UTC)), "1. 📄 Договор аренды.pdf · 48 стр. · 12 мая · ⏱"),
+        (ready(expires_at=datetime(2026, 6, 2, tzinfo=UTC)), "1. 📄 Договор аренды.pdf · 48 стр. · 12 мая · ⏱"),
     ],
 )
 def test_a_line_of_the_list_has_type_size_and_day(document: DocumentCard, line: str) -> None:

@@ -270,7 +270,7 @@ def test_every_language_that_is_recognised_has_a_name(language: str) -> None:
 
 
 TOMORROW = datetime(2026, 5, 31, 14, 5).astimezone()  # the day after `tests.fakes.bot.TODAY`, by this machine's clock
-READ_NOW = ready(leaves_at=TOMORROW)
+READ_NOW = ready(expires_at=TOMORROW)
 
 
 def test_what_leaves_again_says_when_and_can_be_kept() -> None:
@@ -299,7 +299,7 @@ def test_several_that_leave_again_say_so_in_their_lines_and_are_kept_together() 
     several = (READ_NOW, replace(READ_NOW, id=DocumentId("d2"), source_identifier="Акт.pdf"))
     assert shown(*several).splitlines()[0] == "✅ Договор аренды.pdf · 48 страниц · до завтра, 14:05"
     assert buttons(*several) == ["Оставить в базе"]
-    assert buttons(*(replace(each, leaves_at=None) for each in several)) == []
+    assert buttons(*(replace(each, expires_at=None) for each in several)) == []
 
 
 @pytest.mark.parametrize(

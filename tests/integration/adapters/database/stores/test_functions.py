@@ -27,7 +27,7 @@ from tests.integration.adapters.database.stores.material import (
 )
 
 LINES_MAX = 60
-LONG = ["clean_base", "delete_document", "ensure_term_blocks", "refresh_common_terms", "remove_leaving", "switch_model"]
+LONG = ["clean_base", "delete_document", "ensure_term_blocks", "refresh_common_terms", "remove_expired", "switch_model"]
 AS_DEFINER = ("ensure_shelves", "schema_version")  # each says why
 OURS = """
 from pg_proc p

@@ -190,7 +190,7 @@ async def test_a_renamed_file_is_read_again_under_its_own_name(stores: Stores) -
 async def test_what_was_only_read_is_found_by_the_number_that_it_is_kept_by(stores: Stores) -> None:
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "лиса")
-    (sent,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), stays_s=60))
+    (sent,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), ttl_s=60))
     held = await claim(stores, sent.id)
     await publish_titled(stores, held, "смета дома", "рыба", "смета дома и план", name="план")
     assert await find(stores, base, "2") == {}

@@ -21,14 +21,14 @@ LATE_S = 1.0  # after the full minute: the database's clock may be slightly behi
 log = structlog.get_logger()
 
 
-async def remove_leaving(library: Library, stop: asyncio.Event, *, every_s: float = LOOK_EVERY_S) -> None:
+async def remove_expired(library: Library, stop: asyncio.Event, *, every_s: float = LOOK_EVERY_S) -> None:
     """Look now and every `every_s` seconds until `stop`. After a database error the next look tries again."""
     while not stop.is_set():
         try:
-            if removed := await library.remove_leaving():
+            if removed := await library.remove_expired():
                 log.info("documents_left", count=removed)
         except (DatabaseAway, DatabaseError) as error:
-            log.warning("leaving_failed", reason=type(error).__name__)
+            log.warning("expiry_failed", reason=type(error).__name__)
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), next_look_in_s(time.time(), every_s=every_s))
 

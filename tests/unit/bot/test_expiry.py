@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.database.errors import DatabaseError
-from bot.leaving import next_look_in_s, remove_leaving
+from bot.expiry import next_look_in_s, remove_expired
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, ChatId, UserId
@@ -19,24 +19,24 @@ class Troubled(MemoryLibrary):
 
     def __init__(self, tables: Tables) -> None:
         super().__init__(tables)
-        self.troubles = [DatabaseAway("away"), DatabaseError("remove_leaving", code="57014", message="too slow")]
+        self.troubles = [DatabaseAway("away"), DatabaseError("remove_expired", code="57014", message="too slow")]
 
-    async def remove_leaving(self) -> int:
+    async def remove_expired(self) -> int:
         if self.troubles:
             raise self.troubles.pop()
-        return await super().remove_leaving()
+        return await super().remove_expired()
 
 
 def due(base: BaseId) -> Batch:
     plan = Source(type=SourceType.FILE, identifier="План.docx", file_id="plan")
-    return Batch(base_id=base, user_id=ANNA, stays_s=0, sources=(plan,))
+    return Batch(base_id=base, user_id=ANNA, ttl_s=0, sources=(plan,))
 
 
 async def test_what_is_due_leaves_now_and_whenever_it_comes_to_be_until_the_end() -> None:
     stores, stop = MemoryStores(), asyncio.Event()
     base = await stores.people.open_base(ChatId(ANNA), thread=None, member=ANNA)
     await stores.intake.enqueue(due(base))
-    looking = asyncio.create_task(remove_leaving(Troubled(stores.tables), stop, every_s=0.01))
+    looking = asyncio.create_task(remove_expired(Troubled(stores.tables), stop, every_s=0.01))
     await until(lambda: not stores.tables.documents)
     await stores.intake.enqueue(due(base))
     await until(lambda: not stores.tables.documents)

@@ -28,10 +28,10 @@ PAGE = Source(type=SourceType.LINK, identifier="https://site.example/rules")
 
 
 async def glance(
-    stores: Stores, base: BaseId, source: Source, *texts: str, stays_s: int = DAY_S
+    stores: Stores, base: BaseId, source: Source, *texts: str, ttl_s: int = DAY_S
 ) -> tuple[DocumentId, PublishedDocument]:
     """A document that was sent to be read now, and read."""
-    (document,) = await stores.intake.enqueue(replace(batch_of(base, source), stays_s=stays_s))
+    (document,) = await stores.intake.enqueue(replace(batch_of(base, source), ttl_s=ttl_s))
     return document.id, await read(stores, await claim(stores, document.id), *texts)
 
 
@@ -41,17 +41,17 @@ async def listed(stores: Stores, base: BaseId) -> list[DocumentCard]:
 
 async def leave(stores: Stores, base: BaseId) -> list[str]:
     """What is left when the clock has struck."""
-    await stores.library.remove_leaving()
+    await stores.library.remove_expired()
     return sorted(card.source_identifier for card in await listed(stores, base))
 
 
 async def test_it_says_when_it_leaves_and_can_be_found_until_then(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PLAN, "офис стоит сто")
-    leaves_at = (await card_of(stores, base, document)).leaves_at
-    assert leaves_at is not None
-    assert timedelta(0) < datetime.now(UTC) + timedelta(seconds=DAY_S) - leaves_at < timedelta(minutes=5)
-    assert (leaves_at.second, leaves_at.microsecond) == (0, 0), "as it is shown"
+    expires_at = (await card_of(stores, base, document)).expires_at
+    assert expires_at is not None
+    assert timedelta(0) < datetime.now(UTC) + timedelta(seconds=DAY_S) - expires_at < timedelta(minutes=5)
+    assert (expires_at.second, expires_at.microsecond) == (0, 0), "as it is shown"
     assert set(await find(stores, base, "офис")) == {"офис стоит сто"}
     assert await leave(stores, base) == ["План.docx"]
 
@@ -59,18 +59,18 @@ async def test_it_says_when_it_leaves_and_can_be_found_until_then(stores: Stores
 async def test_when_its_time_has_come_it_goes_with_all_that_is_stored_of_it(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(666))
     await read_source(stores, base, file("Цены.docx"), "обед стоит триста")
-    await glance(stores, base, PLAN, "офис стоит сто", stays_s=0)
-    await glance(stores, other, PLAN, "офис стоит сто", stays_s=0)
-    assert await stores.library.remove_leaving() == 2
+    await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
+    await glance(stores, other, PLAN, "офис стоит сто", ttl_s=0)
+    assert await stores.library.remove_expired() == 2
     assert [card.source_identifier for card in await listed(stores, base)] == ["Цены.docx"]
     assert await listed(stores, other) == []
     assert set(await find(stores, base, "стоит")) == {"обед стоит триста"}
-    assert await stores.library.remove_leaving() == 0
+    assert await stores.library.remove_expired() == 0
 
 
 async def test_what_is_being_read_then_is_given_up(stores: Stores) -> None:
     base = await open_base(stores)
-    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), stays_s=0))
+    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), ttl_s=0))
     held = await claim(stores, document.id)
     assert await leave(stores, base) == []
     with pytest.raises(LeaseLost):
@@ -80,7 +80,7 @@ async def test_what_is_being_read_then_is_given_up(stores: Stores) -> None:
 async def test_with_the_name_of_an_earlier_document_it_stands_beside_it_unasked(stores: Stores) -> None:
     base = await open_base(stores)
     lasting, _ = await read_source(stores, base, PLAN, "офис стоит сто")
-    _, published = await glance(stores, base, PLAN, "офис стоит двести", stays_s=0)
+    _, published = await glance(stores, base, PLAN, "офис стоит двести", ttl_s=0)
     assert published.namesake is None
     assert set(await find(stores, base, "офис")) == {"офис стоит сто", "офис стоит двести"}
     assert await leave(stores, base) == ["План.docx"]
@@ -96,27 +96,27 @@ async def test_a_later_file_of_its_name_is_not_asked_about(stores: Stores) -> No
 
 async def test_the_same_file_sent_to_stay_makes_it_stay_and_says_so(stores: Stores) -> None:
     base = await open_base(stores)
-    document, _ = await glance(stores, base, PLAN, "офис стоит сто", stays_s=0)
+    document, _ = await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
     again, published = await read_source(stores, base, PLAN, "офис стоит сто")
     assert published.duplicate_of == document
     assert (await card_of(stores, base, again)).error_params["stays_until"] is None
     assert await leave(stores, base) == ["План.docx"]
-    assert (await card_of(stores, base, document)).leaves_at is None
+    assert (await card_of(stores, base, document)).expires_at is None
 
 
 async def test_the_same_file_again_begins_its_day_anew(stores: Stores) -> None:
     base = await open_base(stores)
-    document, _ = await glance(stores, base, PLAN, "офис стоит сто", stays_s=0)
+    document, _ = await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
     again, _ = await glance(stores, base, PLAN, "офис стоит сто")
     told = (await card_of(stores, base, again)).error_params["stays_until"]
     assert await leave(stores, base) == ["План.docx"]
-    assert (await card_of(stores, base, document)).leaves_at == datetime.fromisoformat(str(told))
+    assert (await card_of(stores, base, document)).expires_at == datetime.fromisoformat(str(told))
 
 
 async def test_what_stays_is_not_shortened_by_a_glance_at_it(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await read_source(stores, base, PLAN, "офис стоит сто")
-    again, published = await glance(stores, base, replace(PLAN, text="новая подпись"), "офис стоит сто", stays_s=0)
+    again, published = await glance(stores, base, replace(PLAN, text="новая подпись"), "офис стоит сто", ttl_s=0)
     assert published.duplicate_of == document
     assert (await card_of(stores, base, again)).status is DocumentStatus.DUPLICATE
     assert "stays_until" not in (await card_of(stores, base, again)).error_params
@@ -125,17 +125,17 @@ async def test_what_stays_is_not_shortened_by_a_glance_at_it(stores: Stores) -> 
 
 async def test_its_page_sent_to_stay_takes_its_place(stores: Stores) -> None:
     base = await open_base(stores)
-    await glance(stores, base, PAGE, "проезд сорок", stays_s=0)
+    await glance(stores, base, PAGE, "проезд сорок", ttl_s=0)
     stays, _ = await read_source(stores, base, PAGE, "проезд пятьдесят")
     assert await leave(stores, base) == [PAGE.identifier]
     card = await card_of(stores, base, stays)
-    assert (card.version, card.leaves_at) == (2, None)
+    assert (card.version, card.expires_at) == (2, None)
 
 
 async def test_a_glance_at_a_page_that_stays_takes_nobodys_place(stores: Stores) -> None:
     base = await open_base(stores)
     await read_source(stores, base, PAGE, "проезд сорок")
-    await glance(stores, base, PAGE, "проезд пятьдесят", stays_s=0)
+    await glance(stores, base, PAGE, "проезд пятьдесят", ttl_s=0)
     assert set(await find(stores, base, "проезд")) == {"проезд сорок", "проезд пятьдесят"}
     await leave(stores, base)
     assert set(await find(stores, base, "проезд")) == {"проезд сорок"}
@@ -144,22 +144,22 @@ async def test_a_glance_at_a_page_that_stays_takes_nobodys_place(stores: Stores)
 async def test_read_anew_it_still_leaves(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PAGE, "проезд сорок")
-    leaves_at = (await card_of(stores, base, document)).leaves_at
+    expires_at = (await card_of(stores, base, document)).expires_at
     again = await stores.intake.refresh(batch_of(base), document)
     assert again is not None
     await read(stores, await claim(stores, again.id), "проезд пятьдесят")
     card = await card_of(stores, base, again.id)
-    assert (card.version, card.leaves_at) == (2, leaves_at)
+    assert (card.version, card.expires_at) == (2, expires_at)
 
 
 async def test_kept_while_it_is_read_anew_it_stays(stores: Stores) -> None:
     base = await open_base(stores)
-    document, _ = await glance(stores, base, PAGE, "проезд сорок", stays_s=0)
+    document, _ = await glance(stores, base, PAGE, "проезд сорок", ttl_s=0)
     again = await stores.intake.refresh(batch_of(base), document)
     assert again is not None
     held = await claim(stores, again.id)
     assert await stores.library.keep(base, document)
-    await stores.library.remove_leaving()
+    await stores.library.remove_expired()
     await read(stores, held, "проезд пятьдесят")
     assert await leave(stores, base) == [PAGE.identifier]
 
@@ -167,7 +167,7 @@ async def test_kept_while_it_is_read_anew_it_stays(stores: Stores) -> None:
 async def test_a_file_that_is_kept_beside_another_of_its_name_gets_a_number(stores: Stores) -> None:
     base = await open_base(stores)
     await read_source(stores, base, PLAN, "офис стоит сто")
-    document, _ = await glance(stores, base, PLAN, "офис стоит двести", stays_s=0)
+    document, _ = await glance(stores, base, PLAN, "офис стоит двести", ttl_s=0)
     assert await stores.library.keep(base, document)
     assert await stores.library.keep(base, document), "pressed twice"
     assert await leave(stores, base) == ["План (2).docx", "План.docx"]
@@ -175,7 +175,7 @@ async def test_a_file_that_is_kept_beside_another_of_its_name_gets_a_number(stor
 
 async def test_only_what_is_in_the_base_is_kept(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(666))
-    document, _ = await glance(stores, base, PLAN, "офис стоит сто", stays_s=0)
+    document, _ = await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
     batch = (await card_of(stores, base, document)).batch_id
     assert batch is not None
     assert not await stores.library.keep(other, document)
@@ -188,7 +188,7 @@ async def test_all_documents_of_an_album_leave_or_stay(stores: Stores) -> None:
     base = await open_base(stores)
     ids: list[DocumentId] = []
     for message, name in enumerate(("a.docx", "b.docx"), start=1):
-        batch = replace(batch_of(base, file(name), message=message, album="album"), stays_s=0)
+        batch = replace(batch_of(base, file(name), message=message, album="album"), ttl_s=0)
         ids += [document.id for document in await stores.intake.enqueue(batch)]
     batches = {(await card_of(stores, base, document)).batch_id for document in ids}
     (album,) = batches
@@ -200,30 +200,30 @@ async def test_all_documents_of_an_album_leave_or_stay(stores: Stores) -> None:
 async def test_the_same_message_added_to_the_base_after_all_stays(stores: Stores) -> None:
     base = await open_base(stores)
     batch = batch_of(base, PLAN, message=5)
-    (glanced,) = await stores.intake.enqueue(replace(batch, stays_s=0))
+    (glanced,) = await stores.intake.enqueue(replace(batch, ttl_s=0))
     (added,) = await stores.intake.enqueue(batch)
     assert (added.id, added.created) == (glanced.id, False)
-    (again,) = await stores.intake.enqueue(replace(batch, stays_s=0))
+    (again,) = await stores.intake.enqueue(replace(batch, ttl_s=0))
     assert again.id == added.id
     assert await leave(stores, base) == ["План.docx"]
 
 
 async def test_a_live_message_is_due_once_more_when_it_is_kept(stores: Stores) -> None:
     base = await open_base(stores)
-    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN, message=5), stays_s=DAY_S))
+    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN, message=5), ttl_s=DAY_S))
     await read(stores, await claim(stores, document.id), "офис стоит сто")
     (notice,) = await stores.notices.due(limit=5, hold_s=0)
     await stores.notices.confirm(notice.batch_id, revision=notice.revision)
     await stores.library.keep(base, document.id)
     (again,) = await stores.notices.due(limit=5, hold_s=0)
-    assert again.documents[0].leaves_at is None
+    assert again.documents[0].expires_at is None
 
 
 async def test_the_words_under_a_glance_of_what_leaves_are_kept_with_it(stores: Stores) -> None:
     base = await open_base(stores)
-    await glance(stores, base, PLAN, "офис стоит сто", stays_s=0)
+    await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
     held = await claim_source(stores, base, replace(PLAN, text="новая подпись"))
     await read(stores, held, "офис стоит сто")
     await read(stores, await claim(stores, held.id), "офис стоит сто")
     assert await leave(stores, base) == ["План.docx"]
-    assert (await card_of(stores, base, held.id)).leaves_at is None
+    assert (await card_of(stores, base, held.id)).expires_at is None

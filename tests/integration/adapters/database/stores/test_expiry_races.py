@@ -33,7 +33,7 @@ def stores(postgres_transport: PostgresTransport) -> DatabaseStores:
 
 async def with_one_that_is_due(stores: DatabaseStores) -> tuple[BaseId, DocumentId]:
     base = await open_base(stores)
-    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), stays_s=0))
+    (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN), ttl_s=0))
     await read(stores, await claim(stores, document.id), "офис стоит сто")
     return base, document.id
 
@@ -51,7 +51,7 @@ async def must_wait(call: "asyncio.Task[T]") -> "asyncio.Task[T]":
 async def test_what_is_kept_at_this_moment_is_not_removed(stores: DatabaseStores, database_url: str) -> None:
     base, document = await with_one_that_is_due(stores)
     async with unfinished(database_url, "select keep_document(%s, %s)", base, document):
-        removal = await must_wait(asyncio.create_task(stores.library.remove_leaving()))
+        removal = await must_wait(asyncio.create_task(stores.library.remove_expired()))
     await removal
     assert await left(stores, base) == [document]
 
@@ -61,7 +61,7 @@ async def test_what_is_sent_to_stay_at_this_moment_is_not_removed(stores: Databa
     again = await claim_source(stores, base, PLAN)
     call = "select record_content(%s, %s, %s)"
     async with unfinished(database_url, call, again.id, again.lease, hash_of("офис стоит сто")):
-        removal = await must_wait(asyncio.create_task(stores.library.remove_leaving()))
+        removal = await must_wait(asyncio.create_task(stores.library.remove_expired()))
     await removal
     assert await left(stores, base) == [document]
 
@@ -71,7 +71,7 @@ async def test_what_is_removed_at_this_moment_is_no_reason_not_to_read_the_same(
 ) -> None:
     base, _ = await with_one_that_is_due(stores)
     again = await claim_source(stores, base, PLAN)
-    async with unfinished(database_url, "select remove_leaving()"):
+    async with unfinished(database_url, "select remove_expired()"):
         reading = await must_wait(asyncio.create_task(read(stores, again, "офис стоит сто")))
     assert await reading == PublishedDocument()
     assert await left(stores, base) == [again.id]
@@ -79,7 +79,7 @@ async def test_what_is_removed_at_this_moment_is_no_reason_not_to_read_the_same(
 
 async def test_two_workers_remove_one_document_once(stores: DatabaseStores, database_url: str) -> None:
     base, _ = await with_one_that_is_due(stores)
-    async with unfinished(database_url, "select remove_leaving()"):
-        removal = await must_wait(asyncio.create_task(stores.library.remove_leaving()))
+    async with unfinished(database_url, "select remove_expired()"):
+        removal = await must_wait(asyncio.create_task(stores.library.remove_expired()))
     await removal
     assert await left(stores, base) == []

@@ -11,12 +11,12 @@ declare
     and exists (
       select from documents d
       where d.base_id = p_held.base_id and d.source_type = 'file' and d.name_key = p_held.name_key
-        and d.status = 'ready' and d.leaves_at is null and d.id <> p_held.id)
+        and d.status = 'ready' and d.expires_at is null and d.id <> p_held.id)
     then free_number(p_held) end;
   kept documents;
 begin
   update documents d
-  set leaves_at = p_until, name_key = coalesce(beside(d.name_key, number), d.name_key),
+  set expires_at = p_until, name_key = coalesce(beside(d.name_key, number), d.name_key),
       given_title = coalesce(beside(d.known_as, number), d.given_title),
       title = coalesce(beside(d.known_as, number), d.title),
       given_terms = case when number is null then d.given_terms end
@@ -40,7 +40,7 @@ as $$
 declare
   kept documents;
 begin
-  perform lock_base(p_base::uuid); -- `remove_leaving` either has removed it already, or sees that it stays
+  perform lock_base(p_base::uuid); -- `remove_expired` either has removed it already, or sees that it stays
   select current.* into kept from documents d join documents current on current.id = coalesce((
     select r.id from documents r
     where d.status in ('superseded', 'failed') and r.base_id = d.base_id and r.lineage = d.lineage
@@ -50,10 +50,10 @@ begin
   if not found then
     return;
   end if;
-  if kept.leaves_at is not null then
+  if kept.expires_at is not null then
     kept := stay_until(kept, null);
-    update documents d set leaves_at = null -- also an attempt that is reading its source anew
-    where d.base_id = kept.base_id and d.lineage = kept.lineage and d.leaves_at is not null;
+    update documents d set expires_at = null -- also an attempt that is reading its source anew
+    where d.base_id = kept.base_id and d.lineage = kept.lineage and d.expires_at is not null;
     perform touch_batch(kept.batch_id);
   end if;
   return query select kept.id;
@@ -71,7 +71,7 @@ as $$
 $$;
 comment on function keep_batch is 'Makes all documents of a batch permanent.';
 
-create function remove_leaving()
+create function remove_expired()
 returns table (id uuid)
 language plpgsql security invoker set search_path = public, extensions, pg_temp set statement_timeout = '30min'
 as $$
@@ -80,18 +80,18 @@ declare
   due documents;
 begin
   select * into due from documents d
-  where d.leaves_at <= now() and d.status <> 'superseded' -- an earlier version is removed with the current one
-  order by d.leaves_at limit 1;
+  where d.expires_at <= now() and d.status <> 'superseded' -- an earlier version is removed with the current one
+  order by d.expires_at limit 1;
   if not found then
     return;
   end if;
   perform lock_base(due.base_id);
-  perform from documents d where d.id = due.id and d.leaves_at <= now() for update;
+  perform from documents d where d.id = due.id and d.expires_at <= now() for update;
   if found then -- no other worker was faster, and nobody has said that it stays
     perform delete_document(due.base_id::text, due.id::text);
   end if;
   return query select due.id;
 end $$;
-comment on function remove_leaving is
+comment on function remove_expired is
   'Removes one temporary document whose time has come, in any state, as `delete_document` does; no row when there is '
   'none. Each is a call and a transaction of its own. It takes no base: it is maintenance of the whole installation.';
