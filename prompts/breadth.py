@@ -3,14 +3,10 @@
 In: `breadth.toml`. Out: `BreadthWords`. Their use is decided elsewhere; they name no intent.
 """
 
-import tomllib
-from dataclasses import dataclass, fields
-from importlib.resources import files
+from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
-
-class BreadthError(Exception):
-    """The file of words is missing or malformed."""
+from prompts.word_lists import load_word_lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +24,5 @@ class BreadthWords:
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:
-    """Raises BreadthError."""
-    place = folder if folder is not None else files("prompts")
-    try:
-        entries = tomllib.loads(place.joinpath("breadth.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise BreadthError(f"breadth.toml: {error}") from error
-    names = {field.name for field in fields(BreadthWords)}
-    if set(entries) != names or not all(isinstance(words, list) and words for words in entries.values()):
-        raise BreadthError(f"breadth.toml: needs lists of words under {', '.join(sorted(names))}")
-    return BreadthWords(**{name: tuple(map(str, words)) for name, words in entries.items()})
+    """Raises WordListError."""
+    return load_word_lists(BreadthWords, "breadth.toml", folder)

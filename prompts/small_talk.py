@@ -3,14 +3,10 @@
 In: `small_talk.toml`. Out: `SmallTalkWords`. Their use is decided in `rag.small_talk`.
 """
 
-import tomllib
-from dataclasses import dataclass, fields
-from importlib.resources import files
+from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
-
-class SmallTalkError(Exception):
-    """The file of words is missing or malformed."""
+from prompts.word_lists import load_word_lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +29,5 @@ class SmallTalkWords:
 
 
 def load_small_talk(folder: Traversable | None = None) -> SmallTalkWords:
-    """Raises SmallTalkError."""
-    place = folder if folder is not None else files("prompts")
-    try:
-        entries = tomllib.loads(place.joinpath("small_talk.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise SmallTalkError(f"small_talk.toml: {error}") from error
-    names = {field.name for field in fields(SmallTalkWords)}
-    if set(entries) != names or not all(isinstance(words, list) and words for words in entries.values()):
-        raise SmallTalkError(f"small_talk.toml: needs lists of words under {', '.join(sorted(names))}")
-    return SmallTalkWords(**{name: tuple(map(str, words)) for name, words in entries.items()})
+    """Raises WordListError."""
+    return load_word_lists(SmallTalkWords, "small_talk.toml", folder)
