@@ -26,7 +26,7 @@ async def remove_expired(library: Library, stop: asyncio.Event, *, every_s: floa
     while not stop.is_set():
         try:
             if removed := await library.remove_expired():
-                log.info("documents_left", count=removed)
+                log.info("documents_expired", count=removed)
         except (DatabaseAway, DatabaseError) as error:
             log.warning("expiry_failed", reason=type(error).__name__)
         with suppress(TimeoutError):
