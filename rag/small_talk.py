@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from prompts.small_talk import SmallTalkWords
 from rag.records import Passage, SmallTalk
+from rag.words import folded
 
 LONGEST_MESSAGE = 200  # characters of small talk; longer ones are questions or pasted texts
 LONGEST_PHRASE = 8  # words of an entry
@@ -130,5 +131,5 @@ def _phrases(entries: Iterable[str]) -> frozenset[_Phrase]:
 
 def _words(text: str) -> _Phrase:
     """One spelling for «Спасибооо!!» and «спасибо»."""
-    plain = text.casefold().replace("ё", "е").replace("’", "'")
+    plain = folded(text).replace("’", "'")
     return tuple(_REPEATED.sub(r"\1", word) for word in _WORD.findall(plain))

@@ -24,15 +24,20 @@ class Span:
     end: int
 
 
+def folded(text: str) -> str:
+    """In lower case and with е for ё, so that spellings of a word compare equal. Its length may change («ß»)."""
+    return text.casefold().replace("ё", "е")
+
+
 def stems(text: str) -> frozenset[str]:
     """Words of three letters or more cut to five, and numbers whole; case and ё do not matter."""
-    words = _WORD.findall(text.casefold().replace("ё", "е"))
+    words = _WORD.findall(folded(text))
     return frozenset(word if word[0].isdigit() else word[:STEM_LETTERS] for word in words)
 
 
 def held(wanted: Iterable[str], text: str) -> frozenset[str]:
     """Those of the stems `wanted` that are among `stems(text)`, without tokenising the whole text."""
-    plain = text.casefold().replace("ё", "е")
+    plain = folded(text)
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
 
 

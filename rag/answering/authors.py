@@ -10,6 +10,8 @@ question in another role passes. Pure.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from rag.words import folded
+
 _LETTERS = 3  # first letters that all forms of a name share: «Павел», «Павла»
 _LOWER_LETTERS = 5  # the same for words in lower case (transcripts); with three, «сер» would match «сервис»
 _AUTHOR_LINE = re.compile(r"^(?:Author|Sent by): (.+)$", re.MULTILINE)
@@ -101,5 +103,5 @@ def _begun(text: str) -> frozenset[str]:
 
 
 def _beginnings(word: str) -> tuple[str, ...]:
-    plain = word.casefold().replace("ё", "е")
+    plain = folded(word)
     return (plain[:_LETTERS], plain[:_LOWER_LETTERS]) if word[0].isupper() else (plain[:_LOWER_LETTERS],)

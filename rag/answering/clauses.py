@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag.answering.numbers import DIGITS, MONTH
+from rag.words import folded
 
 _LIST_NUMBER = re.compile(r"^[ \t]*(?:[-*•][ \t])?\d{1,3}[.)][ \t]", re.MULTILINE)
-_SENTENCE_END = re.compile(r"[!?…;](?=\s|\Z)|\.(?=\s+[^a-zа-я\s]|\s*\Z)|\n")  # not in «5 000 руб. при»
+SENTENCE_END = re.compile(r"[!?…;](?=\s|\Z)|\.(?=\s+[^a-zа-я\s]|\s*\Z)|\n")  # not in «5 000 руб. при»
 _CLAUSE_END = re.compile(r"[,;]?\s(?:а|и|но|and|while|but|whereas)\s|[,;](?=\s)")
 _DATE = rf"\b\d{{1,2}}[ \u00a0](?={MONTH.pattern})[^\W\d_]{{3}}"
 _NUMBER = re.compile(rf"(?P<date>{_DATE})|\d{{1,2}}:\d\d(?!\d)|{DIGITS.pattern}", re.IGNORECASE)
@@ -75,7 +76,7 @@ class Sentence:
     @cached_property
     def plain(self) -> str:
         """The text folded for a search of words."""
-        return self.text.casefold().replace("ё", "е")
+        return folded(self.text)
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ class Sentence:
 def sentences(text: str) -> Iterator[Sentence]:
     """All sentences with words or numbers, in order."""
     at, text = 0, _LIST_NUMBER.sub("- ", text)
-    for end in (*(match.span() for match in _SENTENCE_END.finditer(text)), (len(text), len(text))):
+    for end in (*(match.span() for match in SENTENCE_END.finditer(text)), (len(text), len(text))):
         piece, at = text[at : end[0]], end[1]
         if _SAYS.search(piece):
             yield Sentence(piece)

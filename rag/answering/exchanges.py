@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import combinations
 
 from rag.answering.clauses import Clause, Sentence, sentences, stems
+from rag.words import folded
 
 _MOST = 30  # clauses of an answer, and places of a number, that are examined
 _BEFORE = 3  # sentences before a number that may say what it is about
@@ -41,7 +42,7 @@ class _Passage:
         """`fact`: a fact as it was in the prompt, or any text."""
         head, mark, body = fact.partition(_HEAD_END)
         self.text = body if mark else fact
-        self._head = head.casefold().replace("ё", "е") if mark else ""
+        self._head = folded(head) if mark else ""
         self._beside: dict[str, list[frozenset[str]]] = {}
 
     @cached_property

@@ -27,6 +27,7 @@ from rag.answering.numbers import (
 from rag.answering.ratios import MANY_NUMBERS, Ratio, is_belied, is_borne_out, ratios, ratios_said
 from rag.answering.retold import in_parts, retold
 from rag.answering.spoken import in_words
+from rag.words import folded
 
 _CALCULATION = re.compile(r"[=≈]")
 _DIGIT = re.compile(r"\d")
@@ -45,7 +46,7 @@ class Known:
     @cached_property
     def plain(self) -> str:
         """The text folded for a search of words."""
-        return _folded(self.said)
+        return folded(self.said)
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
@@ -110,13 +111,13 @@ class Known:
 def strange_figures(lines: Sequence[str], known: Known) -> tuple[list[str], list[str]]:
     """Two lists: figures of the sentences `lines` that are not `known`; and, where all are known, those with another
     unit. A calculation that the answer shows can be checked by the reader, so its results may be used again."""
-    folded = [_folded(line) for line in lines]
-    if not any(map(_tells_figures, folded)):
+    said = [folded(line) for line in lines]
+    if not any(map(_tells_figures, said)):
         return [], []  # most answers
-    sums = _sums(folded, known)
+    sums = _sums(said, known)
     shown = known_numbers("\n".join(sums))
     shown |= _differences(shown)
-    rest = [line for line in folded if line not in sums]
+    rest = [line for line in said if line not in sums]
     words = [each for line in rest for each in _strange_words(line, known, shown)]
     plain = [_without_times_and_ratios(line, known) for line in rest]
     strange = _strange_numbers(plain, known, shown)
@@ -129,10 +130,6 @@ def strange_figures(lines: Sequence[str], known: Known) -> tuple[list[str], list
 
 def _strange_numbers(lines: Sequence[str], known: Known, shown: frozenset[Decimal]) -> list[str]:
     return [*_strange_digits(lines, known, shown), *_strange_amounts(lines, known, shown)]
-
-
-def _folded(text: str) -> str:
-    return text.casefold().replace("ё", "е")
 
 
 def _tells_figures(line: str) -> bool:

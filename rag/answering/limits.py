@@ -14,9 +14,10 @@ from decimal import Decimal
 from itertools import islice
 
 from rag.answering.bounds import AT_LEAST, AT_MOST
+from rag.answering.clauses import SENTENCE_END
 from rag.answering.numbers import DIGITS, MONTH, numbers, readings
 from rag.answering.units import measured, without_amounts
-from rag.words import STEM_LETTERS, stems
+from rag.words import STEM_LETTERS, folded, stems
 
 _UNTIL = r"до|менее|меньше|ниже|младше|моложе|не после|up to|until|till|less than|fewer than|under|below|before"
 _FROM = r"от|с|со|начиная с|свыше|более|больше|выше|старше|после|from|since|over|more than|above|after|older than"
@@ -33,9 +34,7 @@ _AGE_OR_YEAR = re.compile(r"(?:-?х)?[ \u00a0](?:лет|год)", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[ \u00a0*]{0,3}([^\W\d_]+)")
 _BEFORE_SOMETHING = re.compile(r"[ \u00a0](?:[^\W\d_]+[ \u00a0]){1,3}(?:до|before|prior)\b", re.IGNORECASE)
 _SHARE = re.compile(r"(?:%|процент\w*|дол[яию]|част[ьи]|половин\w|per ?cent)\s*\Z", re.IGNORECASE)
-_END = r"[!?…;](?=\s|\Z)|\.(?=\s+[^a-zа-я\s]|\s*\Z)|\n"  # not in «5 000 руб. при»
-_SENTENCE_END = re.compile(_END)
-_CLAUSE_END = re.compile(rf"{_END}|,(?=\s)")
+_CLAUSE_END = re.compile(rf"{SENTENCE_END.pattern}|,(?=\s)")
 _MOST_LIMITS = 30  # of an answer that are examined; an answer may be endless
 _MOST_OPPOSITES = 10  # known opposites with which a limit is compared
 _LONGEST = 400  # characters of a sentence on either side
@@ -134,11 +133,11 @@ def _of(number: re.Match[str]) -> frozenset[str]:
     if _CLOCK.match(text, end):
         return _TIME
     start = max(0, number.start() - _CODE_CHARS)
-    amounts = measured(_folded(text[start : end + _UNIT_CHARS]))
+    amounts = measured(folded(text[start : end + _UNIT_CHARS]))
     if of := next((each.units for each in amounts if each.start == number.start() - start), None):
         return of
     word = _NEXT_WORD.match(text, end)
-    return frozenset((_folded(word[1])[:STEM_LETTERS] if word else "",))
+    return frozenset((folded(word[1])[:STEM_LETTERS] if word else "",))
 
 
 def _is_least(word: re.Match[str], number: re.Match[str]) -> bool | None:
@@ -153,7 +152,7 @@ def _is_least(word: re.Match[str], number: re.Match[str]) -> bool | None:
 
 def _is_something_else(word: re.Match[str], number: re.Match[str]) -> bool:
     """Whether the preposition is no limit: «5 % от 10 000», «договор от 10 мая», «с 10 участниками»."""
-    text, end, said = number.string, number.end(), _folded(word["from"])
+    text, end, said = number.string, number.end(), folded(word["from"])
     if said in ("с", "со"):
         return not (_is_dated(number) or _CLOCK.match(text, end) or _AGE_OR_YEAR.match(text, end))
     is_share = said in ("от", "from") and _SHARE.search(text, max(0, word.start() - _UNIT_CHARS), word.start())
@@ -167,7 +166,7 @@ def _is_dated(number: re.Match[str]) -> bool:
 def _clause(answer: str, at: int, question: str) -> str:
     """What the limit is about: its clause if that has other words and is no condition, else its sentence; with the
     question if that has no other words, either."""
-    clause, sentence = _around(answer, at, _CLAUSE_END), _around(answer, at, _SENTENCE_END)
+    clause, sentence = _around(answer, at, _CLAUSE_END), _around(answer, at, SENTENCE_END)
     if _content(clause) and not _CONDITION.search(clause):
         return clause
     return sentence if _content(sentence) else f"{sentence} {question}"
@@ -176,20 +175,16 @@ def _clause(answer: str, at: int, question: str) -> str:
 def _speaks_of(said: str, known: _Limit, clause: str) -> bool:
     """Whether the known limit is in the same context: its sentence has all words of the clause, and its own clause all
     numbers."""
-    sentence, own = _around(said, known.at, _SENTENCE_END), _around(said, known.at, _CLAUSE_END)
+    sentence, own = _around(said, known.at, SENTENCE_END), _around(said, known.at, _CLAUSE_END)
     if bool(_DENIAL.search(sentence)) != bool(_DENIAL.search(clause)) or _OTHERWISE.search(sentence):
         return False
     return bool(_content(clause)) and _content(clause) <= _content(sentence) and numbers(clause) <= numbers(own)
 
 
 def _content(text: str) -> frozenset[str]:
-    plain = _folded(_LIMIT.sub(" ", text))
+    plain = folded(_LIMIT.sub(" ", text))
     words = stems(without_amounts(measured(plain), plain)) - _EMPTY
     return frozenset(word for word in words if not word[0].isdigit())
-
-
-def _folded(text: str) -> str:
-    return text.casefold().replace("ё", "е")
 
 
 def _around(text: str, at: int, border: re.Pattern[str]) -> str:

@@ -25,6 +25,7 @@ from rag.answering.units import (
     values_with_units,
     without_amounts,
 )
+from rag.words import folded
 
 _PER_CENT_ALONE = re.compile(r"(?<![\d\s\u00a0\u202f*])[\s\u00a0(*]*%|(?<!\d)[ \u00a0(,](?:процент|per ?cent)")
 _ONE = frozenset((Decimal(1),))
@@ -36,7 +37,7 @@ class KnownMeasures:
     def __init__(self, measuring: str) -> None:
         """`measuring`: the text as it is written, without numbers that only locate something (`without_places`)."""
         self._text = measuring
-        self._plain = measuring.casefold().replace("ё", "е")
+        self._plain = folded(measuring)
 
     @cached_property
     def _amounts(self) -> list[Amount]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from rag.answering.spoken import SpokenNumber, halves, in_words, is_measure, without_idioms
+from rag.words import folded
 
 DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -114,7 +115,7 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 def told_amounts(text: str) -> Iterator[WrittenNumber]:
     """Amounts in words: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals, «тысяча причин», «сто раз
     говорил», nor «сто процентов», which expresses certainty."""
-    plain = without_idioms(text.casefold().replace("ё", "е"))
+    plain = without_idioms(folded(text))
     for number in (*in_words(plain), *halves(plain)):
         if _is_amount(number):
             values = tuple(frozenset((each,)) for each in (number.value, *number.converted))
@@ -170,7 +171,7 @@ def spoken_numbers(text: str) -> frozenset[Decimal]:
     """All numbers in words, and the sums of neighbouring ones («двадцать пять»: 20, 5 and 25)."""
     found = {number.value for number in in_words(text)}
     before: int | None = None
-    for match in _WORD.finditer(text.casefold().replace("ё", "е")):
+    for match in _WORD.finditer(folded(text)):
         found.update(map(Decimal, _SHARES.get(match[0], ())))
         value = _spoken(match[0])
         if value is not None:

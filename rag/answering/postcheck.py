@@ -17,6 +17,7 @@ from rag.answering.exchanges import exchanged_numbers
 from rag.answering.figures import Known, strange_figures
 from rag.answering.language import LANGUAGE_REMARKS, in_another_language, other_script
 from rag.answering.limits import exchanged_limits
+from rag.words import folded
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _CONFIDENCE = re.compile(r"\bconfidence\b\s*[:=]|\bуверенность\s*[:=]\s*\d|\bcertainty\s*[:=]", re.IGNORECASE)
@@ -221,7 +222,7 @@ def _exchanged(prose: str, evidence: Evidence, asked: str) -> tuple[str, ...]:
 
 def _turned_bounds(prose: str, said: str, question: str) -> tuple[str, ...]:
     exchanged = exchanged_limits(prose, said, question)
-    return tuple(dict.fromkeys((*turned_bounds(_folded(prose), _folded(said)), *map(_folded, exchanged))))
+    return tuple(dict.fromkeys((*turned_bounds(folded(prose), folded(said)), *map(folded, exchanged))))
 
 
 def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
@@ -239,11 +240,7 @@ def _strange_quotations(prose: str, evidence: Evidence) -> list[str]:
 
 def _plain(text: str) -> str:
     """The words only: differences in punctuation, case and ё do not make a quotation wrong."""
-    return " ".join(_WORDS.findall(_folded(text)))
-
-
-def _folded(text: str) -> str:
-    return text.casefold().replace("ё", "е")
+    return " ".join(_WORDS.findall(folded(text)))
 
 
 def as_remarks(remarks: Sequence[str]) -> str:

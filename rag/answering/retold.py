@@ -12,6 +12,7 @@ from decimal import Decimal
 from rag.answering.clock import HOURS, clock_times
 from rag.answering.numbers import numbers
 from rag.answering.spoken import halves, in_words, larger_units, smaller_units
+from rag.words import folded
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
 _LONGEST = 10**6  # of days or minutes; the remainder of very long numbers cannot be computed
@@ -51,13 +52,13 @@ _WORDS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = (
 def retold(text: str) -> frozenset[Decimal]:
     """Values that an answer may give in digits or words: other units, fractions in per cent, Roman numerals, words that
     imply a number."""
-    plain = text.casefold().replace("ё", "е")
+    plain = folded(text)
     return meant(text) | frozenset(value.normalize() for value in (*_in_smaller_units(plain), *_in_larger_units(plain)))
 
 
 def meant(text: str) -> frozenset[Decimal]:
     """The same without conversions of units: words that imply a number, fractions, Roman numerals."""
-    plain = text.casefold().replace("ё", "е")
+    plain = folded(text)
     found = {*_shares(plain), *map(Decimal, map(_roman, _ROMAN.findall(text)))}
     compounds = " | ".join(" ".join(match.groups()) for match in _COMPOUND.finditer(plain))
     found.update(number.value for number in in_words(compounds))

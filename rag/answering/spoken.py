@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rag.words import folded
+
 _CARDINALS = {
     0: "ноль нуля нулю нулем zero",
     1: "один одна одно одного одной одну одним одном одному одни одних one",
@@ -136,7 +138,7 @@ _WORDS = {
 
 def in_words(text: str) -> Iterator[SpokenNumber]:
     """The numbers in order. A scale after digits («250 тысяч») belongs to the digits and is skipped."""
-    plain = text.casefold().replace("ё", "е")
+    plain = folded(text)
     if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # most texts
         return
     words = [

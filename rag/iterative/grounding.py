@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rag.answering.numbers import WrittenNumber, known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
-from rag.words import share, stems
+from rag.words import folded, share, stems
 
 ENOUGH_WORDS = 0.3  # of a statement's words in one passage; a passage about something else rarely holds a third
 QUOTED_WORDS = 3  # a shorter quotation is a name or a term, and may occur anywhere
@@ -80,7 +80,7 @@ def numbers_in(text: str) -> frozenset[Decimal]:
 @lru_cache(maxsize=REMEMBERED)
 def plain(text: str) -> str:
     """The words in lower case, without punctuation, separated by single blanks."""
-    return " ".join(_WORD.findall(text.casefold().replace("ё", "е")))
+    return " ".join(_WORD.findall(folded(text)))
 
 
 def passage_words(passage: Passage) -> str:

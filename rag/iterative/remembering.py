@@ -17,6 +17,7 @@ from domain.errors import DatabaseTrouble
 from domain.ids import BaseId, DocumentId
 from rag.ports import ReadingMemory
 from rag.records import KeptReading
+from rag.words import folded
 
 _ENDS = " \t\n.?!…"
 
@@ -76,7 +77,7 @@ class Recollection:
 
 def wording(text: str) -> str:
     """A request normalised for comparison: case, ё, blanks and the final sign do not matter."""
-    return " ".join(text.casefold().replace("ё", "е").split()).strip(_ENDS)
+    return " ".join(folded(text).split()).strip(_ENDS)
 
 
 def digest(*parts: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from prompts.breadth import BreadthWords
+from rag.words import folded
 
 SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
 
@@ -69,7 +70,7 @@ class Breadth:
 
 def _words(text: str) -> str:
     """The words in lower case, separated by single blanks; «-» stays as a placeholder."""
-    return " ".join(re.findall(rf"{_WORD.pattern}|-", text.casefold().replace("ё", "е").replace("’", "'")))
+    return " ".join(re.findall(rf"{_WORD.pattern}|-", folded(text).replace("’", "'")))
 
 
 def _pattern(entries: Sequence[str]) -> re.Pattern[str]:

@@ -114,7 +114,9 @@ class WorkStore:
         left."""
         batches = in_portions(parsed.blocks, lambda block: len(block.text), limit=BATCH_CHARS)
         batch = next(batches, [])
-        found = await self._make_room("store_blocks", document, chunks, p_parsed=json_text(_parsed_json(parsed, batch)))
+        found = await self._call_within_bound(
+            "store_blocks", document, chunks, p_parsed=json_text(_parsed_json(parsed, batch))
+        )
         count = len(batch)
         for batch in batches:
             further = json_text([_block_json(block) for block in batch])
@@ -144,7 +146,7 @@ class WorkStore:
         """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
         when not all `chunks` are stored."""
         written = await _written(last)
-        found = await self._make_room(
+        found = await self._call_within_bound(
             "publish_document",
             document,
             chunks,
@@ -162,7 +164,7 @@ class WorkStore:
         """Mark it as failed; what was stored of it is removed."""
         await self._call("fail_document", document, **_failure_arguments(failure))
 
-    async def _make_room(
+    async def _call_within_bound(
         self, function: str, document: ClaimedDocument, chunks: int, **arguments: Argument
     ) -> list[Row]:
         """A call that checks the quota. Raises SourceError where the base may not hold so many chunks more."""
