@@ -18,8 +18,7 @@ from rag.answering.numbers import numbers, spoken_numbers
 from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, StepStopped, Tool, ToolArguments, ToolContext
-from rag.iterative.allowance import Allowance
-from rag.iterative.asking import ask
+from rag.extraction.calls import Allowance, ask
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens

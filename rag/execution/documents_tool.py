@@ -16,7 +16,7 @@ from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.iterative.selection import ready_documents
+from rag.extraction.documents import ready_documents
 from rag.persons import author_name, person_name
 from rag.ports import DocumentCatalogue
 

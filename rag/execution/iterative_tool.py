@@ -1,41 +1,43 @@
 """`read_documents`: reads documents one by one for a question (seed 0).
 
 In: a question, perhaps the documents. Out: facts with their passages, a synthesis of them, and how many documents were
-read. `rag.iterative` does the reading; the search decides which documents come first.
+read. `rag.extraction` does the reading; the search decides which documents come first.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Annotated
 
 import structlog
 from pydantic import BaseModel, Field
 
+from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
+from rag.answering.numbers import written_numbers
 from rag.errors import ModelError
-from rag.execution.facts import FactsPayload
+from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
-from rag.iterative.allowance import Allowance
-from rag.iterative.asking import ask
-from rag.iterative.comparison import comparisons
-from rag.iterative.ledger import Ledger, settle
-from rag.iterative.merging import refine
-from rag.iterative.reading import Inquiry, IterativeReader, Reading
-from rag.iterative.remembering import Recollection, digest, wording
-from rag.iterative.request import (
+from rag.extraction.calls import Allowance, ReplyCache, ask, digest, wording
+from rag.extraction.conflicts import conflict_facts, dated, document_name, in_words
+from rag.extraction.documents import PassageFinder, Selection
+from rag.extraction.evidence import numbers_in
+from rag.extraction.ledger import KnownFact, Ledger, comparisons, merge_conflicts, merge_facts, refine, settle
+from rag.extraction.reading import (
+    Inquiry,
+    IterativeReader,
+    Reading,
     RequestBudget,
     compared_anyway,
     comparison_messages,
     synthesis_messages,
 )
-from rag.iterative.results import answers_of, merged, payload_of
-from rag.iterative.selection import PassageFinder, Selection
-from rag.iterative.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
-from rag.records import ChatMessage
+from rag.records import ChatMessage, Conflict
 
 MAX_NAMED = 50  # documents that one question names
 REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter counts the real size
@@ -43,6 +45,9 @@ REPLY_TOKENS = 1_000  # expected size of a reply, for the allowance; the meter c
 log = structlog.get_logger()
 
 DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
+
+MAX_SOURCES = 3  # of one fact: more citations do not make an answer more certain
+HALF_COVERED = 0.5  # coverage when there are facts, but no model has said that they answer the question
 
 
 class ReadAllArguments(ToolArguments):
@@ -105,10 +110,8 @@ class ReadDocuments(Tool[ReadAllArguments]):
         )
         words = self._wordings[language_of(context.question)]
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
-        recollection = await self._recollect(IterationReply, context, wording(arguments.question))
-        reading = await self._reader.read(
-            inquiry, allowance, recollection, lambda reading: _keep(reading, context, words)
-        )
+        cache = await self._open_cache(IterationReply, context, wording(arguments.question))
+        reading = await self._reader.read(inquiry, allowance, cache, lambda reading: _keep(reading, context, words))
         if reading.problems and reading.problems == len(chosen.cards):
             raise StepFailed("the model failed at every document")
         known = await self._conclude(reading, context)
@@ -134,11 +137,11 @@ class ReadDocuments(Tool[ReadAllArguments]):
         wanted = await asyncio.to_thread(comparisons, known.facts, together, tokens=self._budget.comparison)
         if not wanted.sets:
             return replace(known, uncompared=len(wanted.left_out))
-        recollection = await self._recollect(ComparisonReply, context, wording(asked))
+        cache = await self._open_cache(ComparisonReply, context, wording(asked))
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS, spared_calls=1)
         requests = [comparison_messages(self._prompts, facts, question=asked) for facts in wanted.sets]
         replies = await asyncio.gather(
-            *(self._reply(each, ComparisonReply, reading, recollection, allowance) for each in requests)
+            *(self._reply(each, ComparisonReply, reading, cache, allowance) for each in requests)
         )
         for reply in filter(None, replies):
             known = settle(known, reply.updated_facts, asked=asked)
@@ -151,25 +154,25 @@ class ReadDocuments(Tool[ReadAllArguments]):
         """None when the limits forbid the call or the model fails; the facts are then given without a synthesis."""
         question = reading.inquiry.question
         messages = synthesis_messages(self._prompts, self._budget, known, question=question, answers=answers)
-        recollection = await self._recollect(SynthesisReply, context, wording(question))
+        cache = await self._open_cache(SynthesisReply, context, wording(question))
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        return await self._reply(messages, SynthesisReply, reading, recollection, allowance)
+        return await self._reply(messages, SynthesisReply, reading, cache, allowance)
 
     async def _reply(
         self,
         messages: Sequence[ChatMessage],
         shape: type[Schema],
         reading: Reading,
-        recollection: Recollection,
+        cache: ReplyCache,
         allowance: Allowance,
     ) -> Schema | None:
         """A cached reply to exactly this prompt, else a new one; None when there is neither."""
         key = digest(messages[-1].content)
-        if kept := recollection.reply(key, shape):
+        if kept := cache.get(key, shape):
             return kept
         reply = await self._ask(messages, shape, allowance)
         if reply:
-            await recollection.keep(key, reply, [each for order in reading.orders for each in order])
+            await cache.keep(key, reply, [each for order in reading.orders for each in order])
         return reply
 
     async def _ask(self, messages: Sequence[ChatMessage], shape: type[Schema], allowance: Allowance) -> Schema | None:
@@ -179,12 +182,12 @@ class ReadDocuments(Tool[ReadAllArguments]):
             log.warning("reading.not_put_together", shape=shape.__name__, reason=type(error).__name__)
             return None
 
-    async def _recollect(self, shape: type[BaseModel], context: ToolContext, asked: str) -> Recollection:
+    async def _open_cache(self, shape: type[BaseModel], context: ToolContext, asked: str) -> ReplyCache:
         prompts = self._prompts
         rules = digest(
             prompts.iterative, prompts.iterative_task, prompts.iterative_synthesis, prompts.iterative_comparison
         )
-        return await Recollection.of(self._memory, context.base_id, shape.__name__, self._model.name, rules, asked)
+        return await ReplyCache.open(self._memory, context.base_id, shape.__name__, self._model.name, rules, asked)
 
 
 def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
@@ -192,3 +195,77 @@ def _keep(reading: Reading, context: ToolContext, words: Wordings) -> None:
     done = reading.read + reading.problems
     context.run.report(Progress(step_id=context.step_id, done=done, total=len(reading.inquiry.cards)))
     context.run.kept[context.step_id] = payload_of(reading, replace(merged(reading), answer=""), words=words)
+
+
+def merged(reading: Reading) -> Ledger:
+    """What all groups know: each fact once, with a new id, and every conflict."""
+    facts = merge_facts(reading.ledgers, order_of(reading))
+    answers = answers_of(reading)
+    return Ledger(
+        facts=facts,
+        answer=answers[0] if len(answers) == 1 else "",
+        can_answer=any(ledger.can_answer for ledger in reading.ledgers),
+        conflicts=merge_conflicts(reading.ledgers),
+        numbered=len(facts),
+    )
+
+
+def answers_of(reading: Reading) -> list[str]:
+    """The answers of the groups that found something."""
+    return [ledger.answer for ledger in reading.ledgers if ledger.facts]
+
+
+def order_of(reading: Reading) -> dict[DocumentId, int]:
+    """Document -> its rank for the question."""
+    return {card.id: place for place, card in enumerate(reading.inquiry.cards)}
+
+
+def payload_of(reading: Reading, known: Ledger, *, words: Wordings) -> FactsPayload:
+    """The payload of `known`, whose facts are in their final order and whose answer is the synthesis."""
+    came = {card.id: card.created_at for card in reading.inquiry.cards}
+    conflicts = tuple(in_words(each, words) for each in dated(known.conflicts, came))
+    said = _answer(known.answer, known.facts, conflicts, question=reading.inquiry.question, heading=words.summary)
+    disagreements = (fact for each in conflicts for fact in conflict_facts(each, words))
+    statements = (statement for fact in known.facts for statement in _statements(fact))
+    is_known = bool(known.facts or conflicts)
+    return FactsPayload(
+        facts=(*said, *disagreements, *_uncompared(known, words), *statements),
+        coverage=(1.0 if known.can_answer else HALF_COVERED) if is_known else 0.0,
+        documents=replace(reading.documents, uncompared=known.uncompared),
+        conflicts=conflicts,
+    )
+
+
+def _uncompared(known: Ledger, words: Wordings) -> tuple[Fact, ...]:
+    """A remark on the facts; it has no title, so it does not count as one of them."""
+    text = words.uncompared.format(count=known.uncompared)
+    return (Fact(kind=FactKind.VALUE, text=text),) if known.uncompared else ()
+
+
+def _answer(
+    answer: str, facts: Sequence[KnownFact], conflicts: Sequence[Conflict], *, question: str, heading: str
+) -> tuple[Fact, ...]:
+    """The synthesis as a guide for the model that writes the answer, only if every number in it is in a fact. It has no
+    source, so that it cannot be cited, and no title, so that it is never shown as it is."""
+    sides = [claim.value for conflict in conflicts for claim in conflict.claims]
+    if not facts or not answer:
+        return ()
+    known = frozenset[Decimal]().union(*map(numbers_in, (question, *(fact.text for fact in facts), *sides)))
+    if not all(number.is_among(known) for number in written_numbers(answer)):
+        return ()
+    return (Fact(kind=FactKind.VALUE, text=f"{heading}: {answer}"),)
+
+
+def _statements(fact: KnownFact) -> list[Fact]:
+    """One for each of the first MAX_SOURCES sources, so that each of them can be cited."""
+    return [
+        Fact(
+            kind=FactKind.STATEMENT,
+            text=fact.text,
+            title=document_name(source.passage),
+            passage=source,
+            document=source.passage.document_id,
+            item=f"{fact.id}: {fact.text}" if len(fact.sources) > 1 else "",
+        )
+        for source in fact.sources[:MAX_SOURCES]
+    ]

@@ -11,7 +11,7 @@ from pydantic import Field
 from domain.documents import DocumentCard, known_as
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.iterative.selection import ready_documents
+from rag.extraction.documents import ready_documents
 from rag.ports import DocumentCatalogue, DocumentPassages
 from rag.records import RankedPassage
 from rag.words import share, stems

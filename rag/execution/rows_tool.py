@@ -1,7 +1,7 @@
 """`collect_rows`: extracts rows from documents, counts, sums, sorts and compares them.
 
 In: what a row is, its columns, what to compute. Out: a table with a source for each row, numbers that code has
-computed, and where documents disagree. A model extracts the rows; `rag.tabulation` does the rest.
+computed, and where documents disagree. A model extracts the rows; `rag.extraction` does the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,15 @@ from prompts.wordings import Wordings, language_of
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
-from rag.iterative.allowance import Allowance
-from rag.iterative.grounding import plain
-from rag.iterative.remembering import Recollection, digest, wording
-from rag.iterative.selection import PassageFinder, Selection, card_name
+from rag.extraction.calls import Allowance, ReplyCache, digest, wording
+from rag.extraction.computing import Aggregate, Order, sort
+from rag.extraction.documents import PassageFinder, Selection, card_name
+from rag.extraction.evidence import plain
+from rag.extraction.merging import compare, tabulate
+from rag.extraction.row_reading import Extraction, RowExtractor, RowsOrder
+from rag.extraction.table_facts import Telling, changes_payload, rows_payload
+from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
-from rag.tabulation.comparison import compare
-from rag.tabulation.extraction import Extraction, RowExtractor, RowsOrder
-from rag.tabulation.reckoning import Aggregate, Order, sort
-from rag.tabulation.results import Telling, changes_payload, rows_payload
-from rag.tabulation.table import tabulate
-from rag.tabulation.wire import RowsReply
 
 MAX_COLUMNS = 6
 MAX_NAMED = 50  # documents that one question names
@@ -127,9 +125,9 @@ class CollectRows(Tool[RowsArguments]):
             raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
         telling = self._telling(arguments, context.question)
         allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        recollection = await Recollection.of(self._memory, context.base_id, *self._reader, *_request(arguments))
+        cache = await ReplyCache.open(self._memory, context.base_id, *self._reader, *_request(arguments))
         extraction = await self._extractor.extract(
-            _order(arguments, cards, context, recollection),
+            _order(arguments, cards, context, cache),
             allowance,
             lambda read: _keep(read, arguments, telling, context),
         )
@@ -158,7 +156,7 @@ def _request(arguments: RowsArguments) -> tuple[str, ...]:
 
 
 def _order(
-    arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext, recollection: Recollection
+    arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext, cache: ReplyCache
 ) -> RowsOrder:
     return RowsOrder(
         base_id=context.base_id,
@@ -167,7 +165,7 @@ def _order(
         condition=arguments.where or "",
         question=context.question[:MAX_QUESTION_CHARS],
         cards=tuple(cards),
-        recollection=recollection,
+        cache=cache,
     )
 
 

@@ -14,7 +14,7 @@ from domain.documents import Medium, SourceType
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.iterative.selection import ready_documents
+from rag.extraction.documents import ready_documents
 from rag.planning.planner import SEARCH_TOOL
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter

@@ -16,8 +16,7 @@ from rag.answering.numbers import numbers
 from rag.errors import ModelError
 from rag.execution.run import Run
 from rag.execution.step_context import WINDOW, Finished, Summary, summary
-from rag.iterative.allowance import Allowance
-from rag.iterative.request import size_of
+from rag.extraction.calls import Allowance, size_of
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens

@@ -16,7 +16,7 @@ from prompts.wordings import Wordings, language_of
 from rag.answering.citations import quote
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.iterative.selection import PassageFinder, card_name, in_order_of_worth, ready_documents
+from rag.extraction.documents import PassageFinder, card_name, in_order_of_worth, ready_documents
 from rag.planning.breadth import Breadth
 from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue

@@ -7,10 +7,10 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
+from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest
 from rag.metering import note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage
-from rag.tabulation.wire import NamedChunk, ReadRow, RowsReply, RowsRequest
 from rag.tokens import estimate_tokens
 
 _PATTERNS = {

@@ -16,7 +16,7 @@ from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
 from rag.execution.run import Run
 from rag.execution.tools import ToolContext
-from rag.iterative.wire import (
+from rag.extraction.wire import (
     ComparisonReply,
     ComparisonRequest,
     IterationReply,

@@ -15,11 +15,10 @@ from rag.execution.facts import FactKind
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.tools import ToolContext
-from rag.iterative.wire import Certainty, IterationReply, IterationRequest, NewFact
+from rag.extraction.wire import Certainty, IterationReply, IterationRequest, NewFact, RowsRequest
 from rag.ports import ChatModel
 from rag.records import DocumentsRead
 from rag.retrieval.search import Retrieval
-from rag.tabulation.wire import RowsRequest
 from tests.fakes.clerk import read_contract
 from tests.fakes.rag import FixedEmbedder, LowerWords
 from tests.fakes.reading import PROMPTS, WORDINGS, turn

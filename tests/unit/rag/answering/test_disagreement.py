@@ -11,7 +11,7 @@ from domain.ids import DocumentId
 from prompts.wordings import load_wordings
 from rag.answering.citations import cite
 from rag.answering.disagreement import misdated, unspoken, with_sides
-from rag.iterative.conflicts import dated, in_words
+from rag.extraction.conflicts import dated, in_words
 from rag.records import Citation, Claim, Conflict
 from tests.fakes.rag import make_passage, rank
 

@@ -12,7 +12,7 @@ from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
 from rag.execution.tools import ToolMisused
-from rag.iterative.selection import PAGE
+from rag.extraction.documents import PAGE
 from rag.records import Passage
 from tests.fakes.cards import card, ready
 from tests.fakes.catalogue import Catalogue

@@ -13,7 +13,7 @@ from rag.execution.facts import FactKind, FactsPayload
 from rag.execution.iterative_tool import ReadAllArguments, ReadDocuments
 from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext
-from rag.iterative.wire import (
+from rag.extraction.wire import (
     CONTRADICTS,
     Certainty,
     ComparisonReply,

@@ -12,8 +12,8 @@ from rag.execution.facts import FactsPayload
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
+from rag.extraction.wire import ReadRow, RowsReply, RowsRequest
 from rag.records import DocumentsRead
-from rag.tabulation.wire import ReadRow, RowsReply, RowsRequest
 from tests.fakes.clerk import ClerkModel, listed, read_contract
 from tests.fakes.reading import PROMPTS, WORDINGS, Shelf, turn
 from tests.material.contracts import DISPUTED, MADE, PARTIES, TRUTH, documents
