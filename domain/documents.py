@@ -69,6 +69,12 @@ def known_as(source_type: SourceType, title: str, identifier: str) -> str:
     return title or identifier
 
 
+def title_beside(name: str, title: str) -> str:
+    """The title, to be shown beside the name of `known_as`; empty if it says no more than that."""
+    said = title.casefold()
+    return "" if said in (name.casefold(), PurePath(name).stem.casefold()) else title
+
+
 class DocumentStatus(StrEnum):
     """The life of a document; the worker moves it forward. Readers find all of it in READY, what is stored in
     EMBEDDING."""

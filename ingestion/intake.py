@@ -17,9 +17,12 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from markdown_it import MarkdownIt
+
 from domain.documents import Lane, SourceType
 from ingestion.fetch.urls import normalise_url
 from ingestion.fetch.video_hosts import is_video_host
+from ingestion.parsers.inline import render_inline
 from ingestion.records import Source
 
 TITLE_CHARACTERS = 60
@@ -112,14 +115,19 @@ def one_line(name: str | None) -> str:
 
 
 def note_title(text: str) -> str:
-    """The first line that has words, cut at a word boundary."""
-    line = one_line(next((line for line in text.splitlines() if _WORD.search(line)), text))
+    """The first line that has words, cut at a word boundary; of a Markdown heading its words."""
+    line = one_line(_heading_words(next((line for line in text.splitlines() if _WORD.search(line)), text)))
     if len(line) <= TITLE_CHARACTERS:
         return line
     head = line[:TITLE_CHARACTERS]
     if line[TITLE_CHARACTERS].isalnum() and " " in head:
         head = head.rsplit(" ", 1)[0]
     return head.rstrip(" ,.;:-–—(«") + "…"
+
+
+def _heading_words(line: str) -> str:
+    opening, *rest = MarkdownIt("commonmark").parse(line) or (None,)
+    return render_inline(rest[0].children or ()) if opening and opening.type == "heading_open" else line
 
 
 @dataclass(frozen=True, kw_only=True)

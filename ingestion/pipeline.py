@@ -23,7 +23,7 @@ from ingestion.indexing import CHUNKS_A_BATCH, Indexer
 from ingestion.metering import Outcome, Unmetered
 from ingestion.note import hash_note, read_note
 from ingestion.page_hash import hash_page
-from ingestion.parsers.titles import choose_title
+from ingestion.parsers.titles import choose_author, choose_title
 from ingestion.ports import Embedder, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
@@ -235,10 +235,11 @@ def _with_about(parsed: Document, file: FetchedFile) -> Document:
     """Fill what the file leaves open (title, author, day, medium, length) from the metadata of its place (`About`)."""
     about = file.about or About()
     is_nameless = parsed.title == choose_title(None, (), name=file.name)
+    stated = (choose_author(author, parsed.blocks) for author in (parsed.author, about.author))
     return replace(
         parsed,
         title=about.title if about.title and is_nameless else parsed.title,
-        author=parsed.author or about.author,
+        author=next(filter(None, stated), None),
         published_at=parsed.published_at or about.published_at,
         medium=about.medium or parsed.medium,
         duration_s=about.duration_s or parsed.duration_s,

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from domain.documents import DocumentStatus, Medium, SourceType
+from domain.documents import DocumentStatus, Medium, SourceType, known_as
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
 from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage
@@ -74,6 +74,11 @@ class Passage:
     document_status: DocumentStatus = DocumentStatus.READY  # another one: the document is still being read
     searchable: int = 0  # passages of its document that can be found now
     progress_total: int = 0  # passages that its document will have
+
+    @property
+    def name(self) -> str:
+        """What the person calls its document."""
+        return known_as(self.source_type, self.title, self.source_identifier)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ repeats. Pure; the bot decides how a source is shown.
 import re
 from collections.abc import Sequence, Set
 
-from domain.documents import known_as
 from rag.execution.facts import Fact
 from rag.records import Citation, Passage
 from rag.words import Span, held, sentences, share, stems, union
@@ -110,8 +109,7 @@ def _names(fact: Fact) -> tuple[str, ...]:
     passage = fact.passage.passage if fact.passage else None
     if passage is None:
         return ()
-    known = known_as(passage.source_type, passage.title, passage.source_identifier)
-    return (passage.title, passage.source_identifier, known)
+    return (passage.title, passage.source_identifier, passage.name)
 
 
 def _without_ending(name: str) -> str:

@@ -48,7 +48,7 @@ def misdated(answer: str, conflicts: Sequence[Conflict]) -> tuple[str, ...]:
     """A remark for each side that the answer gives with the date of another side's document instead of its own."""
     pieces = [piece for piece in _PIECE_END.split(answer) if piece]
     return tuple(
-        f"«{claim.passage.passage.title}» {_dating(claim)}. Give no document the date of another one."
+        f"«{claim.passage.passage.name}» {_dating(claim)}. Give no document the date of another one."
         for conflict in conflicts[:MAX_CHECKED]
         for claim in _misdated(pieces, conflict)
     )
@@ -168,7 +168,7 @@ def _has_anothers_day(piece: str, place: int, conflict: Conflict, sides: _Sides)
         return False
     if any(is_told and conflict.claims[other] in others for other, is_told in enumerate(told)):
         return False
-    text = _plain(f"{claim.passage.passage.title} {claim.passage.passage.text} {claim.value}")
+    text = _plain(f"{claim.passage.passage.name} {claim.passage.passage.text} {claim.value}")
     days = {other.dated.date() for other in others if other.dated}
     return any(_says_day(said, day) and not _says_day(text, day) for day in days)
 
@@ -199,7 +199,7 @@ def _without_days(text: str) -> str:
 
 
 def _remark(conflict: Conflict) -> str:
-    sides = "; ".join(f"{claim.passage.passage.title}{_day(claim)}: {claim.value}" for claim in conflict.claims)
+    sides = "; ".join(f"{claim.passage.passage.name}{_day(claim)}: {claim.value}" for claim in conflict.claims)
     return f"Documents disagree on «{conflict.about}» ({sides}). Say what each says, the newest first."
 
 

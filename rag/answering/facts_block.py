@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.documents import SourceType
+from domain.documents import SourceType, title_beside
 from domain.locator import Locator
 from rag.execution.facts import Fact, FactKind
-from rag.persons import author_name, person_name
+from rag.persons import person_name
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
@@ -111,17 +111,18 @@ def _place(passage: Passage) -> list[str]:
     """The passage's document, its place there, its author, sender and date, as far as known."""
     locator = passage.locator
     places = {
+        "Title": title_beside(passage.name, passage.title),
         "Page": _range(locator.page, locator.page_end),
         "Slide": str(locator.slide or ""),
         "Rows": _range(locator.row, locator.row_end),
         "Time": _time(locator),
         "File inside": locator.member or "",
         "Section": " > ".join(locator.headings),
-        "Author": author_name(passage.author, passage.source_type),
+        "Author": person_name(passage.author),
         "Sent by": person_name(passage.sender) if passage.sender != passage.author else "",
         "Date": passage.published_at.date().isoformat() if passage.published_at else "",
     }
-    document = f"Document: {_one_line(passage.title or passage.source_identifier)}"
+    document = f"Document: {_one_line(passage.name)}"
     named = [f"{name}: {_one_line(value)}" for name, value in places.items() if value]
     return [f"{document} ({_source(passage)})", *named]
 

@@ -10,14 +10,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from domain.documents import DocumentCard, Medium, known_as
+from domain.documents import DocumentCard, Medium, known_as, title_beside
 from domain.ids import UserId
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.senders import is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
-from rag.persons import author_name, person_name
+from rag.persons import person_name
 from rag.ports import DocumentCatalogue
 
 _KINDS = {"text", "image", "audio", "video"}
@@ -101,10 +101,10 @@ def _fact(card: DocumentCard, words: Wordings) -> Fact:
     """Worded in the language of the question: where no model answers, people read it as it is."""
     name, kind = known_as(card.source_type, card.title, card.source_identifier), _kind(card)
     told = {
-        words.entry_title: card.title if card.title != name else "",
+        words.entry_title: title_beside(name, card.title),
         words.entry_pages: str(card.pages or ""),
         words.entry_length: str(timedelta(seconds=round(card.duration_s))) if card.duration_s else "",  # 0:00:12
-        words.entry_author: author_name(card.author, card.source_type),
+        words.entry_author: person_name(card.author),
         words.entry_dated: card.published_at.strftime(words.day) if card.published_at else "",
         words.entry_sender: person_name(card.sender),
         words.entry_added: card.created_at.strftime(words.day),

@@ -53,7 +53,7 @@ class ReadDocument(Tool[ReadArguments]):
             Fact(
                 kind=FactKind.PASSAGE,
                 text=passage.text,
-                title=passage.title,
+                title=passage.name,
                 passage=RankedPassage(passage=passage, score=1.0),
                 document=card.id,
             )

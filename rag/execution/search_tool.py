@@ -132,11 +132,14 @@ def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayl
         Fact(
             kind=FactKind.PASSAGE,
             text=each.passage.text,
-            title=each.passage.title,
+            title=each.passage.name,
             passage=each,
             document=each.passage.document_id,
         )
         for each in found
     )
     wanted = stems(asked)
-    return FactsPayload(facts=facts, coverage=covered(wanted, (f"{fact.title}\n{fact.text}" for fact in facts)))
+    return FactsPayload(
+        facts=facts,
+        coverage=covered(wanted, (f"{each.passage.title}\n{each.passage.name}\n{each.passage.text}" for each in found)),
+    )

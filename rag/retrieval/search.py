@@ -14,7 +14,6 @@ from functools import partial
 
 import structlog
 
-from domain.documents import known_as
 from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
@@ -183,6 +182,9 @@ class Retrieval:
     def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
         """The file's name counts like its text: people also ask for a file by name («рейн.txt»)."""
         asked = frozenset(query.terms)
-        name = known_as(passage.source_type, passage.title, passage.source_identifier)
-        held = frozenset(self._analyzer.terms(f"{passage.title}\n{name}\n{passage.text}")) if asked else frozenset()
+        held = (
+            frozenset(self._analyzer.terms(f"{passage.title}\n{passage.name}\n{passage.text}"))
+            if asked
+            else frozenset()
+        )
         return is_certain(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)

@@ -220,7 +220,7 @@ begin
     return;
   end if;
   perform ensure_room(held, p_chunks, p_base_passages);
-  held := supersede(held);
+  held := bear_own_titles(supersede(held));
   update documents d
   set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
       given_title = held.given_title, given_terms = held.given_terms, title = held.title, names = held.names,

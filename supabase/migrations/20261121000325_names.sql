@@ -55,6 +55,35 @@ comment on function retitle is
   'Internal: indexes the passages of a document under the terms of these names ({text, terms} each), in place of those '
   'of its former names.';
 
+create function bear_own_titles(p_held documents)
+returns documents
+language plpgsql security invoker set search_path = public, extensions, pg_temp
+as $$
+begin
+  if p_held.given_title is null and p_held.source_type in ('file', 'path') then
+    update documents d set title = file_name(d.source_identifier)
+    where d.base_id = p_held.base_id and d.status = 'ready' and d.id <> p_held.id and d.given_title is null
+      and d.source_type in ('file', 'path')
+      and lower(left(d.names -> 0 ->> 'text', 200)) = lower(left(p_held.title, 200));
+    if found then
+      p_held.title := file_name(p_held.source_identifier);
+    end if;
+  end if;
+  return p_held;
+end $$;
+comment on function bear_own_titles is
+  'Internal: a title that several files of the base bear («Form 10-K») tells none of them: they all go by their file '
+  'names, the document that is being published and those that are ready. Returns the document, which the caller stores. '
+  'The first of `names` remembers the title; passages stay to be found by it.';
+
+create function file_name(p_identifier text)
+returns text
+language sql immutable parallel safe security invoker set search_path = public, extensions, pg_temp
+as $$
+  select regexp_replace(p_identifier, '^.*/(?=.)', '')
+$$;
+comment on function file_name is 'Internal: the last part of a path.';
+
 create function only_name(p_title text, p_terms jsonb)
 returns jsonb
 language sql immutable security invoker set search_path = public, extensions, pg_temp

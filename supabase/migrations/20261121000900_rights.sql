@@ -27,7 +27,7 @@ declare
     'supersede', 'hide_rivals',
     'insert_blocks', 'put_blocks', 'add_blocks', 'publish_document', 'postpone_document', 'fail_document',
     'documents_ahead', 'is_called', 'list_documents', 'count_base', 'document_card', 'document_versions', 'retitle',
-    'only_name', 'numbered_names', 'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
+    'bear_own_titles', 'file_name', 'only_name', 'numbered_names', 'rename_document', 'cancel_document', 'cancel_batch', 'beside', 'free_number', 'choose_document', 'delete_document',
     'clean_base', 'read_blocks', 'utf16_length', 'joint', 'join_note', 'begin_batch', 'edition_of', 'try_again',
     'refresh_document', 'stay_until', 'keep_document', 'keep_batch', 'remove_expired',
     'save_feedback', 'save_turn', 'spent_in_a_day',

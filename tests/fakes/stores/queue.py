@@ -7,6 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from adapters.database.errors import DatabaseError
 from domain.documents import DocumentStatus, Lane, SourceType
@@ -182,6 +183,7 @@ class MemoryWork:
             return stopped
         ensure_room(self._tables, row, chunks, self._base_passages)
         self._supersede(row)
+        self._bear_own_titles(row)
         if row.given_terms is not None:
             row.retitle(NameLine(text=row.title, terms=row.given_terms))
         row.status, row.visible, row.done, row.total = DocumentStatus.READY, True, chunks, chunks
@@ -196,6 +198,13 @@ class MemoryWork:
         """What was read from the same place before is an earlier version: nobody is asked."""
         if row.source.type in types and (earlier := self._tables.ready_namesake(row)):
             row.lineage = earlier.lineage
+
+    def _bear_own_titles(self, row: DocumentRow) -> None:
+        """Files that bear one title go by their names."""
+        files = [each for each in self._tables.documents_of(row.batch.base_id) if each is row or each.is_ready]
+        alike = [each for each in files if _own_title(each) is not None and _own_title(each) == _own_title(row)]
+        for each in alike if len(alike) > 1 else ():
+            each.title = PurePath(each.source.identifier).name
 
     def _put_blocks(self, row: DocumentRow, parsed: Document) -> None:
         row.parsed, row.title, row.blocks = parsed, row.given_title or parsed.title, list(parsed.blocks)
@@ -344,3 +353,8 @@ def _as_sent(row: DocumentRow) -> Source:
         author=row.parsed.author or row.source.author,
         published_at=row.parsed.published_at or row.source.published_at,
     )
+
+
+def _own_title(row: DocumentRow) -> str | None:
+    is_named = row.given_title is not None or row.source.type not in (SourceType.FILE, SourceType.PATH)
+    return None if is_named or not row.names else row.names[0].text.casefold()

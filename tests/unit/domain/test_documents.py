@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.documents import SourceType, known_as
+from domain.documents import SourceType, known_as, title_beside
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ def test_a_document_has_the_name_that_its_person_knows(
     source_type: SourceType, title: str, identifier: str, name: str
 ) -> None:
     assert known_as(source_type, title, identifier) == name
+
+
+@pytest.mark.parametrize(("title", "shown"), [("План", ""), ("план.docx", ""), ("План закупок", "План закупок")])
+def test_a_title_stands_beside_the_name_if_it_says_more(title: str, shown: str) -> None:
+    assert title_beside("План.docx", title) == shown

@@ -187,3 +187,10 @@ def test_a_name_is_one_line_that_turns_nothing_around(name: str | None, shown: s
 def test_a_note_is_called_by_what_can_be_read_of_it() -> None:
     (note,) = sources_of(IncomingMessage(text="\u202eтевирп\u202c всем соседям"))
     assert (note.title, note.text) == ("тевирп всем соседям", "\u202eтевирп\u202c всем соседям")
+
+
+@pytest.mark.parametrize(
+    ("line", "title"), [("## Что такое *владение*?", "Что такое владение?"), ("#1 в списке", "#1 в списке")]
+)
+def test_a_note_that_begins_with_a_heading_is_called_by_its_words(line: str, title: str) -> None:
+    assert note_title(f"{line}\n\nНабор правил") == title

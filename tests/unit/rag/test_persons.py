@@ -2,21 +2,11 @@
 
 import pytest
 
-from domain.documents import SourceType
-from rag.persons import NAME_CHARS, author_name, person_name
+from rag.persons import NAME_CHARS, person_name
 
 
-@pytest.mark.parametrize(
-    "nobody", [None, "", " \n", "\u200b \u2066", "Microsoft Office User", "Пользователь Windows", "автор"]
-)
-def test_what_programs_write_is_no_name(nobody: str | None) -> None:
-    assert author_name(nobody, SourceType.FILE) == ""
-
-
-@pytest.mark.parametrize("name", ["Root", "Автор", "Admin", "User"])
-def test_whoever_is_called_so_in_telegram_keeps_the_name(name: str) -> None:
-    assert person_name(name) == author_name(name, SourceType.NOTE) == name
-    assert author_name(name, SourceType.LINK) == ""
+def test_whoever_is_called_root_in_telegram_keeps_the_name() -> None:
+    assert (person_name("Root"), person_name(None), person_name("\u200b \u2066")) == ("Root", "", "")
 
 
 @pytest.mark.parametrize(

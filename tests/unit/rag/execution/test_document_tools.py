@@ -150,11 +150,3 @@ async def test_what_is_listed_is_told_in_the_language_of_the_question() -> None:
     assert in_russian.facts[1].text == "Фото от 12 мая, фото, автор Анна, добавлен 12.05.2026"
     assert in_english.facts[1].text == "Фото от 12 мая, photo, author Анна, added 12 May 2026"
     assert [column for column, _ in in_russian.facts[1].fields] == ["Документ", "Вид", "Автор", "Добавлен"]
-
-
-async def test_what_no_person_is_called_is_no_author_in_the_list() -> None:
-    shelf = Catalogue((titled("Смета", author="Microsoft Office User"), titled("Регламент", author="Виктория Шульц")))
-    payload = await ListDocuments(shelf, WORDINGS).run(ListArguments(), begin())
-    texts = [fact.text for fact in payload.facts]
-    assert not any("Office User" in text for text in texts)
-    assert any("Виктория Шульц" in text for text in texts)

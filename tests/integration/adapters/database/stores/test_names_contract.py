@@ -198,3 +198,25 @@ async def test_what_was_only_read_is_found_by_the_number_that_it_is_kept_by(stor
     assert set(await find(stores, base, "2")) == {"рыба", "смета дома и план"}
     assert set(await find(stores, base, "план")) == {"рыба", "смета дома и план"}
     assert set(await find(stores, base, "смета")) == {"рыба", "смета дома и план"}
+
+
+async def test_a_title_that_several_files_bear_gives_way_to_their_names(stores: Stores) -> None:
+    base = await open_base(stores)
+    for name, title in (("Боинг", "Form 10-K"), ("Пепси", "FORM 10-K"), ("Смета", "Смета дома"), ("Форд", "Form 10-K")):
+        held = await claim_source(stores, base, file(f"{name}.pdf"))
+        await publish_titled(stores, held, title, f"текст: {name}", name=name)
+    titles = [card.title for card in await stores.library.documents(base, limit=9)]
+    assert sorted(titles) == ["Боинг.pdf", "Пепси.pdf", "Смета дома", "Форд.pdf"]
+    assert set(await find(stores, base, "form")) == {"текст: Боинг", "текст: Пепси", "текст: Форд"}
+
+
+async def test_the_next_version_of_a_file_keeps_its_title(stores: Stores) -> None:
+    base = await open_base(stores)
+    for text in ("лиса", "рыба"):
+        held = await claim_source(stores, base, file("план.docx"))
+        if text == "рыба":
+            assert await stores.work.record_content(held, content_hash=hash_of(text)) is not None
+            assert await stores.library.choose(base, held.id, Choice.REPLACE)
+            held = await claim(stores, held.id)
+        await publish_titled(stores, held, "План закупок", text, name="план")
+    assert [card.title for card in await stores.library.documents(base, limit=9)] == ["План закупок"]
