@@ -36,7 +36,7 @@ async def measure_retrieval(settings: Settings, *, corpus: Path, queries: Path, 
         base = await parts.stores.people.open_named_base(f"eval-{uuid.uuid4()}")
         try:
             begun = time.perf_counter()
-            names = await _build(parts, base, corpus)
+            names = await fill_base(parts, base, corpus)
             build_s = time.perf_counter() - begun
             begun = time.perf_counter()
             run = await _ask_all(parts, base, asked, names)
@@ -76,7 +76,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
     return judged
 
 
-async def _build(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId, str]:
+async def fill_base(parts: Parts, base: BaseId, corpus: Path) -> Mapping[DocumentId, str]:
     """Add every row of the corpus as a note; returns document id -> row id."""
     names: dict[DocumentId, str] = {}
     rows = list(read_rows(corpus))

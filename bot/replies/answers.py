@@ -69,5 +69,8 @@ def _still_read(document: StillRead, words: Words) -> str:
 def _labelled(kind: AnswerKind, text: RichText, words: Words) -> RichText:
     if kind not in LABELS or not text:
         return text
-    separator = "\n" if Kind.QUOTE in text.runs[0].kinds else "\n\n"  # a quote has a margin of its own
+    text = text.folded() if kind is AnswerKind.QUOTES else text
+    separator = (
+        "\n" if text.runs[0].kinds & {Kind.QUOTE, Kind.FOLDED_QUOTE} else "\n\n"
+    )  # a quote has a margin of its own
     return join([rich(words.plain(LABELS[kind]), ITALIC), text], separator)

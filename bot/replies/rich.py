@@ -80,6 +80,10 @@ class RichText:
         """All of it inside `style`, as far as Telegram allows that."""
         return RichText(tuple(_merged(_wrap(run, style) for run in self.runs)))
 
+    def folded(self) -> "RichText":
+        """The same with its quotes folded: clients show three lines of them until they are opened."""
+        return RichText(tuple(Run(run.text, tuple(map(_folded, run.styles))) for run in self.runs))
+
     def cut(self, start: int, end: int) -> "RichText":
         """Characters [start, end), with their formatting."""
         return RichText(tuple(_merged(_slice(self.runs, start, end))))
@@ -111,6 +115,10 @@ def join(parts: Iterable[RichText], separator: str) -> RichText:
 def utf16_length(text: str) -> int:
     """Length as Telegram counts it, in UTF-16 code units."""
     return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _folded(style: Style) -> Style:
+    return FOLDED_QUOTE if style == QUOTE else style
 
 
 def _wrap(run: Run, style: Style) -> Run:

@@ -35,7 +35,7 @@ async def test_a_note_that_says_just_that_is_shown_below() -> None:
     answer = await Turn(None, [CHANCE, entitled(MINE, "Заметка")]).answer("спасибо!")
 
     assert answer.small_talk is SmallTalk.THANKS
-    assert answer.passages == "> Спасибо"
+    assert answer.passages == "**Спасибо**"
     assert [source.document_id for source in answer.citations] == [MINE.passage.document_id]
 
 
@@ -68,14 +68,14 @@ async def test_a_polite_question_is_searched_without_its_politeness() -> None:
     answer = await turn.answer("Привет, подскажи, где договор? Спасибо")
 
     assert turn.search.queries[-1].terms == ("где", "договор")
-    assert answer.text == "> Договор лежит в сейфе."
+    assert answer.text == "**Договор лежит в сейфе.**"
 
 
 async def test_the_sentence_about_the_subject_is_quoted_and_not_one_that_only_holds_how() -> None:
     long = "Узнайте, как связаться с Rust. " + "Это длинный рассказ о том, что бывает. " * 12
     found = make_candidate(f"{long}Чтобы удалить Rust, выполните rustup self uninstall.", bm25=5.0)
     answer = await Turn(None, [found]).answer("как удалить rust")
-    assert answer.text == "> Чтобы удалить Rust, выполните rustup self uninstall."
+    assert answer.text.startswith("**Чтобы удалить Rust, выполните rustup self uninstall.**")
 
 
 async def test_a_base_is_listed_when_its_documents_are_asked_for() -> None:
@@ -93,7 +93,7 @@ async def test_a_base_is_listed_when_its_documents_are_asked_for() -> None:
 
 
 PLACES = [
-    make_candidate(f"Штраф за простой {number} рублей.", number=number, bm25=9.0 - number) for number in range(1, 6)
+    make_candidate(f"Штраф за простой {number} рублей.", number=number, bm25=9.0 - number) for number in range(1, 5)
 ]
 
 
@@ -101,10 +101,10 @@ PLACES = [
 async def test_who_asks_for_more_gets_what_was_not_quoted_yet(more: str) -> None:
     turn = Turn(None, PLACES)
     first = await turn.answer("Какой штраф за простой?")
-    assert [f"простой {number} " in first.text for number in range(1, 6)] == [True, True, True, False, False]
+    assert [f"простой {number} " in first.text for number in range(1, 5)] == [True, True, False, False]
 
     second = await turn.answer(more)
-    assert [f"простой {number} " in second.text for number in range(1, 6)] == [False, False, False, True, True]
+    assert [f"простой {number} " in second.text for number in range(1, 5)] == [False, False, True, True]
 
     last = await turn.answer("ещё")
     assert (last.kind, last.text, last.small_talk) == (AnswerKind.NOTHING, "", SmallTalk.MORE)

@@ -124,8 +124,8 @@ async def test_below_an_answer_that_breaks_off_stand_the_passages_that_may_hold_
     cut = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)][-1]
 
     assert cut.text == "Диск создают за час. А удаля"
-    assert "> Диск удаляют за 5 минут." in cut.passages
-    assert [cited.quote for cited in cut.citations] == ["Диск создают за час.", "Диск удаляют за 5 минут."]
+    assert "Диск создают за час." in cut.passages
+    assert [cited.quote for cited in cut.citations] == ["Диск создают за час."]
 
 
 async def test_below_general_knowledge_that_breaks_off_stands_nothing() -> None:
@@ -144,5 +144,5 @@ async def test_instead_of_an_answer_that_is_wrong_twice_stands_what_it_was_taken
 
     drafts = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)]
 
-    assert drafts[-1].text == "> Удаляют за 5 минут."
+    assert drafts[-1].text == "**Удаляют за 5 минут.**"
     assert [cited.quote for cited in drafts[-1].citations] == ["Удаляют за 5 минут."]

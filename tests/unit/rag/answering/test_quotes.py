@@ -2,14 +2,89 @@
 
 from dataclasses import replace
 
-from rag.answering.quotes import MAX_QUOTES, choose, quote_passages
+import pytest
+
+from rag.answering.quotes import FOLDED_CHARS, choose, quote_passages
 from tests.fakes.rag import make_passage, rank
 
+FAQ = "Как войти?\n\nПо ссылке из письма, она действует сутки.\n\nКак выйти?\n\nНет. Попросите владельца."
+PRICES = "Цены\n\n| Сорт | Вес | Цена |\n| --- | --- | --- |\n| Бразилия | 1 кг | 990 ₽ |\n| Эфиопия | 1 кг | 1 890 ₽ |"
 
-def test_only_the_best_are_quoted() -> None:
-    passages = rank(*(make_passage("текст", number=number) for number in range(1, 9)))
 
-    assert choose(passages) == passages[:MAX_QUOTES]
+@pytest.mark.parametrize(
+    ("text", "question", "lead"),
+    [
+        # the sentence with the rarest words of the question, not the first with any of them
+        ("Договор бессрочный. Договор платный. По договору пеня 5 % в день.", "пеня по договору", "пеня 5 % в день"),
+        # another form of a short word
+        ("Средний Рейн течёт на север. Ущелье глубокое. Он славится своими замками.", "замки", "Он славится"),
+        # what follows a question is its answer
+        (FAQ, "как войти", "По ссылке из письма, она действует сутки."),
+        # a sentence that says too little takes the next one along
+        (FAQ, "как выйти", "Нет. Попросите владельца."),
+        # what follows a heading belongs to it, and the next heading does not
+        ("Платежи\n\nШтраф равен 5 %.\n\nРасторжение\n\nЗа 45 дней.", "расторжение", "За 45 дней."),
+        # a short value stands under its label
+        ("Телефон\n\n+7 900 000-00-00\n\nАдрес\n\nМосква", "телефон", "Телефон**\n**+7 900 000-00-00"),
+        # a list that was asked for by its heading is shown whole
+        ("Роль: автор.\n\nСтек\n\n- Python\n- RAG\n\nДостижения были.", "какой стек?", "- Python**\n**- RAG"),
+        # so is one that a sentence announces
+        ("Стек такой:\n- Python\n- RAG\nКонец.", "стек", "Стек такой:**\n**- Python**\n**- RAG"),
+        # a row of a table comes with the names of its columns
+        (PRICES, "сколько стоит эфиопия", "Сорт: Эфиопия; Вес: 1 кг; Цена: 1 890 ₽"),
+        # a heading with nothing below it can still be all that there is
+        ("Сроки поставки", "сроки", "Сроки поставки"),
+    ],
+)
+def test_the_sentence_that_carries_the_question_comes_first(text: str, question: str, lead: str) -> None:
+    shown, citations = quote_passages(rank(make_passage(text, title="Файл")), question)
+
+    first = shown.partition("\n\n")[0].replace("\\", "")
+    assert first.startswith("**")
+    assert lead in first
+    assert len(citations) == 1
+
+
+def test_the_rest_of_the_passage_follows_folded() -> None:
+    text = "Жильцы любят двор. Штраф за стоянку ночью бывает большим. Он равен пятистам рублям."
+
+    shown, _ = quote_passages(rank(make_passage(text)), "какой штраф за стоянку?")
+
+    assert (
+        shown == "**Штраф за стоянку ночью бывает большим.**\n\n> Он равен пятистам рублям.\n>\n> ↑ Жильцы любят двор."
+    )
+
+
+def test_what_another_heading_heads_is_no_context() -> None:
+    assert "войти" not in quote_passages(rank(make_passage(FAQ)), "выйти")[0]
+
+
+def test_a_long_passage_is_cut_between_words() -> None:
+    text = "Ответ найден здесь и нигде больше.\n" + "слово " * FOLDED_CHARS
+
+    shown, _ = quote_passages(rank(make_passage(text)), "где найден ответ")
+
+    assert shown.endswith("слово …")
+    assert len(shown) < 2 * FOLDED_CHARS
+
+
+def test_a_sentence_without_an_end_is_cut_between_words() -> None:
+    shown, _ = quote_passages(rank(make_passage("ответ " + "слово " * FOLDED_CHARS)), "ответ")
+
+    assert shown == f"**{shown.strip('*')}**"
+    assert shown.endswith("слово …**")
+    assert len(shown) < FOLDED_CHARS
+
+
+def test_a_second_passage_is_quoted_only_if_it_is_nearly_as_good() -> None:
+    best, near, far = rank(*(make_passage("текст", number=number) for number in range(1, 4)))
+
+    def scored(*scores: float) -> tuple[float, ...]:
+        ranked = [replace(each, score=score) for each, score in zip((best, near, far), scores, strict=True)]
+        return tuple(each.score for each in choose(ranked))
+
+    assert scored(1.0, 0.8, 0.8) == (1.0, 0.8)
+    assert scored(1.0, 0.6, 0.5) == (1.0,)
 
 
 def test_what_is_not_certain_is_not_quoted() -> None:
@@ -18,64 +93,26 @@ def test_what_is_not_certain_is_not_quoted() -> None:
     assert choose((replace(first, judge=lambda: False), second)) == (second,)
 
 
-def test_the_only_document_is_not_named_above_its_quotes() -> None:
-    text, citations = quote_passages(rank(make_passage("Строка.\nВторая.", title="план_2*.md")), "строка")
-
-    assert text == "> Строка.\n> Вторая."
-    assert [citation.quote for citation in citations] == ["Строка.\nВторая."]
-
-
-def test_quotes_of_several_documents_stand_under_their_names() -> None:
+def test_several_documents_are_named_above_their_quotes() -> None:
     plan = make_passage("Срок май.", number=1, title="план_2*.md", document="1")
-    more = make_passage("Срок июнь.", number=3, title="план_2*.md", document="1")
     other = make_passage("Срок март.", number=2, title="смета", document="2")
 
-    text, citations = quote_passages(rank(plan, other, more), "срок")
+    shown, citations = quote_passages(rank(plan, other), "срок")
 
-    assert text == "**план\\_2\\*.md**\n> Срок май.\n\n> Срок июнь.\n\n**смета**\n> Срок март."
-    assert [citation.title for citation in citations] == ["план_2*.md", "план_2*.md", "смета"]
+    assert shown == "*план\\_2\\*.md*\n**Срок май.**\n\n*смета*\n**Срок март.**"
+    assert [citation.title for citation in citations] == ["план_2*.md", "смета"]
 
 
 def test_a_title_inside_the_passage_is_not_repeated() -> None:
     page = make_passage("Правила двора\nСтоять можно два часа.", title="Правила двора")
 
-    assert quote_passages(rank(page), "стоять")[0] == "> Стоять можно два часа."
-
-
-def test_sentences_about_something_else_are_left_out() -> None:
-    text = "Жильцы любят двор. Штраф бывает. Он равен пятистам рублям. Весной сажают цветы."
-
-    assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф бывает. Он равен пятистам рублям."
-
-
-def test_the_sentence_with_another_form_of_a_short_word_is_quoted() -> None:
-    text = "Средний Рейн течёт на север. Ущелье глубокое. Он славится своими замками."
-
-    assert quote_passages(rank(make_passage(text)), "замки")[0] == "> Он славится своими замками."
-
-
-def test_the_heading_of_the_next_part_is_left_out() -> None:
-    text = "Платежи\n\nШтраф равен 5 %.\n\nРасторжение\n\nЗа 45 дней."
-
-    assert quote_passages(rank(make_passage(text)), "какой штраф?")[0] == "> Штраф равен 5 %."
-
-
-def test_the_line_below_a_label_is_quoted() -> None:
-    text = "Телефон\n\n+7 900 000-00-00\n\nАдрес\n\nМосква"
-
-    assert quote_passages(rank(make_passage(text)), "телефон")[0] == "> Телефон\n>\n> +7 900 000-00-00"
-
-
-def test_a_list_that_follows_is_quoted_whole() -> None:
-    text = "Роль: автор.\n\nСтек\n\n- Python\n- RAG\n- Streamlit\n\nДостижения были разные."
-
-    assert quote_passages(rank(make_passage(text)), "какой стек?")[0] == "> Стек\n>\n> - Python\n> - RAG\n> - Streamlit"
+    assert quote_passages(rank(page), "стоять")[0] == "**Стоять можно два часа.**"
 
 
 def test_the_same_words_are_quoted_once() -> None:
     twins = rank(make_passage("Штраф 500.", number=1), make_passage("Штраф 500.", number=2))
 
-    text, citations = quote_passages(twins, "штраф")
+    shown, citations = quote_passages(twins, "штраф")
 
-    assert text == "> Штраф 500."
+    assert shown == "**Штраф 500.**"
     assert len(citations) == 1

@@ -82,7 +82,7 @@ def test_no_style_shows_more_than_the_limit(texts: list[str], style: RenderStyle
 def test_passages_are_quoted_with_their_sources() -> None:
     payload = passages_payload(rank(make_passage("Срок 14 дней.")), asked="срок")
     shown = render(payload, style=RenderStyle.SHORT, limits=Limits(), question="Какой срок?")
-    assert shown.text == "> Срок 14 дней."
+    assert shown.text == "**Срок 14 дней.**"
     assert [citation.chunk_id for citation in shown.citations] == [1]
 
 
