@@ -5,7 +5,7 @@ SOURCES := adapters bot domain ingestion prompts rag
 UV ?= uv
 SHARED ?= ../shared
 
-.PHONY: run test check lint types imports tests format lock wheel pictures clean
+.PHONY: run test check lint types imports tests format lock wheel pictures migration clean
 
 run: .venv/run.stamp        ## start Baza; it says which page to open
 	@$(BIN)/baza run
@@ -38,6 +38,9 @@ format: .venv/test.stamp    ## format and mend what can be mended by machine
 lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
 	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --no-header --no-emit-index-url --no-annotate -o requirements.lock
 	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --group dev --no-header --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock
+
+migration: .venv/test.stamp ## for the Supabase CLI: the functions that have changed, as the next migration (NAME=…)
+	$(BIN)/python -m adapters.database.schema $(NAME)
 
 wheel: .venv/test.stamp     ## dist/baza-*.whl
 	$(BIN)/python -m hatchling build -t wheel

@@ -1,7 +1,7 @@
 """How much a person may use models within 24 hours, where the host sets bounds.
 
 In: the bounds of the settings, a person, and the library's record of their questions. Out: their spending; while its
-`until` is set, questions are answered without a model. SQL (`000307_room`) enforces how large a base may grow.
+`until` is set, questions are answered without a model. SQL (`quota.sql`) enforces how large a base may grow.
 """
 
 from collections.abc import Set

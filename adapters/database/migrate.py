@@ -1,13 +1,12 @@
 """Brings a database's tables and functions up to this code.
 
-In: a connection URL, and the numbered SQL files of `supabase/migrations`. Out: the versions that were applied. They are
-recorded in the Supabase CLI's own table, so that either tool may go first. No migration is ever undone.
+In: a connection URL, and the files of `schema`. Out: what was applied. Migrations are recorded in the Supabase CLI's
+own table, so that either tool may go first. No migration is ever undone.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 import structlog
@@ -16,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from adapters.database.answers import UNKNOWN_FUNCTION
 from adapters.database.errors import DatabaseAway, DatabaseError
+from adapters.database.schema import Migration, Schema, read_schema, statements
 from adapters.database.transport import Transport
 
 _LOCK = 0x42415A41  # "BAZA": an advisory lock's number means nothing, it has to be one that nobody else takes
@@ -30,6 +30,16 @@ alter table supabase_migrations.schema_migrations add column if not exists state
 alter table supabase_migrations.schema_migrations add column if not exists name text;
 """
 
+_APPLIED = rb"""
+select version, md5(regexp_replace(array_to_string(statements, ''), '[ \t\r\n;]', '', 'g'))
+from supabase_migrations.schema_migrations
+"""
+
+_FUNCTION_FILES = b"select name, digest from baza_internal.current_function_files()"
+
+_FUNCTIONS = "functions/"  # before the name of a function file among `applied_files`
+_PUSH = "run `supabase db push` in the checkout, or `DATABASE_URL=… baza migrate` with the project's connection string."
+
 _VECTOR = b"select installed_version, default_version from pg_available_extensions where name = 'vector'"
 
 
@@ -38,34 +48,35 @@ class MigrationError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Migration:
-    """One SQL file, `<version>_<name>.sql`."""
+class Applied:
+    """What a call of `migrate` did, and what it found."""
 
-    version: str
-    name: str
-    path: Path
-
-
-def migrations_folder() -> Path:
-    """Inside the package when it was installed as a wheel, else the checkout's `supabase/migrations`."""
-    packaged = Path(__file__).parent / "migrations"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "supabase" / "migrations"
+    migrations: tuple[str, ...] = ()  # versions
+    functions: tuple[str, ...] = ()  # files
+    altered: tuple[str, ...] = ()  # migrations that were applied with another text than the one that is here
 
 
-async def migrate(url: str) -> tuple[str, ...]:
-    """Apply what is missing, each file in a transaction of its own, and return the versions applied.
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What a database says of itself: digests by version, and by file."""
+
+    versions: Mapping[str, str | None]
+    functions: Mapping[str, str | None]
+
+
+async def migrate(url: str) -> Applied:
+    """Apply what is missing or has changed: each migration in a transaction of its own, the functions with the last.
 
     Safe to be called by several processes at once. Raises MigrationError, DatabaseAway.
     """
-    known = await asyncio.to_thread(_read_migrations, migrations_folder())
+    schema = await asyncio.to_thread(_read_schema)
     _require_address(url)
     try:
         async with await AsyncConnection.connect(
             url, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_S, application_name="baza migrate"
         ) as connection:
             await _require_server(connection)
-            pending = _pending(known, await _prepare(connection))
-            return tuple([one.version for one in pending if await _apply(connection, one)])
+            return await _bring_up(connection, schema)
     except psycopg.OperationalError as exc:
         raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
     except psycopg.Error as exc:
@@ -77,39 +88,55 @@ async def check_migrated(transport: Transport) -> None:
 
     For a Supabase project that is reached only through REST, which cannot change tables.
     """
-    known = await asyncio.to_thread(_read_migrations, migrations_folder())
+    schema = await asyncio.to_thread(_read_schema)
+    found = await _found(transport)
+    if pending := _pending(schema, found.versions):
+        raise MigrationError(f"The database lacks {len(pending)} of {len(schema.migrations)} migrations: {_PUSH}")
+    if changes := schema.changed(found.functions):
+        names = ", ".join(change.name for change in changes)
+        raise MigrationError(f"The database has other functions than this Baza ({names}): {_PUSH}")
+
+
+async def altered_migrations(transport: Transport) -> tuple[str, ...]:
+    """The versions that were applied to this database with another text than the one that is here."""
+    return _altered(await asyncio.to_thread(_read_schema), (await _found(transport)).versions)
+
+
+async def _found(transport: Transport) -> "_Found":
     try:
-        applied = [str(row["version"]) for row in await transport.call("schema_version")]
+        rows = await transport.call("applied_files")
     except DatabaseError as exc:
         if exc.code != UNKNOWN_FUNCTION:
             raise
-        applied = []
-    if pending := _pending(known, applied):
-        raise MigrationError(
-            f"The database lacks {len(pending)} of {len(known)} migrations: run `supabase db push` in the checkout, "
-            "or `DATABASE_URL=… baza migrate` with the project's connection string."
-        )
+        rows = []
+    digests = {str(row["name"]): None if row["digest"] is None else str(row["digest"]) for row in rows}
+    return _Found(
+        versions={name: digest for name, digest in digests.items() if not name.startswith(_FUNCTIONS)},
+        functions={
+            name.removeprefix(_FUNCTIONS): digest for name, digest in digests.items() if name.startswith(_FUNCTIONS)
+        },
+    )
 
 
-def _read_migrations(folder: Path) -> list[Migration]:
-    files = sorted(folder.glob("*_*.sql"))
-    if not files:
-        raise MigrationError(f"There are no migrations in {folder}; install Baza anew.")
-    return [_named(path) for path in files]
+def _read_schema() -> Schema:
+    schema = read_schema()
+    if not schema.migrations:
+        raise MigrationError("There are no migrations here; install Baza anew.")
+    return schema
 
 
-def _named(path: Path) -> Migration:
-    version, name = path.stem.split("_", 1)
-    return Migration(version=version, name=name, path=path)
-
-
-def _pending(known: list[Migration], applied: Iterable[str]) -> list[Migration]:
-    done = set(applied)
-    if strange := sorted(done - {one.version for one in known}):
-        newer = strange[-1] > known[-1].version
+def _pending(schema: Schema, applied: Collection[str]) -> tuple[Migration, ...]:
+    known = [one.version for one in schema.migrations]
+    if strange := sorted(set(applied).difference(known)):
+        newer = strange[-1] > known[-1]
         advice = "it was made by a newer Baza, update this one" if newer else "this Baza's files are not complete"
         raise MigrationError(f"The database has the migration {strange[-1]}, which is not here: {advice}.")
-    return [one for one in known if one.version not in done]
+    return tuple(one for one in schema.migrations if one.version not in applied)
+
+
+def _altered(schema: Schema, applied: Mapping[str, str | None]) -> tuple[str, ...]:
+    """A ledger may hold no text: `supabase migration repair` records the version alone."""
+    return tuple(one.version for one in schema.migrations if applied.get(one.version) not in (None, one.digest))
 
 
 def _require_address(url: str) -> None:
@@ -142,38 +169,66 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-async def _prepare(connection: AsyncConnection) -> list[str]:
-    """Make the ledger when it is missing, and read it."""
+async def _bring_up(connection: AsyncConnection, schema: Schema) -> Applied:
+    before = await _prepare(connection)
+    pending = _pending(schema, before)
+    if altered := _altered(schema, before):
+        structlog.get_logger().warning("migrations_altered", versions=altered)
+    migrations: list[str] = []
+    functions: tuple[str, ...] = ()
+    for migration in pending or (None,):
+        async with connection.transaction():
+            await _wait_for_turn(connection)
+            if migration is not None and await _apply(connection, migration):
+                migrations.append(migration.version)
+            if migration in (None, *pending[-1:]):
+                functions = await _apply_functions(connection, schema)
+    return Applied(migrations=tuple(migrations), functions=functions, altered=altered)
+
+
+async def _prepare(connection: AsyncConnection) -> dict[str, str | None]:
+    """Make the ledger when it is missing, and read it: versions with the digests of what was applied."""
     async with connection.transaction():
         await _wait_for_turn(connection)
         cursor = await connection.execute("select to_regclass('supabase_migrations.schema_migrations') is not null")
         if await cursor.fetchone() == (False,):
             await connection.execute(_LEDGER)
-        cursor = await connection.execute("select version from supabase_migrations.schema_migrations")
-        return [version for (version,) in await cursor.fetchall()]
+        return dict(await (await connection.execute(_APPLIED)).fetchall())
 
 
 async def _apply(connection: AsyncConnection, migration: Migration) -> bool:
     """False when another process applied it while we waited."""
-    text = await asyncio.to_thread(migration.path.read_text, encoding="utf-8")
+    cursor = await connection.execute(
+        "insert into supabase_migrations.schema_migrations (version, statements, name) values (%s, %s, %s)"
+        " on conflict do nothing",
+        [migration.version, [migration.text], migration.name],
+    )
+    if cursor.rowcount == 0:
+        return False
+    await _run(connection, migration.text, f"{migration.version}_{migration.name}.sql")
+    structlog.get_logger().info("migration_applied", version=migration.version, name=migration.name)
+    return True
+
+
+async def _apply_functions(connection: AsyncConnection, schema: Schema) -> tuple[str, ...]:
+    """The names of the files that had changed."""
+    cursor = await connection.execute(_FUNCTION_FILES)
+    changes = schema.changed(dict(await cursor.fetchall()))
+    names = tuple(change.name for change in changes)
+    if changes:
+        await _run(connection, statements(changes), f"A change of functions ({', '.join(names)})")
+        structlog.get_logger().info("functions_applied", files=names)
+    return names
+
+
+async def _run(connection: AsyncConnection, text: str, what: str) -> None:
+    await connection.execute("reset all")  # a file sets its own search_path, and may count on a fresh one
     try:
-        async with connection.transaction():
-            await _wait_for_turn(connection)
-            await connection.execute("reset all")  # a file sets its own search_path, and may count on a fresh one
-            cursor = await connection.execute(
-                "insert into supabase_migrations.schema_migrations (version, statements, name) values (%s, %s, %s)"
-                " on conflict do nothing",
-                [migration.version, [text], migration.name],
-            )
-            if cursor.rowcount == 0:
-                return False
-            await connection.execute(text.encode())
+        await connection.execute(text.encode())
     except psycopg.OperationalError:
         raise
     except psycopg.Error as exc:
-        raise MigrationError(f"{migration.path.name} was refused: {exc.diag.message_primary or exc}") from exc
-    structlog.get_logger().info("migration_applied", version=migration.version, name=migration.name)
-    return True
+        raise MigrationError(f"{what} was refused: {exc.diag.message_primary or exc}") from exc
 
 
 async def _wait_for_turn(connection: AsyncConnection) -> None:

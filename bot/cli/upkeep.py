@@ -11,11 +11,11 @@ from enum import StrEnum
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.errors import DatabaseAway, DatabaseError
-from adapters.database.migrate import MigrationError, migrate
+from adapters.database.migrate import MigrationError, altered_migrations, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.stores.search import SearchStore
 from adapters.local.errors import LocalModelError
-from bot.app import Parts, open_bot, open_parts, postgres_url
+from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError, sentence
 from bot.cli.output import print_json, print_line
@@ -63,8 +63,8 @@ class Finding:
 
 
 async def apply_migrations(settings: Settings) -> int:
-    """`baza migrate`: migrates the schema and builds the search structures of large bases. Raises CommandError for a
-    Supabase project, MigrationError, DatabaseAway."""
+    """`baza migrate`: migrates the schema and builds the search structures of large bases. Exit code 1 when a migration
+    was applied with another text. Raises CommandError for a Supabase project, MigrationError, DatabaseAway."""
     words = words_of(settings)
     if settings.database.supabase_url and not settings.database.url:
         raise CommandError(
@@ -74,8 +74,11 @@ async def apply_migrations(settings: Settings) -> int:
         applied = await migrate(url)
         async with open_postgres(url, pool_size=1, timeout_s=settings.database.timeout_s) as transport:
             await SearchStore(transport).ensure_index()
-    print_line(words.plain("cli-migrated", count=len(applied)))
-    return 0
+    count = len(applied.migrations)
+    print_line(words.plain("cli-migrated", count=count, functions=", ".join(applied.functions) or "–"))
+    if applied.altered:
+        print_line(words.plain("doctor-altered", versions=", ".join(applied.altered)))
+    return int(bool(applied.altered))
 
 
 async def examine(settings: Settings, *, as_json: bool) -> int:
@@ -98,9 +101,7 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield _access(settings, words)
     try:
         async with open_parts(settings) as parts:
-            yield Finding(
-                service="database", state=State.WORKS, advice=words.plain("doctor-database", kind=_kind(settings))
-            )
+            yield await _database(settings, words)
             yield await _embedder(parts, words)
             yield await _reranker(parts, words)
             yield await _model(parts, words)
@@ -108,6 +109,14 @@ async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
         yield Finding(service="database", state=State.FAILS, advice=sentence(trouble))
     except LocalModelError as trouble:  # no part is opened then, so the remaining checks are left out
         yield Finding(service="local model", state=State.FAILS, advice=sentence(trouble))
+
+
+async def _database(settings: Settings, words: Words) -> Finding:
+    async with open_transport(settings) as transport:
+        altered = ", ".join(await altered_migrations(transport))
+    if altered:
+        return Finding(service="database", state=State.FAILS, advice=words.plain("doctor-altered", versions=altered))
+    return Finding(service="database", state=State.WORKS, advice=words.plain("doctor-database", kind=_kind(settings)))
 
 
 def _kind(settings: Settings) -> str:

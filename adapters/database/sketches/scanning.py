@@ -1,4 +1,4 @@
-"""Compares sketches: bits that tell on which side of an edge the numbers of a vector lie (000400, `sketch`).
+"""Compares sketches: bits that tell on which side of an edge the numbers of a vector lie (`sketch` in SQL).
 
 In: sketches as bytes with the passages they stand for; a vector. Out: of the passages whose sketches differ in the
 fewest bits, those whose bits agree best with the vector's numbers: a bit is weighted by its number of the query, so

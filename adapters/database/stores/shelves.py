@@ -1,7 +1,7 @@
 """Shelves of large bases, read so that copies of them can be made.
 
 In: how much may be held, or what is held already. Out: records of `adapters.database.sketches.mirror`. The database
-decides what is on a shelf, and when (000405).
+decides what is on a shelf, and when (`vector_segments.sql`).
 """
 
 from collections.abc import Collection

@@ -15,9 +15,12 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
 cli-duplicate = ✓ { $title }: in the base already
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = There is no file { $path }, or it cannot be read. Check the path.
-cli-migrated = { $count ->
-    [0] The database fits this version already.
-   *[other] Migrations applied: { $count }.
+cli-migrated = { $functions ->
+    [–] { $count ->
+        [0] The database fits this version already.
+       *[other] Migrations applied: { $count }.
+    }
+   *[other] Migrations applied: { $count }. Functions made anew: { $functions }.
   }
 
 cli-reindexing = { $base }: { $done } of { $total } passages
@@ -38,4 +41,5 @@ missing-recognition = no tesseract and no VISION_MODEL: words in photos and scan
 missing-jina = no Jina key: I search by words and their forms
 missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }
+doctor-altered = Migrations that were applied with another text than the one here: { $versions }. Install the Baza that applied them, or restore a backup.
 doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.

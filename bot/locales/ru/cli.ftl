@@ -16,9 +16,12 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
 cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.
-cli-migrated = { $count ->
-    [0] База данных уже соответствует этой версии.
-   *[other] Применено миграций: { $count }.
+cli-migrated = { $functions ->
+    [–] { $count ->
+        [0] База данных уже соответствует этой версии.
+       *[other] Применено миграций: { $count }.
+    }
+   *[other] Применено миграций: { $count }. Обновлены функции: { $functions }.
   }
 
 cli-reindexing = { $base }: фрагментов { $done } из { $total }
@@ -39,4 +42,5 @@ missing-recognition = нет tesseract и VISION_MODEL: слова на фото
 missing-jina = нет ключа Jina: ищу по словам и их формам
 missing-reranker = нет ключа Jina: найденное не пересортировывается
 doctor-database = { $kind }
+doctor-altered = Применённые миграции отличаются от тех, что в этой версии: { $versions }. Поставьте ту Базу, которая их применила, или восстановите копию.
 doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_TOKEN.

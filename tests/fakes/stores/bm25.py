@@ -1,4 +1,4 @@
-"""The lexical leg's formula in plain Python, as 000410_terms.sql has it.
+"""The lexical leg's formula in plain Python, as term_search.sql has it.
 
 In: chunks with their terms, and a query. Out: what each of its terms is worth, and the score of a chunk.
 """

@@ -1,4 +1,4 @@
-"""Room in bounded bases, in memory: what `000307_room` decides.
+"""Room in bounded bases, in memory: what `quota.sql` decides.
 
 In: a row and the bound. Out: whether the base is full for it, or SourceError where it does not fit.
 """

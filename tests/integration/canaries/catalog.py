@@ -25,8 +25,9 @@ OF_NEXT_MODEL = ("outdated_documents", "outdated_chunks", "switch_model")
 """Of a base whose vectors are all of the model that is asked for these have nothing to say."""
 
 _FUNCTIONS = """
-select p.proname, p.proargnames[:p.pronargs], p.proretset and not 'jsonb'::regtype = any (p.proargtypes) from pg_proc p
-where p.pronamespace = 'public'::regnamespace and p.proargnames && array['p_base', 'p_user', 'p_shelf']
+select p.proname, p.proargnames[:p.pronargs], p.pronamespace = 'public'::regnamespace from pg_proc p
+where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
+  and p.proargnames && array['p_base', 'p_user', 'p_shelf']
 order by p.provolatile = 'v', 1
 """
 _SHELF = """

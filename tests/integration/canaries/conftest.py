@@ -13,6 +13,7 @@ from tests.integration.canaries.catalog import FIRST_CHUNK, Catalog
 def catalog(database_url: str) -> Iterator[Catalog]:
     """Passages get large numbers."""
     with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("set search_path = public, baza_internal, extensions")
         sequence = "pg_get_serial_sequence('documents_chunks', 'id')"
         connection.execute(f"select setval({sequence}, {FIRST_CHUNK})".encode())
         yield Catalog.read(connection)

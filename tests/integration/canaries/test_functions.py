@@ -49,7 +49,7 @@ WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
 """They take a document and no base or lease; each is called by another function that has asked for one."""
 
 _REACHING = """
-select p.proname from pg_proc p where p.pronamespace = 'public'::regnamespace
+select p.proname from pg_proc p where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
 and p.proargnames[:p.pronargs] && array['p_document', 'p_chunk', 'p_table', 'p_batch_id', 'p_session', 'p_entity']
 and not p.proargnames[:p.pronargs] && array['p_base', 'p_lease', 'p_user']
 """
@@ -62,7 +62,7 @@ def call(connection: psycopg.Connection, function: str, arguments: dict[str, Arg
     given_as = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(name, sql.Placeholder(key)) for name, key in zip(names, arguments, strict=True)
     )
-    statement = sql.SQL("select * from {}({})").format(sql.Identifier("public", function), given_as)
+    statement = sql.SQL("select * from {}({})").format(sql.Identifier(function), given_as)
     return connection.execute(statement, arguments).fetchall()
 
 

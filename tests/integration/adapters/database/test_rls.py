@@ -14,10 +14,11 @@ from psycopg.errors import InsufficientPrivilege
 from tests.database import Server
 
 _STRANGERS = ["anon", "authenticated"]
-_TABLES = "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')"
-_SEQUENCES = "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'S'"
-_FUNCTIONS = """
-select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'public'::regnamespace
+_OURS = "in ('public'::regnamespace, 'baza_internal'::regnamespace)"
+_TABLES = f"select oid::regclass::text from pg_class where relnamespace {_OURS} and relkind in ('r', 'p', 'v', 'm')"
+_SEQUENCES = f"select oid::regclass::text from pg_class where relnamespace {_OURS} and relkind = 'S'"
+_FUNCTIONS = f"""
+select p.oid::regprocedure::text from pg_proc p where p.pronamespace {_OURS}
 and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
 """
 _DEEDS = ["select", "insert", "update", "delete", "truncate", "references", "trigger"]
@@ -42,8 +43,7 @@ def test_a_stranger_has_no_right_to_any_table(connection: psycopg.Connection, ro
         (table, deed)
         for table in _names(connection, _TABLES)
         for deed in _DEEDS
-        if connection.execute("select has_table_privilege(%s, %s, %s)", [role, f"public.{table}", deed]).fetchone()
-        == (True,)
+        if connection.execute("select has_table_privilege(%s, %s, %s)", [role, table, deed]).fetchone() == (True,)
     ]
     assert allowed == []
 
@@ -54,7 +54,7 @@ def test_a_stranger_is_refused_when_reading(connection: psycopg.Connection, role
     connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
     for table in tables:
         with pytest.raises(InsufficientPrivilege):
-            connection.execute(sql.SQL("select * from {}").format(sql.Identifier("public", table)))
+            connection.execute(f"select * from {table}".encode())
 
 
 @pytest.mark.parametrize("role", _STRANGERS)
@@ -68,14 +68,14 @@ def test_a_stranger_may_call_no_function(connection: psycopg.Connection, role: s
 def test_a_stranger_may_use_no_sequence(connection: psycopg.Connection, role: str) -> None:
     sequences = _names(connection, _SEQUENCES)
     question = "select has_sequence_privilege(%s, %s, 'usage, select, update')"
-    allowed = [one for one in sequences if connection.execute(question, [role, f"public.{one}"]).fetchone() == (True,)]
+    allowed = [one for one in sequences if connection.execute(question, [role, one]).fetchone() == (True,)]
     assert allowed == []
 
 
 def test_every_table_has_row_level_security_and_no_policy(connection: psycopg.Connection) -> None:
     rows = connection.execute(
         "select relname, relrowsecurity, exists (select from pg_policy where polrelid = c.oid) from pg_class c"
-        " where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')"
+        f" where relnamespace {_OURS} and relkind in ('r', 'p')".encode()
     ).fetchall()
     assert rows
     assert [row for row in rows if row[1:] != (True, False)] == []
@@ -103,8 +103,8 @@ def test_the_service_sees_every_row(connection: psycopg.Connection) -> None:
 
 def test_every_function_fixes_its_search_path(connection: psycopg.Connection) -> None:
     loose = connection.execute(
-        "select p.proname from pg_proc p where p.pronamespace = 'public'::regnamespace"
+        f"select p.proname from pg_proc p where p.pronamespace {_OURS}"
         " and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')"
-        " and not exists (select from unnest(p.proconfig) as setting where setting like 'search_path=%')"
+        " and not exists (select from unnest(p.proconfig) as setting where setting like 'search_path=%')".encode()
     ).fetchall()
     assert loose == []

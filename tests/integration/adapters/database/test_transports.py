@@ -232,7 +232,7 @@ async def test_a_prepared_statement_calls_what_a_migration_put_in_its_place(
 async def test_the_publishable_key_may_call_nothing(lite_server: SupabaseLite, database: str) -> None:
     async with open_supabase(lite_server.url(database), lite_server.publishable, timeout_s=60) as transport:
         with pytest.raises(DatabaseError) as caught:
-            await transport.call("schema_version")
+            await transport.call("applied_files")
     lite_server.forget(database)
     assert caught.value.code == "42501"
 
@@ -240,7 +240,7 @@ async def test_the_publishable_key_may_call_nothing(lite_server: SupabaseLite, d
 async def test_a_wrong_key_is_a_refusal(lite_server: SupabaseLite, database: str) -> None:
     async with open_supabase(lite_server.url(database), "sb_secret_wrong", timeout_s=60) as transport:
         with pytest.raises(DatabaseError):
-            await transport.call("schema_version")
+            await transport.call("applied_files")
 
 
 async def test_a_wrong_address_is_said_at_once() -> None:

@@ -98,9 +98,9 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
     base = await large_base(stores, transport)
     for number in range(5, 9):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert ask(database_url, "select unblocked_share(id) from bases") == [(pytest.approx((54 - SIZE) / 54),)]
+    assert ask(database_url, "select baza_internal.unblocked_share(id) from bases") == [(pytest.approx((54 - SIZE) / 54),)]
     with psycopg.connect(database_url, autocommit=True) as connection:
-        last = connection.execute("select blocked_up_to(%s)", [base]).fetchone()
+        last = connection.execute("select baza_internal.blocked_up_to(%s)", [base]).fetchone()
         for share, found in ((1, 6), (0.1, 34)):
             rows = connection.execute(_WITH_A_FREQUENT_WORD, [base, share, *(last or ())])
             assert len(rows.fetchall()) == found
@@ -170,8 +170,8 @@ async def test_who_renames_is_waited_for_too(transport: Transport, database_url:
     document = await publish(stores, base, "запись")
     with psycopg.connect(database_url) as renaming:
         renaming.execute("select * from rename_document(%s, %s, 'смета', null, '{}')", [base, document])
-        assert ask(database_url, "select cardinality(writers_in(id)) from bases") == [(1,)]
-    assert ask(database_url, "select cardinality(writers_in(id)) from bases") == [(0,)]
+        assert ask(database_url, "select cardinality(baza_internal.writers_in(id)) from bases") == [(1,)]
+    assert ask(database_url, "select cardinality(baza_internal.writers_in(id)) from bases") == [(0,)]
 
 
 async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport, database_url: str) -> None:
@@ -266,7 +266,7 @@ async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
     await stores.library.clean_base(base)
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert ask(database_url, "select blocked_up_to(id) from bases") == [(None,)]
+    assert ask(database_url, "select baza_internal.blocked_up_to(id) from bases") == [(None,)]
     before = await scores(stores, base, "запись номер3")
     await make_blocks(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]

@@ -28,10 +28,10 @@ from tests.integration.adapters.database.stores.material import (
 
 LINES_MAX = 60
 LONG = ["clean_base", "delete_document", "ensure_term_blocks", "refresh_common_terms", "remove_expired", "switch_model"]
-AS_DEFINER = ("ensure_shelves", "schema_version")  # each says why
+AS_DEFINER = ("applied_files", "ensure_shelves")  # each says why
 OURS = """
 from pg_proc p
-where p.pronamespace = 'public'::regnamespace
+where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
   and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
 """
 
@@ -119,4 +119,4 @@ def set_number(url: str, function: str, number: int) -> None:
     """Let a function that says from what size on something holds say another."""
     with psycopg.connect(url, autocommit=True) as connection:
         body = f"language sql immutable set search_path = public as 'select {number}'"
-        connection.execute(f"create or replace function {function}() returns int {body}".encode())
+        connection.execute(f"create or replace function baza_internal.{function}() returns int {body}".encode())

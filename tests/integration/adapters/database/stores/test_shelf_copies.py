@@ -99,8 +99,9 @@ async def test_a_search_finds_the_same_with_a_copy(copied: Copied) -> None:
 
 async def test_the_copy_proposes_by_the_same_sketches(copied: Copied, database_url: str) -> None:
     vector = some_vector()
-    sketched = "select id, sketch(c.embedding, s.edges)::text from documents_chunks c, vector_shelves s"
-    asked = f"select sketch('{[*vector, *[0.0] * (1024 - len(vector))]}', s.edges)::text from vector_shelves s"
+    sketched = "select id, baza_internal.sketch(c.embedding, s.edges)::text from documents_chunks c, vector_shelves s"
+    padded = [*vector, *[0.0] * (1024 - len(vector))]
+    asked = f"select baza_internal.sketch('{padded}', s.edges)::text from vector_shelves s"
     ((bits,),) = ask(database_url, asked)
     differing = {
         passage: sum(mine != theirs for mine, theirs in zip(str(bits), str(theirs), strict=True))

@@ -20,7 +20,7 @@ MANY_SMALL = (
     "chunks) select d.base_id, d.batch_id, n, 1, 'note', n, n, 'ready', 1 from documents d, generate_series(1, 5000) n",
     "analyze documents",
 )
-LOOKED_FOR = b"explain (analyze, buffers, format json) select * from shelf_wanted()"
+LOOKED_FOR = b"explain (analyze, buffers, format json) select * from baza_internal.shelf_wanted()"
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,8 @@ async def test_what_left_is_taken_from_it(transport: Transport, database_url: st
 async def test_those_that_left_take_no_places(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base, documents = await shelved_base(stores, transport)
-    sketched = "scan_shelf(s.base_id, s.name, sketch(c.embedding, s.edges), c.embedding, s.model, null, 3, 3)"
+    sketch = "baza_internal.sketch(c.embedding, s.edges)"
+    sketched = f"baza_internal.scan_shelf(s.base_id, s.name, {sketch}, c.embedding, s.model, null, 3, 3)"
     asked = f"select count(*) from vector_shelves s, (select embedding from documents_chunks limit 1) c, {sketched}"
     for document in documents[:-1]:
         await stores.library.delete(base, document)

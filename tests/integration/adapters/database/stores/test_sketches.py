@@ -33,8 +33,10 @@ def leaning_base() -> MadeBase:
 def connection(database_server: Server, database: str) -> psycopg.Connection:
     """A superuser's, where every base of more than a thousand passages gets a shelf."""
     connection = psycopg.connect(database_server.superuser_url(database), autocommit=True)
-    connection.execute("set search_path = public, extensions")
-    connection.execute("create or replace function exact_scan_limit() returns int language sql as 'select 1000'")
+    connection.execute("set search_path = public, baza_internal, extensions")
+    connection.execute(
+        "create or replace function baza_internal.exact_scan_limit() returns int language sql as 'select 1000'"
+    )
     return connection
 
 

@@ -1,0 +1,184 @@
+-- Bases, who uses them, and what they hold. In: nothing. Out: the tables of documents, their text and their passages.
+
+set search_path = public, extensions;
+
+create table bases (
+  id          uuid primary key default gen_random_uuid(),
+  kind        text not null check (kind in ('private', 'group', 'named')),
+  chat_id     bigint,                      -- private: the person; group: the group
+  thread_id   bigint not null default 0,   -- a topic of a group has a base of its own; 0 is none
+  name        text,                        -- named bases belong to the command line
+  passages    bigint not null default 0,   -- searchable ones; counted by triggers on documents
+  terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
+  served_at   timestamptz not null default '-infinity',  -- when a document of it was last given to a worker
+  created_at  timestamptz not null default now(),
+  check ((kind = 'named') = (name is not null)),
+  check ((kind = 'named') = (chat_id is null))
+);
+create unique index bases_chat on bases (chat_id, thread_id) where chat_id is not null;
+create unique index bases_name on bases (name) where name is not null;
+comment on table bases is
+  'A knowledge base: of a private chat, of a group or one of its topics, or a named one of the command line.';
+
+create table base_members (
+  base_id   uuid not null references bases on delete cascade,
+  user_id   bigint not null,
+  primary key (base_id, user_id)
+);
+comment on table base_members is
+  'Who has taken part in a base, kept for the operator. Telegram decides who may read and write it, by letting people '
+  'into the chat; no query reads this table.';
+
+create table user_state (
+  user_id      bigint primary key,         -- a person, or a group by its (negative) chat id
+  current_mode text check (current_mode in ('chat', 'documents')),
+  session_id   uuid not null default gen_random_uuid(),
+  base_id      uuid not null references bases on delete cascade,
+  language     text not null default 'ru',
+  updated_at   timestamptz not null default now()
+);
+comment on table user_state is 'Mode, dialogue and active base of a person (seed 1, section 4.1).';
+
+create table batches (
+  id                uuid primary key default gen_random_uuid(),
+  base_id           uuid not null references bases on delete cascade,
+  chat_id           bigint,                -- null: nobody waits for a notice
+  thread_id         bigint,
+  message_id        bigint,                -- the person's message; for an album, the first one that came
+  media_group       text,                  -- Telegram's name of the album; null: a message by itself
+  language          text not null default 'ru',
+  notice_message_id bigint,                -- our live message
+  revision          bigint not null default 1,
+  shown_revision    bigint not null default 0,
+  removed           int not null default 0,  -- documents removed from it; an empty batch stays until people are told
+  notice_due_at     timestamptz not null default now(),
+  created_at        timestamptz not null default now()
+);
+create unique index batches_message on batches (base_id, chat_id, message_id) where message_id is not null;
+create unique index batches_album on batches (base_id, chat_id, media_group) where media_group is not null;
+create index batches_base on batches (base_id);
+create index batches_behind on batches (notice_due_at) where chat_id is not null and shown_revision < revision;
+comment on table batches is
+  'What came in one message or album; its documents share one live message, edited until it is the receipt.';
+
+create table documents (
+  id                  uuid primary key default gen_random_uuid(),
+  base_id             uuid not null references bases on delete cascade,
+  batch_id            uuid not null references batches on delete cascade,
+  position            int not null,        -- within the batch
+  user_id             bigint not null,     -- who sent it
+  sender              text,                -- their name, in a group
+  source_type         text not null check (source_type in ('note', 'file', 'link', 'site', 'path')),
+  source_identifier   text not null,
+  name_key            text,                -- normalised file name: equal for files that count as having one name
+  source_title        text,                -- the sender's title; `title` may become what the parser found
+  given_title         text,                -- the name that a person gave it later; it stays the `title`
+  given_terms         jsonb,               -- lexical terms of that name
+  title               text not null,
+  names               jsonb not null default '[]',  -- of {text, terms}: the names indexed in its passages' postings
+  known_as            text not null generated always as (case  -- a file goes by its new name, an address stays itself
+                        when source_type in ('file', 'path') then coalesce(given_title, source_identifier)
+                        else source_identifier end) stored,
+  author              text,
+  published_at        timestamptz,
+  source_text         text,                -- the text of a note, the caption of a file
+  source_url          text,                -- where the original can be seen
+  media_type          text,
+  size_bytes          bigint,
+  chat_id             bigint,              -- of the original message
+  message_id          bigint,
+  joined_messages     bigint[] not null default '{}',  -- later messages whose text was joined to this note
+  file_id             text,
+  content_hash        text,
+  lineage             uuid not null default gen_random_uuid(),  -- what all versions of one document share
+  version             int not null default 1,
+  chosen              boolean not null default false,  -- it is decided what happens to an earlier one of this name
+  lane                text not null default 'quick' check (lane in ('quick', 'long')),
+  language            text,
+  medium              text not null default 'text' check (medium in ('text', 'image', 'audio', 'video')),
+  duration_s          double precision,
+  pages               int,
+  pages_without_text  int[] not null default '{}',
+  parts               int,
+  unread              jsonb not null default '[]',  -- of {name, code}: parts that could not be read, and why
+  chunks              int not null default 0,     -- stored so far
+  terms               bigint not null default 0,  -- in its chunks
+  promised            int not null default 0,     -- chunks it will have; they count against BASE_PASSAGES as it is read
+  visible             boolean not null default false,  -- its chunks can be found
+  shelved             boolean not null default false,  -- its sketches are on the shelf of the base, if there is one
+  status              text not null default 'queued' check (status in
+                        ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
+                         'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
+  phase               text not null generated always as (case  -- what a status means to the queue
+                        when status = 'queued' then 'waiting'
+                        when status = 'choosing' then 'asking'
+                        when status in ('ready', 'failed', 'duplicate', 'cancelled', 'superseded') then 'ended'
+                        else 'working' end) stored,
+  progress_done       int not null default 0,
+  progress_total      int not null default 0,
+  attempts            int not null default 0,
+  waits_for_service   boolean not null default false,
+  run_after           timestamptz not null default now(),
+  expires_at          timestamptz,         -- when a document sent only to be read now is removed; null: it stays
+  lease               uuid,
+  lease_until         timestamptz,
+  worker              text,
+  error_code          text,
+  error_params        jsonb not null default '{}',
+  error_detail        text,
+  meta                jsonb not null default '{}',  -- edition: the HTTP validators (ETag, …) of a page that was read
+  created_at          timestamptz not null default now(),
+  started_at          timestamptz,
+  finished_at         timestamptz,
+  unique (batch_id, position),
+  check (not visible or status = 'ready' or phase = 'working')
+);
+create index documents_base on documents (base_id, created_at desc, id);
+create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
+create index documents_working on documents (base_id) where phase = 'working';
+create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
+create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
+create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
+create index documents_lineage on documents (lineage);
+create index documents_leaving on documents (expires_at) where expires_at is not null;
+create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
+create index documents_titled on documents (base_id, lower(left(names -> 0 ->> 'text', 200))) where status = 'ready';
+create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
+create unique index documents_current on documents (lineage) where status = 'ready';
+comment on table documents is
+  'A source and its state. Its chunks are searchable while it is `visible`: when it is ready, and while it is being '
+  'read unless another document conflicts with it (functions/conflicts.sql).';
+
+create table document_blocks (
+  document_id uuid not null references documents on delete cascade,
+  ordinal     int not null,
+  kind        text not null,
+  level       int,
+  text        text not null,
+  locator     jsonb not null default '{}',
+  primary key (document_id, ordinal)
+);
+comment on table document_blocks is
+  'The parsed text in reading order, without overlap: for reading, showing and chunking anew.';
+
+create table documents_chunks (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  document_id uuid not null references documents on delete cascade,
+  ordinal     int not null,
+  text        text not null,
+  span_start  int not null,
+  span_end    int not null,
+  locator     jsonb not null default '{}',
+  length      int not null,                -- in lexical terms
+  model       text not null,               -- the one that made the embedding
+  embedding   halfvec(1024),               -- null: without a model there is nothing to compare
+  unique (document_id, ordinal) include (id)
+);
+-- An exact scan reads every vector of a base: vectors stay in the row, and only the text moves out of it (TOAST).
+alter table documents_chunks
+  alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
+create index documents_chunks_base on documents_chunks (base_id, id) include (model);
+comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
+
+select baza_internal.secure_new_objects();

@@ -1,0 +1,102 @@
+-- Passages with their vectors and postings. In: a batch of them, under the lease of their document (see queue.sql). Out:
+-- rows of `documents_chunks` and `chunk_terms`, and which chunks of an earlier attempt are kept.
+create or replace function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
+returns table (id uuid, kept int[])
+language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held constant documents := held_document(p_document, p_lease);
+  remaining record;
+begin
+  delete from documents_chunks c
+  where c.document_id = held.id and not exists (
+    select from unnest(p_digests) with ordinality as wanted (digest, place)
+    where wanted.place = c.ordinal + 1 and wanted.digest = md5(c.text) and c.model = p_model);
+  select coalesce(array_agg(c.ordinal order by c.ordinal), '{}') as ordinals, count(*) as chunks,
+    coalesce(sum(c.length), 0) as terms into remaining
+  from documents_chunks c where c.document_id = held.id;
+  update documents d set chunks = remaining.chunks, terms = remaining.terms where d.id = held.id;
+  return query select held.id, remaining.ordinals;
+end $$;
+comment on function keep_chunks is
+  'Keeps the chunks of an earlier attempt that have this model and these digests (md5 of the text, by ordinal), so '
+  'that none is embedded twice; removes the rest. Returns the ordinals that were kept.';
+
+create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings real[])
+returns documents
+language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  gone record;
+  ids bigint[]; -- by the position of the passage in this batch
+  lengths int[];
+begin
+  perform begin_writing(p_held.base_id);
+  if p_held.chunks > 0 then
+    with old as (
+      delete from documents_chunks c
+      where c.document_id = p_held.id
+        and c.ordinal in (select (g ->> 'ordinal')::int from jsonb_array_elements(p_chunks -> 'chunks') g)
+      returning c.length
+    )
+    select count(*) as chunks, coalesce(sum(old.length), 0) as terms into gone from old;
+    p_held.chunks := p_held.chunks - gone.chunks;
+    p_held.terms := p_held.terms - gone.terms;
+  end if;
+
+  with chunk as materialized (
+    select c.* from rows from (jsonb_to_recordset(p_chunks -> 'chunks') as (ordinal int, text text, span_start int,
+      span_end int, locator jsonb, length int, model text, vector int)) with ordinality
+      as c (ordinal, text, span_start, span_end, locator, length, model, vector, place)
+  ), stored as (
+    insert into documents_chunks as s (base_id, document_id, ordinal, text, span_start, span_end, locator, length,
+      model, embedding)
+    select p_held.base_id, p_held.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator, c.length, c.model,
+      p_embeddings[(c.vector - 1) * 1024 + 1 : c.vector * 1024]::halfvec(1024)
+    from chunk c
+    returning s.id, s.ordinal
+  )
+  select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
+  from stored s join chunk c on c.ordinal = s.ordinal;
+
+  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
+  select p_held.base_id, p.term, ids[p.numbers & 65535], p.numbers >> 16 & 32767, p.numbers >> 31 & 32767,
+    least(lengths[p.numbers & 65535], 32767), (p.numbers >> 46 & 127)::int::"char", (p.numbers >> 53)::int::"char"
+  from ( -- set-returning functions in `from` would materialise each column as a whole first
+    select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term,
+      unnest((p_chunks ->> 'postings')::bigint[]) as numbers
+  ) p;
+
+  p_held.chunks := p_held.chunks + coalesce(cardinality(ids), 0);
+  p_held.terms := p_held.terms + (select coalesce(sum(l), 0) from unnest(lengths) l);
+  return p_held;
+end $$;
+comment on function baza_internal.put_chunks is
+  'Stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
+  'with its new counts, which the caller stores. Vectors stand one after the other, 1,024 numbers each. Postings come '
+  'in the order of the index, so that neighbours land on one page, and five numbers are packed into one (from the '
+  'lowest bit: 16 for the place of the chunk, 15 for `frequency`, 15 for `around`, 7 for `titled`, 7 for '
+  '`around_titled`, see `chunk_terms`): five arrays take longer to read.';
+
+create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
+returns table (id uuid, searchable int)
+language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  held documents := held_document(p_document, p_lease);
+  was_visible constant boolean := held.visible;
+begin
+  held := put_chunks(held, p_chunks::jsonb, p_embeddings);
+  -- The last batch does not make it visible: it is published next.
+  held.visible := (was_visible or held.chunks < held.progress_total) and may_be_found(held);
+  update documents d set chunks = held.chunks, terms = held.terms, visible = held.visible where d.id = held.id;
+  if held.visible <> was_visible then
+    perform touch_batch(held.batch_id);
+  end if;
+  return query select held.id, case when held.visible then held.chunks else 0 end;
+end $$;
+comment on function add_chunks is
+  'Stores some chunks with their vectors and postings; an ordinal that is there already is replaced. They are '
+  'searchable from now on, unless another document conflicts (`may_be_found`).';

@@ -1,0 +1,213 @@
+-- Statistics for people (/stats) and for the operator. In: what each turn took, and thumbs; then a base, or nothing for
+-- all of them. Out: counts, times, money; no text, no name, no id of anybody. A person sees the figures of the base;
+-- the bot decides who may see those of all.
+
+create or replace function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int)
+returns table (id bigint, rating int)
+language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  insert into answer_feedback as f (user_id, base_id, chat_id, message_id, rating)
+  values (p_user, p_base::uuid, p_chat, p_message, p_rating)
+  on conflict (user_id, chat_id, message_id) do update set rating = excluded.rating
+  returning f.id, f.rating::int
+$$;
+comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
+
+create or replace function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null)
+returns table (id bigint, created_at timestamptz)
+language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
+    facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls,
+    prompt_tokens, answer_tokens, cost)
+  select p_user, coalesce(p_asker, p_user), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
+    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
+    x.prompt_tokens, x.answer_tokens, x.cost
+  from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
+    first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
+    each_step jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
+    cost double precision)
+  returning t.id, t.created_at
+$$;
+comment on function save_turn is
+  'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
+
+create or replace function spent_in_a_day(p_user bigint, p_questions bigint default null, p_cost double precision default null)
+returns table (questions bigint, cost double precision, until timestamptz)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with asked as (
+    select t.created_at, t.cost, row_number() over latest as questions, sum(t.cost) over latest as spent
+    from turn_metrics t
+    where t.asker = p_user and t.by_model and t.created_at > now() - interval '24 hours'
+    window latest as (order by t.created_at desc, t.id desc)
+  )
+  select count(*), coalesce(sum(a.cost), 0),
+    max(a.created_at) filter (where a.questions >= p_questions or a.spent >= p_cost) + interval '24 hours'
+  from asked a
+$$;
+comment on function spent_in_a_day is
+  'Questions of a person, in any chat, that a model has answered or planned in the last 24 hours, and their cost in US '
+  'dollars. `until`: when enough of them are older than that for both bounds to be kept again; null while both are '
+  'kept (a null bound always is).';
+
+create or replace function baza_internal.local_day(p_at timestamptz, p_offset_minutes int) returns date
+language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$ select (p_at at time zone 'UTC' + make_interval(mins => p_offset_minutes))::date $$;
+comment on function baza_internal.local_day is 'The day by a clock that is so many minutes ahead of UTC.';
+
+create or replace function base_statistics(p_base text, p_days int)
+returns table (documents bigint, passages bigint, pages bigint, recorded_s double precision, thumbs_up bigint,
+  thumbs_down bigint, median_s double precision, p95_s double precision, tokens bigint, cost double precision,
+  planned_turns bigint, steps_planned bigint, steps_run bigint, adapted bigint, planned_median_s double precision)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select held.documents, held.passages, held.pages, held.recorded_s, thumbs.up, thumbs.down, turns.*
+  from (
+    select count(*) as documents, coalesce(sum(d.chunks), 0)::bigint as passages,
+      coalesce(sum(d.pages), 0)::bigint as pages, coalesce(sum(d.duration_s), 0) as recorded_s
+    from documents d where d.base_id = p_base::uuid and d.status = 'ready') held,
+  (
+    select count(*) filter (where f.rating > 0) as up, count(*) filter (where f.rating < 0) as down
+    from answer_feedback f
+    where f.base_id = p_base::uuid and f.created_at > now() - make_interval(days => p_days)) thumbs,
+  (
+    select percentile_cont(0.5) within group (order by t.seconds) as median_s,
+      percentile_cont(0.95) within group (order by t.seconds) as p95_s,
+      coalesce(sum(t.prompt_tokens + t.answer_tokens), 0)::bigint, coalesce(sum(t.cost), 0),
+      count(*) filter (where t.steps_planned > 0), coalesce(sum(t.steps_planned), 0)::bigint,
+      coalesce(sum(t.steps_run), 0)::bigint, coalesce(sum(t.adapted), 0)::bigint,
+      percentile_cont(0.5) within group (order by t.seconds) filter (where t.steps_planned > 0)
+    from turn_metrics t
+    where t.base_id = p_base::uuid and t.created_at > now() - make_interval(days => p_days)) turns
+$$;
+comment on function base_statistics is
+  'What a base holds, and how its turns of the last `p_days` days went: seconds of an answer (none without turns), '
+  'tokens, US dollars, thumbs; `planned_turns` are those that were planned in several steps.';
+
+create or replace function turns_by_day(p_base text, p_days int, p_offset_minutes int)
+returns table (day date, kind text, turns bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with shifted as (
+    select local_day(t.created_at, p_offset_minutes) as day, t.kind from turn_metrics t
+    where t.base_id = p_base::uuid and t.created_at > now() - make_interval(days => p_days + 1)
+  )
+  select s.day, s.kind, count(*) from shifted s
+  where s.day > local_day(now(), p_offset_minutes) - p_days
+  group by s.day, s.kind order by s.day, s.kind
+$$;
+comment on function turns_by_day is
+  'How many turns of each kind a base had on each of the last `p_days` days, today included; days are those of a clock '
+  'that is so many minutes ahead of UTC. Days without turns are left out.';
+
+create or replace function queue_state()
+returns table (waiting bigint, working bigint, oldest_s double precision)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select count(*) filter (where d.phase = 'waiting'), count(*) filter (where d.phase = 'working'),
+    coalesce(extract(epoch from now() - min(d.created_at) filter (where d.phase = 'waiting')), 0)::double precision
+  from documents d where d.phase in ('waiting', 'working')
+$$;
+comment on function queue_state is 'How many documents wait or are in work, and the age of the oldest that waits.';
+
+create or replace function documents_by_status()
+returns table (status text, documents bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.status, count(*) from documents d group by d.status order by d.status
+$$;
+comment on function documents_by_status is 'How many documents of all bases have each status.';
+
+create or replace function failures_by_code(p_days int, p_limit int)
+returns table (code text, documents bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select coalesce(d.error_code, 'internal'), count(*) from documents d
+  where d.status = 'failed' and d.finished_at > now() - make_interval(days => p_days)
+  group by 1 order by 2 desc, 1 limit p_limit
+$$;
+comment on function failures_by_code is
+  'Why documents of all bases could not be read in the last days, the most frequent first.';
+
+create or replace function overall_statistics(p_days int)
+returns table (people bigint, active bigint, bases bigint, turns bigint, general bigint, quoted bigint,
+  unanswered bigint, thumbs_up bigint, thumbs_down bigint, median_s double precision, p95_s double precision,
+  slowest_s double precision, slowest_document_s double precision, model_calls bigint, tokens bigint,
+  cost double precision, planned_turns bigint, steps_planned bigint, steps_run bigint, adapted bigint,
+  planned_median_s double precision, total_s double precision, searching_s double precision, models_s double precision,
+  facts bigint, facts_used bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with recent as materialized (
+    select * from turn_metrics t where t.created_at > now() - make_interval(days => p_days)
+  )
+  select (select count(*) from user_state u where u.user_id > 0), count(distinct r.user_id),
+    (select count(*) from bases b), count(*), count(*) filter (where r.kind = 'general'),
+    count(*) filter (where r.kind = 'quotes'), count(*) filter (where r.kind = 'nothing'),
+    (select count(*) from answer_feedback f
+     where f.rating > 0 and f.created_at > now() - make_interval(days => p_days)),
+    (select count(*) from answer_feedback f
+     where f.rating < 0 and f.created_at > now() - make_interval(days => p_days)),
+    percentile_cont(0.5) within group (order by r.seconds), percentile_cont(0.95) within group (order by r.seconds),
+    max(r.seconds)::double precision,
+    (select max(extract(epoch from d.finished_at - d.started_at))::double precision from documents d
+     where d.status = 'ready' and d.finished_at > now() - make_interval(days => p_days)),
+    coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.prompt_tokens + r.answer_tokens), 0)::bigint,
+    coalesce(sum(r.cost), 0),
+    count(*) filter (where r.steps_planned > 0), coalesce(sum(r.steps_planned), 0)::bigint,
+    coalesce(sum(r.steps_run), 0)::bigint, coalesce(sum(r.adapted), 0)::bigint,
+    percentile_cont(0.5) within group (order by r.seconds) filter (where r.steps_planned > 0),
+    coalesce(sum(r.seconds), 0)::double precision, coalesce(sum(r.searching_s), 0)::double precision,
+    coalesce(sum(r.models_s), 0)::double precision,
+    coalesce(sum(r.facts), 0)::bigint, coalesce(sum(r.facts_used), 0)::bigint
+  from recent r
+$$;
+comment on function overall_statistics is
+  'All people and bases, and how the turns of the last `p_days` days went. `active` counts groups as one each.';
+
+create or replace function overall_by_day(p_days int, p_offset_minutes int)
+returns table (day date, turns bigint, people bigint, tokens bigint, cost double precision, median_s double precision,
+  p95_s double precision, thumbs_up bigint, thumbs_down bigint, read bigint, failed bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with asked as (
+    select local_day(t.created_at, p_offset_minutes) as day, count(*) as turns, count(distinct t.user_id) as people,
+      coalesce(sum(t.prompt_tokens + t.answer_tokens), 0)::bigint as tokens, coalesce(sum(t.cost), 0) as cost,
+      percentile_cont(0.5) within group (order by t.seconds) as median_s,
+      percentile_cont(0.95) within group (order by t.seconds) as p95_s
+    from turn_metrics t where t.created_at > now() - make_interval(days => p_days + 1) group by 1
+  ),
+  rated as (
+    select local_day(f.created_at, p_offset_minutes) as day, count(*) filter (where f.rating > 0) as up,
+      count(*) filter (where f.rating < 0) as down
+    from answer_feedback f where f.created_at > now() - make_interval(days => p_days + 1) group by 1
+  ),
+  worked as (
+    select local_day(d.finished_at, p_offset_minutes) as day,
+      count(*) filter (where d.status in ('ready', 'superseded')) as read,
+      count(*) filter (where d.status = 'failed') as failed
+    from documents d where d.finished_at > now() - make_interval(days => p_days + 1) group by 1
+  )
+  select day, coalesce(a.turns, 0), coalesce(a.people, 0), coalesce(a.tokens, 0), coalesce(a.cost, 0), a.median_s,
+    a.p95_s, coalesce(r.up, 0), coalesce(r.down, 0), coalesce(w.read, 0), coalesce(w.failed, 0)
+  from asked a full join rated r using (day) full join worked w using (day)
+  where day > local_day(now(), p_offset_minutes) - p_days order by day
+$$;
+comment on function overall_by_day is
+  'What everybody did on each of the last `p_days` days, today included, by a clock so many minutes ahead of UTC: '
+  'turns, who asked (a group is one), seconds of their answers, thumbs, documents that were read or could not be.';
+
+create or replace function steps_by_action(p_days int)
+returns table (action text, steps bigint, failed bigint, median_s double precision, tokens bigint)
+language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select s.action, count(*), count(*) filter (where s.state = 'failed'),
+    percentile_cont(0.5) within group (order by s.seconds), coalesce(sum(s.tokens), 0)::bigint
+  from turn_metrics t
+  cross join jsonb_to_recordset(t.each_step) s (action text, state text, seconds double precision, tokens bigint)
+  where t.created_at > now() - make_interval(days => p_days) and t.steps_planned > 0
+  group by s.action order by 2 desc, 1
+$$;
+comment on function steps_by_action is
+  'Steps of everybody''s plans in the last days, by action: counts, times, tokens.';

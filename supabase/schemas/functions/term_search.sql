@@ -1,0 +1,307 @@
+-- The search by words: BM25 over the postings of a base. In: the terms of a question. Out: passages with scores.
+-- Needs no extension. The terms are made by the analyzer that made the postings (adapters/lexical); what each setting
+-- is for, and what it brings, is in docs/retrieval.md.
+
+create or replace function baza_internal.counted_passages() returns int
+language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$ select 20000 $$;
+comment on function baza_internal.counted_passages is
+  'In a base of up to this many passages a search counts postings itself; in a larger one it takes the large '
+  'counts from `common_terms`.';
+
+create or replace function baza_internal.count_common_terms(p_base uuid) returns bigint
+language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+declare
+  frequent constant int := 1000; -- postings; fewer are counted in a millisecond
+  held constant bigint := (select b.passages from bases b where b.id = p_base);
+  written bigint;
+begin
+  delete from common_terms c where c.base_id = p_base;
+  insert into common_terms (base_id, term, postings, passages)
+  with counted as materialized (
+    select t.term, count(*) as postings from chunk_terms t where t.base_id = p_base group by t.term
+  )
+  select p_base, c.term, c.postings, held from counted c where c.postings > frequent
+  union all
+  select p_base, left(c.term, 5) || '*', sum(c.postings), held from counted c
+  where is_word(c.term) group by left(c.term, 5) having sum(c.postings) > frequent;
+  get diagnostics written = row_count;
+  return written;
+end $$;
+comment on function baza_internal.count_common_terms is 'Counts the frequent terms of a base anew.';
+
+create or replace function refresh_common_terms()
+returns table (base_id uuid, terms bigint)
+language sql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
+as $$
+  select b.id, count_common_terms(b.id) from bases b
+  where b.passages > counted_passages()
+    and coalesce((select max(c.passages) from common_terms c where c.base_id = b.id), 0)
+      not between b.passages * 0.8 and b.passages * 1.2
+  limit 1
+$$;
+comment on function refresh_common_terms is
+  'Counts the frequent terms of one large base that has grown or shrunk by a fifth since it was last done.';
+
+create or replace function baza_internal.forget_terms() returns trigger
+language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  delete from common_terms c where c.base_id = new.id;
+  delete from block_plans p where p.base_id = new.id;
+  update blocks b set emptied = true where b.base_id = new.id; -- workers delete them later
+  return null;
+end $$;
+comment on function baza_internal.forget_terms is
+  'Of a base that was emptied, removes the term counts and marks the blocks.';
+create or replace trigger bases_emptied after update of passages on bases
+  for each row when (new.passages = 0 and old.passages > 0) execute function baza_internal.forget_terms();
+
+create or replace function baza_internal.is_word(p_term text) returns boolean
+language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
+comment on function baza_internal.is_word is
+  'Whether terms with the same first five letters count as relatives of this one: it is a word of letters, '
+  'not a code, a number or a file name.';
+
+create or replace function baza_internal.similar_terms(p_base uuid, p_term text, p_beginnings text[], p_pattern text)
+returns table (term text)
+language sql stable rows 3 security invoker set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with recursive vocabulary as (
+    select first.term, b.start from unnest(p_beginnings) b (start) cross join lateral (
+      select t.term from chunk_terms t
+      where t.base_id = p_base and t.term >= b.start collate "C" and t.term < (b.start || chr(1114111)) collate "C"
+      order by t.term limit 1) first
+    union all
+    (select later.term, v.start from vocabulary v cross join lateral (
+       select t.term from chunk_terms t
+       where t.base_id = p_base and t.term > v.term and t.term < (v.start || chr(1114111)) collate "C"
+       order by t.term limit 1) later)
+  )
+  select v.term from vocabulary v
+  -- A word with one typo keeps its beginning or its end: checking that takes a tenth of the time of matching. A term of
+  -- the other alphabet shares neither, and is always matched. "case", since the planner would match first.
+  where case when left(v.term, 1) <> left(p_term, 1) or starts_with(v.term, left(p_term, length(p_term) / 2))
+    or right(v.term, (length(p_term) - 1) / 2) = right(p_term, (length(p_term) - 1) / 2) then v.term ~ p_pattern end
+  order by v.term limit 3
+$$;
+comment on function baza_internal.similar_terms is
+  'The first three terms of the base that begin with one of `p_beginnings` and match `p_pattern`, to stand '
+  'for `p_term`. Steps from term to term along the index: one step for each such term, however many passages hold it.';
+
+create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
+  out own bigint, out around bigint)
+language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  if (select b.passages from bases b where b.id = p_base) > counted_passages() then
+    own := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_term);
+    around := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_low || '*');
+    around := coalesce(around, case when p_low = p_term then own end);
+  end if;
+  if around is null then
+    select count(*) filter (where t.term = p_term), count(*) into own, around from chunk_terms t
+    where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
+      and t.chunk_id not in (select unnest(p_hidden));
+  elsif own is null then
+    own := (select count(*) from chunk_terms t where t.base_id = p_base and t.term = p_term);
+  end if;
+end $$;
+comment on function baza_internal.count_postings is
+  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`); the large '
+  'counts of large bases are those of the last `count_common_terms`.';
+
+create or replace function baza_internal.weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
+returns table (place int, term text, low text, high text, own double precision, wide double precision, postings bigint)
+language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  wide_share constant double precision := 0.5; -- of a word's weight, for its prefix; the rest is for the word itself
+  total constant double precision := (select b.passages from bases b where b.id = p_base);
+begin
+  return query
+  with asked as materialized (
+    select a.term, min(a.place)::int as place,
+      exists (select from chunk_terms t where t.base_id = p_base and t.term = a.term) as held
+    from unnest(p_terms) with ordinality a (term, place) group by a.term
+  ), meant as (
+    select a.place, a.term from asked a
+    union
+    select a.place, s.term from asked a
+    join jsonb_to_recordset(p_spellings) x (term text, beginnings text[], pattern text) on x.term = a.term
+    cross join lateral similar_terms(p_base, a.term, x.beginnings, x.pattern) s
+    where not a.held
+  ), range as (
+    select m.place, m.term, r.low, case when r.low = m.term and not is_word(m.term) then m.term || chr(1)
+      else r.low || chr(1114111) end as high
+    from meant m cross join lateral (select case when is_word(m.term) then left(m.term, 5) else m.term end) r (low)
+  ), counted as (
+    select r.*, c.own as times, c.around as times_around,
+      row_number() over (partition by r.low order by c.own desc, r.place) = 1 as leads
+    from range r cross join lateral count_postings(p_base, r.term, r.low, r.high, p_hidden) c
+    where c.around > 0
+  )
+  select c.place, c.term, c.low, c.high,
+    (case when is_word(c.term) then 1 - wide_share else 1 end)
+      * ln(1 + (greatest(total - c.times, 0) + 0.5) / (c.times + 0.5)),
+    case when is_word(c.term) and c.leads then wide_share else 0 end
+      * ln(1 + (greatest(total - c.times_around, 0) + 0.5) / (c.times_around + 0.5)),
+    c.times_around
+  from counted c order by c.times_around, c.place, c.term;
+end $$;
+comment on function baza_internal.weigh_terms is
+  'The weight (rarity) of each term of a question in this base, and the range of the index that holds the '
+  'term and its relatives, with the number of `postings`; the rarest first. A term that the base does not hold is '
+  'looked up in other spellings.';
+
+create or replace function baza_internal.score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+  p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  -- BM25F (Robertson and Zaragoza) with b = 1: passages are all cut alike, and of two with the same words the shorter
+  -- one is about nothing else. A passage of fewer than `shortest` terms counts as that long.
+  k1 constant double precision := 1.2;
+  shortest constant double precision := 16;
+  titled_weight constant double precision := 0.5; -- of a word in the title or the headings, however long they are
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  all_shown constant boolean := p_hidden = '{}';
+  every constant int := 2147483647; -- rows; as an optimisation fence as good as "offset 0", but for an unknown limit
+  -- the planner expects a tenth of the rows, and makes hash tables that fit the cache
+begin
+  return query
+  select f.chunk_id, f.score
+  from (
+    -- The weight of a term is frequency * average / length + titled * titled_weight, here times length / average.
+    -- Nearly every posting is the only one of its passage with its prefix: then one fraction serves the term and the
+    -- prefix.
+    select h.chunk_id, sum(
+      case when h.term <> w.term then w.wide * h.around / (h.around + w.half_at * h.length)
+        when h.own = h.around then (w.own + w.wide) * h.own / (h.own + w.half_at * h.length)
+        else w.own * h.own / (h.own + w.half_at * h.length) + w.wide * h.around / (h.around + w.half_at * h.length)
+      end) as score
+    from (
+      select u.term, u.low, u.high, u.own * (k1 + 1) as own, u.wide * (k1 + 1) as wide, k1 / average as half_at,
+        titled_weight / average as titled
+      from unnest(p_terms, p_lows, p_highs, p_own, p_wide) u (term, low, high, own, wide) offset 0) w
+    cross join lateral (
+      select x.chunk_id, x.term, greatest(x.length, shortest) as length,
+        case when x.titled = 0::"char" then x.frequency
+          else x.frequency + x.titled::int * w.titled * greatest(x.length, shortest) end as own,
+        case when x.around_titled = 0::"char" then x.around
+          else x.around + x.around_titled::int * w.titled * greatest(x.length, shortest) end as around
+      from chunk_terms x
+      where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
+        and x.chunk_id > p_after limit every) h
+    group by h.chunk_id offset 0) f
+  where (all_shown or f.chunk_id not in (select unnest(p_hidden)))
+    and (p_allowed is null or f.chunk_id in (select unnest(p_allowed)))
+  order by f.score desc, f.chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.score_postings is
+  'The best passages after `p_after`, by all postings of some ranges of the index; `p_own` is the weight of '
+  'the term itself, `p_wide` that of any term in its range.';
+
+create or replace function baza_internal.search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+  p_wide double precision[], p_postings bigint[], p_share double precision, p_after bigint, p_hidden bigint[],
+  p_allowed bigint[], p_limit int)
+returns table (chunk_id bigint, score double precision)
+language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
+  longest constant int := 15000; -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
+  looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
+  average constant double precision := (
+    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  few record; -- the terms that are read; the frequent `many_terms` are looked up by key for the candidates found
+begin
+  select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
+    array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
+    array_agg(w.wide) filter (where not w.many) as wide,
+    array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights
+  into few
+  from (
+    select u.*, p_share * (sum(u.postings) over (order by u.place) - u.postings) > readable
+      or (p_share * u.postings > longest and u.place > 1) as many
+    from unnest(p_terms, p_lows, p_highs, p_own, p_wide, p_postings) with ordinality
+      u (term, low, high, own, wide, postings, place)) w;
+  return query
+  with found as materialized (
+    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, p_after, p_hidden, p_allowed,
+      case when few.many_terms is null then p_limit else looked_through end)
+  ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
+    select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as in `score_postings`, per term
+    from unnest(few.many_terms, few.weights) w (term, weight)
+    cross join lateral (
+      select x.chunk_id, x.frequency * average / greatest(x.length, 16) + x.titled::int * 0.5 as weight
+      from chunk_terms x
+      where x.base_id = p_base and x.term = w.term collate "C"
+        and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
+    group by x.chunk_id
+  )
+  select f.chunk_id, f.score + coalesce(more.score, 0) as score
+  from found f left join more on more.chunk_id = f.chunk_id
+  order by score desc, f.chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.search_postings is
+  'The best passages after `p_after` by weighed terms, the rarest first, with the number of postings each '
+  'has in the whole base. `p_share` is the part of them that has to be read; terms that are too frequent even then are '
+  'looked up for what the others have found.';
+
+create or replace function baza_internal.search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
+returns table (chunk_id bigint, score double precision, rarities double precision[])
+language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  passed_over constant double precision := 0.03; -- of reading a posting: to skip one in blocks, before PostgreSQL 18
+  hidden constant bigint[] := array(
+    select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
+  allowed constant bigint[] := case when p_within is not null then array(
+    select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
+  blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
+  share constant double precision := case when blocked = 0 then 1 else greatest(unblocked_share(p_base), passed_over) end;
+  renamed constant bigint[] := case when blocked > 0 then array(
+    select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
+    where r.base_id = p_base and c.id <= blocked) else '{}' end;
+  words record;
+begin
+  if coalesce(cardinality(p_terms), 0) = 0 then
+    return;
+  end if;
+  with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
+  select array_agg(w.term) as terms, array_agg(w.low) as lows, array_agg(w.high) as highs, array_agg(w.own) as own,
+    array_agg(w.wide) as wide, array_agg(w.postings) as postings,
+    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as block_terms,
+    2.2 * sum(w.own + w.wide) as highest,
+    array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
+          left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
+  into words from weighed w;
+  return query
+  select f.chunk_id, f.score, words.rarities
+  from (
+    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
+      share, blocked, hidden, allowed, p_limit)
+    union all
+    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
+      1, 0, hidden, renamed, p_limit) where renamed <> '{}'
+    union all
+    select * from search_blocks(p_base, words.block_terms, words.highest, hidden || renamed, p_limit) where blocked > 0) f
+  order by score desc, chunk_id limit p_limit;
+end $$;
+comment on function baza_internal.search_terms is
+  'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
+  'each term of the question, the same in every row.';
