@@ -98,7 +98,9 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
     base = await large_base(stores, transport)
     for number in range(5, 9):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert ask(database_url, "select baza_internal.unblocked_share(id) from bases") == [(pytest.approx((54 - SIZE) / 54),)]
+    assert ask(database_url, "select baza_internal.unblocked_share(id) from bases") == [
+        (pytest.approx((54 - SIZE) / 54),)
+    ]
     with psycopg.connect(database_url, autocommit=True) as connection:
         last = connection.execute("select baza_internal.blocked_up_to(%s)", [base]).fetchone()
         for share, found in ((1, 6), (0.1, 34)):
