@@ -307,6 +307,7 @@ _LATER = """
 explain analyze select from documents_chunks c where c.base_id = %s and c.id > 0 order by c.id limit 20
 """  # as `block_wanted` counts them
 _WITH_A_FREQUENT_WORD = """
-select * from baza_internal.search_postings(%s, '{номер8,запис}', '{номер8,запис}', '{номер8\x01,записю}', '{1,1}', '{1,1}',
+select * from baza_internal.search_postings(
+  %s, '{номер8,запис}', '{номер8,запис}', '{номер8\x01,записю}', '{1,1}', '{1,1}',
   '{9000,90000}', %s, %s, '{}', null, 40)
 """  # nine passages in ten stand in blocks, it says, or none
