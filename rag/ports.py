@@ -12,7 +12,17 @@ from pydantic import BaseModel
 from domain.documents import DocumentCard, Removed
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from rag.dialogue.records import Dialogue
-from rag.records import Candidate, ChatMessage, Exchange, KeptReading, KnownEntity, Passage, SearchQuery, Unsummarised
+from rag.records import (
+    Candidate,
+    ChatMessage,
+    DocumentMatch,
+    Exchange,
+    KeptReading,
+    KnownEntity,
+    Passage,
+    SearchQuery,
+    Unsummarised,
+)
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -30,6 +40,23 @@ class PassageSearch(Protocol):
 
     async def holds_documents(self, base: BaseId) -> bool:
         """Whether anything in the base can be found."""
+        ...
+
+
+class DocumentScores(Protocol):
+    """Scores the documents of a base by words."""
+
+    async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
+        """Up to `query.limit` documents, best first; vector and filter of the query are not looked at."""
+        ...
+
+
+class DocumentFinder(Protocol):
+    """Finds the documents that a text means: by their names, parties, numbers and days, by what they say."""
+
+    async def find_documents(self, base: BaseId, text: str, *, limit: int) -> tuple[DocumentMatch, ...]:
+        """Best first; none when no document has a word of the text. How many the base holds in all says
+        `DocumentCatalogue.count`. Raises DatabaseAway."""
         ...
 
 

@@ -92,6 +92,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentMatch:
+    """A document that the words of a text choose."""
+
+    id: DocumentId
+    title: str
+    file_name: str  # the name that the person knows it by, see `domain.documents.known_as`
+    source_type: SourceType
+    published_at: datetime | None
+    pages: int | None  # of files that have pages
+    passages: int  # that can be found now
+    score: float  # comparable within one result: equal scores mean that the words fit equally
+
+
+@dataclass(frozen=True, kw_only=True)
 class RankedPassage:
     """A passage with the score by which it is ordered (fusion's or the reranker's; higher is better)."""
 

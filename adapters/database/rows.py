@@ -23,7 +23,7 @@ from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, Me
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
-from rag.records import Candidate, Exchange, Passage, PastSession
+from rag.records import Candidate, DocumentMatch, Exchange, Passage, PastSession
 
 _NOWHERE = Locator()
 
@@ -278,6 +278,20 @@ def passage(row: Row) -> Passage:
         document_status=DocumentStatus(text(row, "document_status")),
         searchable=integer(row, "searchable"),
         progress_total=integer(row, "progress_total"),
+    )
+
+
+def document_match(row: Row) -> DocumentMatch:
+    """A row of `find_documents`."""
+    return DocumentMatch(
+        id=DocumentId(text(row, "id")),
+        title=text(row, "title"),
+        file_name=text(row, "known_as"),
+        source_type=SourceType(text(row, "source_type")),
+        published_at=moment_or_none(row, "published_at"),
+        pages=integer_or_none(row, "pages"),
+        passages=integer(row, "passages"),
+        score=number_or_none(row, "score") or 0.0,
     )
 
 

@@ -18,18 +18,16 @@ from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
 from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
-from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery, Spelling
+from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
 from rag.retrieval.neighbours import merge_neighbours
 from rag.retrieval.relevance import is_certain, is_noise
-from rag.retrieval.spelling import exactly, other_spellings
+from rag.retrieval.spelling import worded
 
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
 MAX_QUERY_CHARS = 4000
-MAX_TERMS = 100  # distinct ones; a question has five to ten, more is a pasted text
-MAX_SPELLED = 30  # terms; in a longer question one mistyped word decides nothing
 REMEMBERED_VECTORS = 256  # of questions; 1,024 numbers each, some 8 MB in all
 
 log = structlog.get_logger()
@@ -124,21 +122,17 @@ class Retrieval:
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:
         vector = await self._vector(text) if self._vector_weight > 0 else None
-        terms = self._analyzer.terms(text) if self._lexical_weight > 0 or vector is None else ()
-        asked = tuple(dict.fromkeys(terms))[:MAX_TERMS]
+        is_worded = self._lexical_weight > 0 or vector is None
+        terms, spellings = worded(text, self._analyzer) if is_worded else ((), ())
         return SearchQuery(
             base_id=base,
             vector=vector,
             model=None if vector is None else self._embedder.model,
-            terms=asked,
+            terms=terms,
             limit=self._candidates,
-            spellings=self._spellings(asked, text) if len(asked) <= MAX_SPELLED else (),
+            spellings=spellings,
             only=only,
         )
-
-    def _spellings(self, asked: Sequence[str], text: str) -> tuple[Spelling, ...]:
-        lemmas = [(term, lemma) for term in asked for lemma in self._analyzer.other_lemmas(term)]
-        return (*other_spellings(asked, self._analyzer.unsure(text)), *(exactly(*pair) for pair in lemmas))
 
     async def _vector(self, text: str) -> list[float] | None:
         """None when the embedder fails, or when it knows nothing in the text (a vector of zeros)."""

@@ -9,7 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 
+from rag.ports import QuestionAnalyzer
 from rag.records import Spelling
+
+MAX_TERMS = 100  # distinct ones; a question has five to ten, more is a pasted text
+MAX_SPELLED = 30  # terms; in a longer question one mistyped word decides nothing
 
 # Four fifths of all typos are one letter missing, added or wrong, or two letters exchanged (Damerau 1964); hardly any
 # is in the first letter. In words shorter than this, a wrong letter too often makes another word.
@@ -66,6 +70,15 @@ _NAMED_LETTERS = re.compile(f"(?:{'|'.join(_LETTER_NAMES)}){{2,}}а?")  # the le
 # «хендать» of «хендай».
 _ENDING = {True: "(?:s|es|[aeiouy])?", False: "(?:[еэи]?с|[аеиойы])?"}
 _LOST = {True: re.compile("(?:[аеиоуыэя]?(?<!к)с+|а|ть)$"), False: re.compile("[aeiouy]$")}
+
+
+def worded(text: str, analyzer: QuestionAnalyzer) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
+    """The terms of a text to search for, each once, and their other spellings."""
+    terms = tuple(dict.fromkeys(analyzer.terms(text)))[:MAX_TERMS]
+    if len(terms) > MAX_SPELLED:
+        return terms, ()
+    lemmas = [(term, lemma) for term in terms for lemma in analyzer.other_lemmas(term)]
+    return terms, (*other_spellings(terms, analyzer.unsure(text)), *(exactly(*pair) for pair in lemmas))
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:

@@ -12,7 +12,7 @@ from adapters.database.sketches.mirror import Near
 from adapters.database.transport import Transport
 from domain.ids import BaseId, ChunkId
 from domain.locator import JsonValue
-from rag.records import Candidate, Passage, SearchFilter, SearchQuery, Spelling
+from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery, Spelling
 
 INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a shelf takes a second
 
@@ -26,7 +26,7 @@ class Proposals(Protocol):
 
 
 class SearchStore:
-    """Meets `rag.ports.PassageSearch`."""
+    """Meets `rag.ports.PassageSearch` and `rag.ports.DocumentScores`."""
 
     def __init__(self, transport: Transport, proposals: Proposals | None = None) -> None:
         self._transport = transport
@@ -41,7 +41,7 @@ class SearchStore:
             p_embedding=None if query.vector is None else vectors_in_line([query.vector]),
             p_model=query.model,
             p_terms=[storable(term) for term in query.terms],
-            p_spellings=json_text([_spelling_json(spelling) for spelling in query.spellings]),
+            p_spellings=_spellings_text(query),
             p_filter=None if query.only is None else json_text(_filter_json(query.only)),
             p_limit=query.limit,
             p_near=None if near is None else _numbers_text(near.passages),
@@ -49,6 +49,17 @@ class SearchStore:
             p_near_put=None if near is None else near.put,
         )
         return rows.candidates(found)
+
+    async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
+        """Up to `query.limit` documents that the terms choose, best first."""
+        found = await self._transport.call(
+            "find_documents",
+            p_base=query.base_id,
+            p_terms=[storable(term) for term in query.terms],
+            p_spellings=_spellings_text(query),
+            p_limit=query.limit,
+        )
+        return [rows.document_match(row) for row in found]
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         """One passage of this base; None when the base does not hold it (any more)."""
@@ -84,6 +95,10 @@ class SearchStore:
 def _numbers_text(numbers: Sequence[int]) -> str:
     """An array literal of PostgreSQL: in a list each of a thousand numbers would be quoted."""
     return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def _spellings_text(query: SearchQuery) -> str:
+    return json_text([_spelling_json(spelling) for spelling in query.spellings])
 
 
 def _spelling_json(spelling: Spelling) -> dict[str, JsonValue]:

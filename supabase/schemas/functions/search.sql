@@ -119,3 +119,27 @@ as $$
 $$;
 comment on function read_passages is
   'Passages of a document in reading order, after an ordinal; none when the base does not hold the document.';
+
+create or replace function find_documents(p_base text, p_terms text[], p_spellings text, p_limit int)
+returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
+  score double precision)
+language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  looked_into constant int := 200; -- passages; a long document has many good ones
+begin
+  return query
+  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score
+  from (
+    select c.document_id, max(found.score) as score
+    from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, null, looked_into) found
+    cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
+    group by c.document_id) best
+  cross join lateral (select * from documents x where x.id = best.document_id offset 0) d
+  where d.base_id = p_base::uuid and d.visible
+  order by best.score desc, d.id limit p_limit;
+end $$;
+comment on function find_documents is
+  'The documents that these terms choose, by their best passage; `passages` is how many of theirs can be found.';

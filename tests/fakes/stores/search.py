@@ -6,12 +6,13 @@ In and out: what `rag.ports.PassageSearch` says.
 import math
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from domain.documents import Medium
 from domain.ids import BaseId, ChunkId
 from ingestion.records import IndexedChunk
-from rag.records import Candidate, Passage, SearchFilter, SearchQuery
+from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery
 from tests.fakes.stores.bm25 import rarities, score, weigh
 from tests.fakes.stores.tables import DocumentRow, Tables
 
@@ -40,6 +41,12 @@ class MemorySearch:
             )
             for number in _best(near, query.limit) | by_words
         ]
+
+    async def find_documents(self, query: SearchQuery) -> list[DocumentMatch]:
+        found = await self.search(replace(query, vector=None, limit=10_000))
+        best = {each.passage.document_id: each for each in sorted(found, key=lambda each: each.bm25 or 0)}
+        ordered = sorted(best.values(), key=lambda each: (-(each.bm25 or 0), each.passage.document_id))
+        return [_match(each) for each in ordered[: query.limit]]
 
     async def passage(self, base: BaseId, chunk: ChunkId) -> Passage | None:
         stored = self._stored(base).get(chunk)
@@ -80,6 +87,20 @@ def _is_let_through(row: DocumentRow, only: SearchFilter | None) -> bool:
 
 def _is_within(day: datetime, only: SearchFilter) -> bool:
     return (only.since is None or day >= only.since) and (only.before is None or day < only.before)
+
+
+def _match(best: Candidate) -> DocumentMatch:
+    passage = best.passage
+    return DocumentMatch(
+        id=passage.document_id,
+        title=passage.title,
+        file_name=passage.source_identifier,
+        source_type=passage.source_type,
+        published_at=passage.published_at,
+        pages=None,
+        passages=passage.searchable,
+        score=best.bm25 or 0.0,
+    )
 
 
 def _folded(name: str) -> str:

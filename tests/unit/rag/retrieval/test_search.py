@@ -10,7 +10,8 @@ from domain.documents import SourceType
 from rag.errors import ModelAway
 from rag.ports import Reranker
 from rag.records import Candidate, Passage
-from rag.retrieval.search import MAX_TERMS, Retrieval
+from rag.retrieval.search import Retrieval
+from rag.retrieval.spelling import MAX_TERMS
 from tests.fakes.rag import BASE, FixedEmbedder, FoundPassages, LowerWords, ReverseReranker, make_candidate
 
 SECRET = "штраф за просрочку"

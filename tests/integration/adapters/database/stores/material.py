@@ -29,7 +29,7 @@ from ingestion.records import (
     Span,
 )
 from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
-from rag.ports import DialogueStore, PassageSearch, ReadingMemory
+from rag.ports import DialogueStore, DocumentScores, PassageSearch, ReadingMemory
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
 ANNA = UserId(101)
@@ -94,6 +94,10 @@ class Dialogue(DialogueStore, PastDialogues, Protocol):
     """What turns and the bot need of dialogues."""
 
 
+class Searches(PassageSearch, DocumentScores, Protocol):
+    """Both searches, as one store has them."""
+
+
 class Stores(Protocol):
     """Every port that the database stands behind."""
 
@@ -110,7 +114,7 @@ class Stores(Protocol):
     @property
     def notices(self) -> Notices: ...
     @property
-    def search(self) -> PassageSearch: ...
+    def search(self) -> Searches: ...
     @property
     def answer_tables(self) -> AnswerTables: ...
     @property

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.documents import Medium, SourceType
-from domain.ids import UserId
+from domain.ids import BaseId, UserId
 from domain.locator import Locator
-from rag.records import SearchFilter, Spelling
+from rag.records import DocumentMatch, SearchFilter, SearchQuery, Spelling
 from tests.integration.adapters.database.stores.material import (
     ANNA,
     EAST,
@@ -287,3 +287,19 @@ async def test_a_document_that_is_read_again_after_a_crash_is_found_once(stores:
     await stores.work.add_chunks(second, chunks=[indexed(0, "кот"), indexed(1, "пёс")])
     await stores.work.publish(second, chunks=2)
     assert set(await find(stores, base, "кот пёс", vector=NORTH)) == {"кот", "пёс"}
+
+
+async def test_words_choose_documents_and_never_those_of_another_base(stores: Stores) -> None:
+    base, other = await open_base(stores), await open_base(stores, UserId(ANNA + 1))
+    await publish(stores, base, "лазурит стороны", "неустойка", name="первый")
+    await publish(stores, base, "вектор стороны", name="второй")
+    await publish(stores, other, "лазурит и стороны", name="чужой")
+    found = await choose(stores, base, "лазурит", "стороны")
+    assert [(match.title, match.passages) for match in found] == [("первый", 2), ("второй", 1)]
+    assert found[0].score > found[1].score
+    assert await choose(stores, base, "гранит") == []
+
+
+async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:
+    query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, limit=10)
+    return await stores.search.find_documents(query)
