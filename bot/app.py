@@ -28,7 +28,6 @@ from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
 from bot.stores import Stores
-from ingestion.archives.process import UnpackProcess
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
@@ -123,9 +122,7 @@ class Parts:
                 fetchers=fetchers,
                 reader=FileReader(
                     parser=parser,
-                    archives=ArchiveReader(
-                        unpacker=UnpackProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb)
-                    ),
+                    archives=ArchiveReader(unpacker=parser),
                     pictures=await open_pictures(self.settings, parser, stack, self.measures),
                     recordings=RecordingReader(self.transcriber) if self.transcriber else None,
                 ),

@@ -29,6 +29,7 @@ from domain.locator import Locator
 from ingestion.errors import IngestionError
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
+from sandbox.probe import probe_layers
 
 FREE_BYTES = 2**30  # with less than a gigabyte free the embedded database soon cannot write
 
@@ -94,6 +95,7 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
 
 async def _findings(settings: Settings, words: Words) -> AsyncIterator[Finding]:
     yield _disk(settings, words)
+    yield await _sandbox(words)
     yield _pictures(settings, words)
     yield await _speech(settings, words)
     yield await _telegram(settings, words)
@@ -130,6 +132,17 @@ def _disk(settings: Settings, words: Words) -> Finding:
     free = shutil.disk_usage(folder).free
     state = State.WORKS if free > FREE_BYTES else State.FAILS
     return Finding(service="data", state=state, advice=f"{settings.home} · {free / 2**30:.1f} GB")
+
+
+async def _sandbox(words: Words) -> Finding:
+    """Which layers confine the processes that read strangers' files."""
+    layers = await probe_layers()
+    held = ", ".join(layer for layer, holds in layers.items() if holds)
+    lacking = ", ".join(layer for layer, holds in layers.items() if not holds)
+    if not lacking:
+        return Finding(service="sandbox", state=State.WORKS, advice=words.plain("doctor-sandbox-holds", held=held))
+    advice = words.plain("doctor-sandbox-lacks", held=held or "—", lacking=lacking)
+    return Finding(service="sandbox", state=State.MISSING, advice=advice)
 
 
 def _pictures(settings: Settings, words: Words) -> Finding:

@@ -1,7 +1,8 @@
-"""Unpacks ZIP and TAR archives and compressed single files, member by member, into a sink.
+"""Unpacks ZIP and TAR archives, compressed single files and letters, member by member, into a folder.
 
-In: a path. Out: calls of `Sink.take`. Links, devices and folders are skipped, names are never paths, and nothing is
-inflated beyond what the sink takes.
+In: a path. Out: a `Listing` of what the folder holds afterwards. Links, devices and folders are skipped, names are
+never paths, and nothing is inflated beyond what the sink takes. It runs in the confined process of
+`ingestion.parsers.child`.
 """
 
 import bz2
@@ -17,9 +18,12 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import IO, cast
 
+from ingestion.archives.letters import unpack_letter, unpack_outlook
+from ingestion.archives.records import Listing
 from ingestion.archives.sink import Sink, Stream, is_unmentioned, tidy_name
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.containers import ENCRYPTED_FLAG
+from ingestion.parsers.kinds import FileKind, glance
 
 UTF8_FLAG = 0x800
 LOCAL_HEADER_BYTES = 30  # of a ZIP member, before its name (APPNOTE 4.3.7)
@@ -43,6 +47,34 @@ UNPACKING_DAMAGE = (
     RuntimeError,
 )
 """What broken archives raise; NotImplementedError: a compression method that Python does not know."""
+
+
+def unpack(path: Path, *, name: str, folder: Path, members: int, total_bytes: int) -> Listing:
+    """Write at most `members` files of together `total_bytes` to `folder`; the others are only listed.
+
+    Raises SourceError, MemoryError, and anything on a damaged file of which nothing was unpacked before.
+    """
+    sink = Sink(folder=folder, members=members, total_bytes=total_bytes)
+    try:
+        _unpack(path, name, sink)
+    except (SourceError, MemoryError):
+        raise
+    except Exception:  # whatever broke it, what was unpacked before is kept
+        if not sink.written:
+            raise
+    return sink.listing()
+
+
+def _unpack(path: Path, name: str, sink: Sink) -> None:
+    kind = glance(path)
+    if kind is FileKind.EMAIL:
+        unpack_letter(path, sink)
+    elif kind is FileKind.OUTLOOK:
+        unpack_outlook(path, sink)
+    elif zipfile.is_zipfile(path):
+        unpack_zip(path, sink)
+    else:
+        unpack_packed(path, sink, name=name)
 
 
 def unpack_zip(path: Path, sink: Sink) -> None:

@@ -16,9 +16,11 @@ import orjson
 from domain.documents import Medium, UnreadPart
 from domain.locator import JsonValue, Locator
 from domain.portions import in_portions
+from ingestion.archives.records import Listing
 from ingestion.errors import FailureCode, SourceError
 from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool, Spooled, Writing
+from sandbox.records import from_line
 
 FILE_FAILURES = "file-"
 FAILURE_PARAMS = frozenset({"name", "seconds", "limit_mb", "minutes"})  # accepted, of FailureCode.FILE_*
@@ -131,6 +133,12 @@ def decode_picture_head(line: bytes) -> PictureHead:
     """Raises the SourceError in the line, ValueError for a malformed line."""
     head = _object(_decode(line).get("picture"))
     return PictureHead(size_bytes=_integer(head.get("bytes")), frames=_integer(head.get("frames")))
+
+
+def decode_listing(line: bytes) -> Listing:
+    """Raises the SourceError in the line, ValueError for a malformed line."""
+    _decode(line)
+    return from_line(line, Listing)
 
 
 def _decode(line: bytes) -> JsonObject:

@@ -1,16 +1,16 @@
-"""Reads files in separate processes, with limits on memory, time and output.
+"""Reads files in confined processes, with limits on memory, time and output.
 
-In: `FetchedFile`. Out: `Document`, or a picture of a page for the recogniser, or a SourceError that concerns only this
-file. Files are untrusted and parsers are large: a crash, hang or growth there affects nothing else.
+In: `FetchedFile`. Out: `Document`, a picture of a page for the recogniser, the files in an archive, or a SourceError
+that concerns only this file. Files are untrusted and parsers are large: a crash, hang or growth there affects nothing
+else, and each process can open its own file and no other.
 """
 
 import asyncio
 import contextlib
-import json
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -18,19 +18,24 @@ from typing import Self, TypeVar
 import structlog
 
 from domain.documents import DocumentStatus
-from domain.ids import BaseId
+from ingestion.archives.records import LARGEST_MEMBER_BYTES, Listing
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.children import NurseryDied
-from ingestion.parsers.codec import DocumentLines, PagesRead, decode_picture_head
-from ingestion.parsers.kept import LONGEST_LINE_BYTES as OUTPUT_LIMIT_BYTES
-from ingestion.parsers.kept import KeptChildren, KeptProcessEnded, Line
-from ingestion.parsers.request import ParseRequest, Task
+from ingestion.parsers.codec import DocumentLines, PagesRead, decode_listing, decode_picture_head
+from ingestion.parsers.request import Request, Task
 from ingestion.progress import Progress
 from ingestion.records import Document, FetchedFile
+from sandbox.confinement import Confinement
+from sandbox.forkserver import Ended
+from sandbox.pool import Line, Pool, PoolDied
 
+ENTRY = "ingestion.parsers.child:serve"
+SPARES = 1  # forked ahead: a fork takes as long as reading a small file
+OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
 MEGABYTE_BYTES = 1024 * 1024
 OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
+CPU_GRACE_S = 5  # between the signal that the child can still report and the kernel's kill
+NICENESS = 5  # answering people has priority over reading; at 10, a busy machine hardly reads at all
 
 log = structlog.get_logger()
 
@@ -46,13 +51,13 @@ class Picture:
 
 
 class ParseProcess:
-    """Runs each task in a process that serves only one base; `async with` or `close` ends all processes."""
+    """Runs each task in a process of its own; `async with` or `close` ends all processes."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
         """`timeout_s` limits the wall-clock and processor time of one task, `memory_mb` its address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
-        self._children = KeptChildren()
+        self._pool = Pool(entry=ENTRY, spares=SPARES)
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,67 +69,75 @@ class ParseProcess:
 
     async def close(self) -> None:
         """End all processes."""
-        await self._children.close()
+        await self._pool.close()
 
     async def parse(self, file: FetchedFile, progress: Progress) -> Document:
         """Parse the file, reporting pages as PARSING where the format has them.
 
         Raises SourceError: the parser's, or FILE_TOO_SLOW, FILE_TOO_HEAVY, FILE_DAMAGED (it crashed). Raises
-        NurseryDied when no process can be started. Cancelling kills the process.
+        PoolDied when no process can be started. Cancelling kills the process.
         """
         started = time.monotonic()
 
-        async def receive(child: _Child) -> Document | SourceError:
+        async def receive(child: _Child) -> Document:
             return await _receive_document(child, progress, file.path.parent)
 
-        document = await self._ask(self._request(file, Task.PARSE), receive, progress.base_id)
+        document = await self._ask(_request(file, Task.PARSE), receive)
         log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
         return document
 
     async def draw_page(self, file: FetchedFile, page: int) -> Picture:
         """Render page `page` of a PDF, from 0. Raises as `parse` does."""
-        return await self._ask(self._request(file, Task.DRAW_PAGE, page), _receive_picture)
+        return await self._ask(_request(file, Task.DRAW_PAGE, page=page), _receive_picture)
 
     async def open_picture(self, file: FetchedFile, page: int) -> Picture:
         """A photo, or page `page` of a TIFF, from 0. Raises as `parse` does."""
-        return await self._ask(self._request(file, Task.OPEN_PICTURE, page), _receive_picture)
+        return await self._ask(_request(file, Task.OPEN_PICTURE, page=page), _receive_picture)
 
-    async def _ask(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None = None) -> Result:
+    async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
+        """Write the files inside to the empty `folder` (its whole path), named by numbers. Raises as `parse` does."""
+        unpacking = replace(_request(file, Task.UNPACK), members=members, total_bytes=total_bytes)
+        return await self._ask(replace(unpacking, folder=str(folder)), _receive_listing)
+
+    async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
         try:
-            return await self._ask_once(request, receive, base)
-        except (NurseryDied, KeptProcessEnded):  # once may be bad luck, such as a system short of memory
-            return await self._ask_once(request, receive, base=None)
+            return await self._ask_once(request, receive)
+        except PoolDied:  # once may be bad luck, such as a system short of memory
+            await self._pool.forget_dead()
+            return await self._ask_once(request, receive)
 
-    async def _ask_once(self, request: ParseRequest, receive: "Receive[Result]", base: BaseId | None) -> Result:
-        """For `base` None the process is fresh and serves once. A parser's SourceError keeps the process; other errors
-        end it.
-
-        Closing the line makes the nursery kill the process, however this ends.
-        """
+    async def _ask_once(self, request: Request, receive: "Receive[Result]") -> Result:
+        """Closing the line makes the pool kill the process, however this ends."""
         try:
-            async with self._children.lend(base) as line, _talk(line, request, self._timeout_s) as child:
-                answer = await receive(child)
+            async with self._pool.child(self._confinement(request)) as line:
+                with _translated(request):
+                    line.write(request)
+                    return await receive(_Child(line, name=request.name, timeout_s=self._timeout_s))
         except TimeoutError as error:
             seconds = math.ceil(self._timeout_s)
             raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=seconds) from error
-        except NurseryDied:
-            await self._children.forget_dead()
-            raise
-        if isinstance(answer, SourceError):
-            raise answer
-        return answer
 
-    def _request(self, file: FetchedFile, task: Task, page: int = 0) -> ParseRequest:
-        return ParseRequest(
-            task=task,
-            path=str(file.path.absolute()),
-            name=file.name,
-            media_type=file.media_type,
-            page=page,
+    def _confinement(self, request: Request) -> Confinement:
+        return Confinement(
+            reads=(request.path,),
+            writes=(request.folder,) if request.folder else (),
+            address_bytes=self._memory_bytes,
             cpu_s=math.ceil(self._timeout_s),
-            memory_bytes=self._memory_bytes,
-            output_bytes=OUTPUT_LIMIT_BYTES,
+            cpu_grace_s=CPU_GRACE_S,
+            file_bytes=LARGEST_MEMBER_BYTES if request.folder else 0,
+            niceness=NICENESS,
         )
+
+
+def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:
+    return Request(
+        task=task,
+        path=str(file.path.absolute()),
+        name=file.name,
+        media_type=file.media_type,
+        page=page,
+        output_bytes=OUTPUT_LIMIT_BYTES,
+    )
 
 
 class _Child:
@@ -138,11 +151,11 @@ class _Child:
         self.name = name
 
     async def line(self) -> bytes:
-        """The next line. Raises TimeoutError, SourceError, NurseryDied or KeptProcessEnded when there is none."""
+        """The next line. Raises TimeoutError, SourceError or PoolDied when there is none."""
         async with asyncio.timeout_at(self._deadline):
             line = await self._line.read()
             if not line.strip():
-                raise _explain_end(await self._line.read(), self.name) if self._line.fresh else KeptProcessEnded
+                raise _explain_end(await self._line.read_end(), self.name)
         self._count(len(line))
         return line
 
@@ -164,32 +177,28 @@ class _Child:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, name=self.name, detail="output limit")
 
 
-@contextlib.asynccontextmanager
-async def _talk(line: Line, request: ParseRequest, timeout_s: float) -> AsyncIterator[_Child]:
-    """Send the request, and translate errors of the connection into what they mean for the file."""
+@contextlib.contextmanager
+def _translated(request: Request) -> Iterator[None]:
+    """Translate errors of the connection into what they mean for the file."""
     try:
-        line.writer.write(request.to_line())
-        yield _Child(line, name=request.name, timeout_s=timeout_s)
+        yield
     except ConnectionError as error:
-        raise (NurseryDied if line.fresh else KeptProcessEnded) from error
+        raise PoolDied from error
     except (ValueError, asyncio.IncompleteReadError) as error:  # a line that is too long or malformed
         detail = f"unreadable result: {error}"
         raise SourceError(FailureCode.FILE_DAMAGED, name=request.name, detail=detail) from error
 
 
-Receive = Callable[[_Child], Awaitable[Result | SourceError]]
-"""Receives an answer: a returned error is the parser's own reason, all others are raised."""
+Receive = Callable[[_Child], Awaitable[Result]]
+"""Receives an answer. Raises the parser's own SourceError, too."""
 
 
-async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document | SourceError:
+async def _receive_document(child: _Child, progress: Progress, folder: Path) -> Document:
     """Receive a document; many blocks are spooled to `folder`."""
     lines = DocumentLines(folder)
     while True:
         line = await child.line()
-        try:
-            got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
-        except SourceError as reason:
-            return reason
+        got = await asyncio.to_thread(lines.add, line) if len(line) > LONG_LINE_BYTES else lines.add(line)
         if isinstance(got, Document):
             return got
         if isinstance(got, PagesRead):
@@ -201,9 +210,13 @@ async def _receive_picture(child: _Child) -> Picture:
     return Picture(content=await child.content(head.size_bytes), pages=head.frames)
 
 
-def _explain_end(line: bytes, name: str) -> SourceError | NurseryDied:
-    """Why a child ended without an answer, by the line {"exit": status} that the nursery adds."""
-    if not line:
-        return NurseryDied()
-    code = FailureCode.FILE_TOO_HEAVY if json.loads(line)["exit"] in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
-    return SourceError(code, name=name, detail=f"the parser ended without an answer: {line.decode().strip()}")
+async def _receive_listing(child: _Child) -> Listing:
+    return decode_listing(await child.line())
+
+
+def _explain_end(end: Ended | None, name: str) -> SourceError | PoolDied:
+    """Why a child ended without an answer."""
+    if end is None:
+        return PoolDied()
+    code = FailureCode.FILE_TOO_HEAVY if end.status in OUT_OF_MEMORY else FailureCode.FILE_DAMAGED
+    return SourceError(code, name=name, detail=f"the parser ended without an answer: {end.status}")

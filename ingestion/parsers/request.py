@@ -1,16 +1,11 @@
-"""The request to a parsing process: one line of JSON.
+"""The request to a reading process (`sandbox.records`): what to do with one file.
 
-In: a file, a task, and limits. Out: bytes, and back. It is a separate module so that the requesting program need not
-import the parsers.
+In: a file and a task. Out: a record. It is a separate module so that the requesting program need not import the
+parsers. What the process may do to the machine is not said here, but in its `sandbox.confinement.Confinement`.
 """
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
-
-AGAIN = b'{"again": true}\n'
-"""Sent by a process after its answer if it can serve another request."""
 
 
 class Task(StrEnum):
@@ -19,27 +14,19 @@ class Task(StrEnum):
     PARSE = "parse"  # answer: a document
     DRAW_PAGE = "draw-page"  # of a PDF; answer: a picture
     OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: a picture, upright, in a plain format
+    UNPACK = "unpack"  # an archive, or a letter with its attachments; answer: a listing
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParseRequest:
-    """A task and its limits."""
+class Request:
+    """A task; the fields below the first three each serve one."""
 
-    task: Task = Task.PARSE
+    task: Task
     path: str
     name: str
-    media_type: str | None
-    page: int = 0  # from 0; for the tasks that make pictures
-    cpu_s: int
-    memory_bytes: int
     output_bytes: int
-
-    def to_line(self) -> bytes:
-        """One line of JSON."""
-        return json.dumps(vars(self)).encode() + b"\n"
-
-    @classmethod
-    def from_line(cls, line: bytes) -> Self:
-        """The inverse of `to_line`; the line comes from our own process."""
-        fields = json.loads(line)
-        return cls(**{**fields, "task": Task(fields["task"])})
+    media_type: str | None = None
+    page: int = 0  # from 0; for the tasks that make pictures
+    folder: str = ""  # exists and is empty; the unpacked files go there
+    members: int = 0  # files to unpack at most; the others are only listed
+    total_bytes: int = 0  # of all unpacked files

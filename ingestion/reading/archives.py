@@ -58,7 +58,7 @@ class Allowance:
 
 
 class Unpack(Protocol):
-    """See `ingestion.archives.process.UnpackProcess`."""
+    """See `ingestion.parsers.process.ParseProcess`."""
 
     async def unpack(self, file: FetchedFile, folder: Path, *, members: int, total_bytes: int) -> Listing:
         """Write the files inside to `folder`, named by their numbers. Raises SourceError."""

@@ -42,4 +42,6 @@ missing-jina = no Jina key: I search by words and their forms
 missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }
 doctor-altered = Migrations that were applied with another text than the one here: { $versions }. Install the Baza that applied them, or restore a backup.
+doctor-sandbox-holds = strangers' files are read in confinement: { $held }
+doctor-sandbox-lacks = not here: { $lacking }; here: { $held } (docs/operations.md, “Confinement”)
 doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.

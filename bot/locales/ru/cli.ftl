@@ -43,4 +43,6 @@ missing-jina = нет ключа Jina: ищу по словам и их форм
 missing-reranker = нет ключа Jina: найденное не пересортировывается
 doctor-database = { $kind }
 doctor-altered = Применённые миграции отличаются от тех, что в этой версии: { $versions }. Поставьте ту Базу, которая их применила, или восстановите копию.
+doctor-sandbox-holds = чужие файлы читаются взаперти: { $held }
+doctor-sandbox-lacks = здесь нет: { $lacking }; есть: { $held } (docs/operations.md, «Confinement»)
 doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_TOKEN.

@@ -17,7 +17,6 @@ from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
 from adapters.tesseract.program import find_tesseract
 from adapters.tesseract.recognizer import TesseractRecognizer
-from ingestion.archives.process import UnpackProcess
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
@@ -133,7 +132,7 @@ def _reader(parser: ParseProcess, fault: Fault) -> FileReader:
     heard = Transcript(utterances=said((0, 60, SPEECH)), duration_s=60, language="ru", has_picture=False)
     return FileReader(
         parser=HangingParser(parser, fault),
-        archives=ArchiveReader(unpacker=UnpackProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB)),
+        archives=ArchiveReader(unpacker=parser),
         pictures=PictureReader(parser, recognizer, limits) if recognizer else None,
         recordings=RecordingReader(FakeTranscriber(heard)),
     )

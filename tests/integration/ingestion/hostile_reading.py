@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.archives.process import UnpackProcess
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
 from ingestion.reading.archives import ArchiveReader
@@ -58,9 +57,8 @@ class Reading:
 async def open_reader() -> AsyncIterator[FileReader]:
     """As the application composes it."""
     async with ParseProcess(timeout_s=LONGEST_S, memory_mb=MEMORY_MB) as parser:
-        unpacker = UnpackProcess(timeout_s=LONGEST_S, memory_mb=MEMORY_MB)
         pictures = PictureReader(parser, OneWord(), RecognitionLimits(pages=20, concurrency=2))
-        yield FileReader(parser=parser, archives=ArchiveReader(unpacker=unpacker), pictures=pictures, recordings=None)
+        yield FileReader(parser=parser, archives=ArchiveReader(unpacker=parser), pictures=pictures, recordings=None)
 
 
 def fetched(path: Path) -> FetchedFile:

@@ -5,7 +5,6 @@ In: archives made here. Out: assertions about the documents, and about what is l
 
 import io
 import os
-import signal
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from domain.documents import UnreadPart
-from ingestion.archives.process import UnpackProcess
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.process import ParseProcess
 from ingestion.reading.archives import ArchiveReader
@@ -27,7 +25,7 @@ from tests.unit.ingestion.parsers.packages import letter, sheet_rows, write_arch
 @pytest.fixture
 async def reader() -> AsyncIterator[FileReader]:
     async with ParseProcess(timeout_s=300, memory_mb=1024) as parser:
-        archives = ArchiveReader(unpacker=UnpackProcess(timeout_s=300, memory_mb=1024))
+        archives = ArchiveReader(unpacker=parser)
         yield FileReader(parser=parser, archives=archives, pictures=None, recordings=None)
 
 
@@ -90,21 +88,3 @@ async def test_an_archive_of_nothing_readable_says_so(reader: FileReader, tmp_pa
     with pytest.raises(SourceError) as caught:
         await _read(reader, write_archive(tmp_path / "a.zip", {"a.bin": bytes(range(256))}))
     assert caught.value.code is FailureCode.FILE_ARCHIVE_EMPTY
-
-
-async def test_a_process_that_dies_is_the_files_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    killer = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)}) #{{folder}}"
-    monkeypatch.setattr("ingestion.archives.process.START", killer)
-    path = write_archive(tmp_path / "a.zip", {"a.txt": "x"})
-    file = FetchedFile(path=path, name="a.zip", media_type=None, size_bytes=1, sha256="")
-    with pytest.raises(SourceError) as caught:
-        await UnpackProcess(timeout_s=300, memory_mb=512).unpack(file, tmp_path, members=1, total_bytes=1)
-    assert caught.value.code is FailureCode.FILE_DAMAGED
-
-
-async def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingestion.archives.process.START", "import time; time.sleep(60) #{folder}")
-    file = FetchedFile(path=tmp_path / "a.zip", name="a.zip", media_type=None, size_bytes=1, sha256="")
-    with pytest.raises(SourceError) as caught:
-        await UnpackProcess(timeout_s=1, memory_mb=512).unpack(file, tmp_path, members=1, total_bytes=1)
-    assert caught.value.code is FailureCode.FILE_TOO_SLOW

@@ -4,7 +4,6 @@ In: files made here. Out: assertions about documents, reasons and processes. Lin
 """
 
 import asyncio
-import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable
@@ -13,20 +12,27 @@ from pathlib import Path
 import pytest
 
 from domain.documents import DocumentStatus
-from domain.ids import BaseId
 from ingestion import progress
 from ingestion.errors import FailureCode, LeaseLost, SourceError
-from ingestion.parsers import children, kept
-from ingestion.parsers.child import MOST_REQUESTS
+from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
+from sandbox import pool
+from sandbox.pool import PoolDied
 from tests.fakes.ingestion import FakeQueue, progress_of
+from tests.processes import confined, environment, forkservers
 from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
 from tests.unit.ingestion.parsers.packages import write_odf
 from tests.waiting import until
 
 PAGES = 800  # a second or two
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
+
+
+@pytest.fixture(autouse=True)
+def no_spares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that each process that is there has work."""
+    monkeypatch.setattr(process, "SPARES", 0)
 
 
 @pytest.fixture
@@ -71,41 +77,14 @@ async def _code(parsing: Awaitable[Document]) -> FailureCode:
     return caught.value.code
 
 
-def _children(pid: int) -> list[int]:
-    """Of the main thread of a process; none of a process that is gone."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
-
-
 def _is_there(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def _environment(pid: int) -> str:
-    return Path(f"/proc/{pid}/environ").read_text()
-
-
-def _nurseries() -> list[int]:
-    """Ours alone: in a whole run this process has other children, the tests' servers."""
-    return [child for child in _children(os.getpid()) if b"ingestion.parsers.nursery" in _command(child)]
-
-
-def _command(process: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    return b""
-
-
-def _parsing_children() -> list[int]:
-    return [child for nursery in _nurseries() for child in _children(nursery)]
-
-
 async def _parse_and_signal(parser: ParseProcess, file: FetchedFile, number: signal.Signals) -> FailureCode:
     parsing = asyncio.create_task(parser.parse(file, progress_of(FakeQueue())))
-    await until(lambda: bool(_parsing_children()))
-    os.kill(_parsing_children()[0], number)
+    await until(lambda: bool(confined()))
+    os.kill(confined()[0], number)
     return await _code(parsing)
 
 
@@ -126,59 +105,25 @@ async def test_a_parsers_reason_comes_back_with_its_values(parser: ParseProcess,
 async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Path) -> None:
     documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
     assert {document.title for document in documents} == {"Заголовок"}
-    await until(lambda: not _parsing_children())
+    await until(lambda: not confined())
 
 
-@pytest.fixture
-def keeping(parser: ParseProcess, monkeypatch: pytest.MonkeyPatch) -> ParseProcess:
-    """Its processes wait for the next file, and are waited for, however slow the machine is."""
-    monkeypatch.setattr(kept, "IDLE_S", 600.0)
-    monkeypatch.setattr(kept, "WILLING_S", 60.0)
-    return parser
-
-
-async def _parse_for(parser: ParseProcess, base: str, file: FetchedFile) -> list[int]:
-    """The processes that are there afterwards."""
-    await parser.parse(file, progress_of(FakeQueue(), base=BaseId(base)))
-    return _parsing_children()
-
-
-async def test_the_next_file_of_a_base_is_read_by_the_same_process(keeping: ParseProcess, tmp_path: Path) -> None:
-    first = await _parse_for(keeping, "mine", _small(tmp_path))
-    (empty := tmp_path / "пусто.txt").touch()  # a reason for not reading a file ends no process
-    await _code(keeping.parse(_fetched(empty), progress_of(FakeQueue(), base=BaseId("mine"))))
-    assert await _parse_for(keeping, "mine", _small(tmp_path)) == first
-    assert len(first) == 1
-
-
-async def test_no_process_reads_files_of_two_bases(keeping: ParseProcess, tmp_path: Path) -> None:
-    (first,) = await _parse_for(keeping, "mine", _small(tmp_path))
-    assert set(await _parse_for(keeping, "yours", _small(tmp_path))) > {first}
-
-
-async def test_a_process_that_has_grown_reads_no_other_file(keeping: ParseProcess, tmp_path: Path) -> None:
-    path = tmp_path / "large.txt"
-    path.write_text("слово за словом\n" * 200_000)
-    await _parse_for(keeping, "mine", _fetched(path))
-    await until(lambda: not _parsing_children())
-
-
-async def test_a_process_serves_so_many_files_and_no_more(keeping: ParseProcess, tmp_path: Path) -> None:
-    served = [await _parse_for(keeping, "mine", _small(tmp_path)) for _ in range(MOST_REQUESTS + 1)]
-    assert len(set(map(tuple, served[:MOST_REQUESTS]))) == 1
-    assert served[MOST_REQUESTS] != served[0]
-
-
-async def test_a_process_that_died_while_it_waited_is_missed_by_nobody(keeping: ParseProcess, tmp_path: Path) -> None:
-    (waiting,) = await _parse_for(keeping, "mine", _small(tmp_path))
-    os.kill(waiting, signal.SIGKILL)
-    assert (await keeping.parse(_small(tmp_path), progress_of(FakeQueue(), base=BaseId("mine")))).title == "Заголовок"
+async def test_each_file_is_read_by_a_process_of_its_own(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser._pool, "spares", 1)
+    seen: list[int] = []
+    for _ in range(3):
+        await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
+        await until(lambda: len(confined()) == 1)  # the next one waits already
+        seen += confined()
+    assert len(set(seen)) == len(seen)
 
 
 async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:
     async with ParseProcess(timeout_s=1, memory_mb=4096) as parser:
         assert await _code(parser.parse(slow_file, progress_of(FakeQueue()))) is FailureCode.FILE_TOO_SLOW
-        await until(lambda: not _parsing_children())
+        await until(lambda: not confined())
 
 
 async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
@@ -212,26 +157,26 @@ async def test_a_crash_is_a_reason(
 
 async def test_cancelling_kills_the_process(parser: ParseProcess, slow_file: FetchedFile) -> None:
     parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
-    await until(lambda: bool(_parsing_children()))
+    await until(lambda: bool(confined()))
     parsing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await parsing
-    await until(lambda: not _parsing_children())
+    await until(lambda: not confined())
 
 
 async def test_closing_leaves_no_process(slow_file: FetchedFile) -> None:
     async with ParseProcess(timeout_s=300, memory_mb=4096) as parser:
         parsing = asyncio.create_task(parser.parse(slow_file, progress_of(FakeQueue())))
-        await until(lambda: bool(_parsing_children()))
-        family = _nurseries() + _parsing_children()
+        await until(lambda: bool(confined()))
+        family = forkservers() + confined()
     assert not any(map(_is_there, family))
     assert await _code(parsing) in {FailureCode.FILE_TOO_HEAVY, FailureCode.FILE_DAMAGED}
 
 
-async def test_a_nursery_that_died_is_started_anew(parser: ParseProcess, tmp_path: Path) -> None:
+async def test_a_pool_that_died_is_started_anew(parser: ParseProcess, tmp_path: Path) -> None:
     await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
-    (nursery,) = _nurseries()
-    os.kill(nursery, signal.SIGKILL)
+    (server,) = forkservers()
+    os.kill(server, signal.SIGKILL)
     assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
 
 
@@ -240,10 +185,9 @@ async def test_no_secret_of_the_environment_reaches_the_parsers(
 ) -> None:
     monkeypatch.setenv("BOT_TOKEN", "1:secret")
     await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
-    (nursery,) = _nurseries()
-    environment = _environment(nursery)
-    assert "PATH=" in environment
-    assert "secret" not in environment
+    (server,) = forkservers()
+    assert "PATH=" in environment(server)
+    assert "secret" not in environment(server)
 
 
 async def test_pages_are_told_while_they_are_read(
@@ -263,7 +207,7 @@ async def test_a_lost_lease_ends_the_parsing(
     monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.1)
     with pytest.raises(LeaseLost):
         await parser.parse(slow_pdf, progress_of(LostQueue()))
-    await until(lambda: not _parsing_children())
+    await until(lambda: not confined())
 
 
 async def test_a_large_document_comes_back_whole(parser: ParseProcess, tmp_path: Path) -> None:
@@ -273,11 +217,10 @@ async def test_a_large_document_comes_back_whole(parser: ParseProcess, tmp_path:
     assert len(document.blocks) == 50_000
 
 
-async def test_a_nursery_that_says_nothing_is_given_up(
+async def test_a_pool_that_says_nothing_is_given_up(
     parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(children, "START_S", 0.3)
-    monkeypatch.setattr(children, "START_NURSERY", "import time; time.sleep(60)")
-    monkeypatch.setattr(children, "CLOSING_S", 0.3)
-    with pytest.raises(children.NurseryDied):
+    monkeypatch.setattr(pool, "START_S", 0.3)
+    monkeypatch.setattr(pool, "START", "import time; time.sleep(60)")
+    with pytest.raises(PoolDied):
         await parser.parse(_small(tmp_path), progress_of(FakeQueue()))

@@ -1,7 +1,6 @@
 """Photos and scans through the real process and the real tesseract, and pictures made to break them."""
 
 import asyncio
-import contextlib
 import io
 import os
 import signal
@@ -21,7 +20,9 @@ from ingestion.reading.pictures import PictureReader, RecognitionLimits
 from ingestion.reading.reader import FileReader
 from ingestion.records import Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, progress_of
+from tests.processes import confined
 from tests.unit.ingestion.parsers.files import write_pdf
+from tests.waiting import until
 
 SCANS = Path(__file__).parent / "scans"
 SENTENCE = "Арендатор вносит плату не позднее пятого числа каждого месяца."
@@ -132,33 +133,14 @@ async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path
         assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
 
 
-async def test_a_process_killed_while_it_draws_costs_its_page_alone(parser: ParseProcess, tmp_path: Path) -> None:
+async def test_a_process_killed_while_it_draws_costs_its_page_alone(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser._pool, "spares", 0)
     path = tmp_path / "slow.png"
     Image.effect_noise((9_000, 9_000), 90).save(path)
     drawing = asyncio.create_task(parser.open_picture(_fetched(path), 0))
-    await _kill_first_child()
+    await until(confined)
+    os.kill(confined()[0], signal.SIGKILL)
     assert await _code(drawing) is FailureCode.FILE_TOO_HEAVY
     assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
-
-
-async def _kill_first_child() -> None:
-    """Of the nursery that this process has started."""
-    async with asyncio.timeout(60):
-        while True:
-            for nursery in _children(os.getpid()):
-                for child in _children(nursery) if b"parsers.nursery" in _command(nursery) else []:
-                    os.kill(child, signal.SIGKILL)
-                    return
-            await asyncio.sleep(0.005)
-
-
-def _children(process: int) -> list[int]:
-    with contextlib.suppress(OSError):
-        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-    return []
-
-
-def _command(process: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    return b""

@@ -21,8 +21,11 @@ from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import Batch, Source
 from rag.records import SearchQuery
+from sandbox.forkserver import Opening
+from sandbox.records import to_line
 from tests.integration.adapters.database.stores.material import ask
 from tests.integration.ingestion.crash_worker import EMBEDDING, FETCHING, NONE, PARSING, PUBLISHING
+from tests.processes import PARSERS
 from tests.waiting import until
 
 PATIENCE_S = 120.0
@@ -158,12 +161,17 @@ async def test_a_worker_killed_in_every_stage_in_turn_changes_nothing(scene: Sce
     assert scene.left_behind() == []
 
 
-def test_a_nursery_whose_worker_is_gone_ends_quietly() -> None:
+def test_a_pool_whose_worker_is_gone_ends_quietly() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
         ours.close()
-        script = "from ingestion.parsers.nursery import main; main()"
+        script = "from sandbox.forkserver import main; main()"
+        opening = to_line(Opening(entry=PARSERS, network=False, namespaces=True))
         run = subprocess.run(
-            (sys.executable, "-c", script), stdin=theirs.fileno(), capture_output=True, timeout=120, check=False
+            (sys.executable, "-c", script, opening),
+            stdin=theirs.fileno(),
+            capture_output=True,
+            timeout=120,
+            check=False,
         )
     assert (run.returncode, run.stderr) == (0, b"")

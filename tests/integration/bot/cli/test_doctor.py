@@ -20,6 +20,7 @@ async def test_what_is_there_works_and_what_is_not_set_up_is_missing(
     assert await examine(settings, as_json=True) == 0
     assert _states(capsys.readouterr().out) == {
         "data": "works",
+        "sandbox": "works",
         "pictures": "missing",
         "speech": "missing",
         "telegram": "missing",
@@ -61,7 +62,7 @@ async def test_a_local_model_that_is_not_there_is_a_line_of_the_table(
     settings = Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path), "OCR": "off", **named})
     assert await examine(settings, as_json=False) == 1
     *before, last = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in before] == ["data", "pictures", "speech", "telegram"]
+    assert [line.split()[0] for line in before] == ["data", "sandbox", "pictures", "speech", "telegram"]
     assert last.startswith("local model  fails")
     assert "nowhere" in last
 

@@ -1,0 +1,185 @@
+"""What a process may do, and the step after which it can do no more than that.
+
+In: `Confinement`, and which namespaces its parent lives in. Out: a process that has taken these limits on itself, and
+the layers that hold. A layer that this kernel lacks is left out and named; none is asked for twice.
+"""
+
+import contextlib
+import os
+import resource
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import sandbox
+from sandbox import kernel, landlock, seccomp
+
+NOBODY = 65_534  # the user that owns nothing, by convention on every Linux
+ROOM_TO_REPORT_BYTES = 64 * 1024 * 1024  # address space above the limit, for saying that it was reached
+
+OWN_PACKAGES = ("adapters", "domain", "ingestion", "sandbox")
+"""Of the folder that our packages lie in; beside them there may be a `.env`."""
+
+SYSTEM_FILES = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
+    *("/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types"),
+    *("/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/X11/fonts"),  # for drawing pages of PDFs
+    *("/dev/null", "/dev/zero", "/dev/urandom", "/sys/devices/system/cpu"),
+)
+NETWORK_FILES = (
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/ssl",
+    "/usr/share/ca-certificates",
+)
+LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")  # run before any program
+
+
+class Layer(StrEnum):
+    """A part of the confinement, by the name that `baza doctor` shows."""
+
+    LIMITS = "limits"  # finite hard limits: memory, processor, file size, open files
+    FILES = "landlock"
+    CALLS = "seccomp"
+    PRIVILEGES = "no_new_privs"
+    UNDUMPABLE = "undumpable"  # no other process of the user reads its memory
+    USER = "user"  # another one than the program's, or a namespace of its own
+    NETWORK = "network"  # a namespace without any interface, not even loopback
+    PROCESSES = "processes"  # a namespace in which it sees no process but those of its kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confinement:
+    """What a kind of process needs for one piece of work, beside Python and its libraries; paths are absolute."""
+
+    reads: tuple[str, ...] = ()  # files, and folders with everything below
+    writes: tuple[str, ...] = ()  # folders in which it makes files
+    runs: tuple[str, ...] = ()  # programs that it may become
+    may_fork: bool = False  # and start beside itself
+    ports: tuple[int, ...] = ()  # TCP ports that it may connect to; without any it makes no sockets
+    address_bytes: int | None = None  # of address space
+    data_bytes: int | None = None  # of private memory, for programs that map more than they use
+    cpu_s: int | None = None
+    cpu_grace_s: int = 0  # between the signal that the program can still report and the kernel's kill
+    file_bytes: int = 0  # of each file that it writes
+    open_files: int = 64
+    niceness: int = 10
+
+
+def confine(wanted: Confinement, *, inherited: frozenset[Layer] = frozenset()) -> frozenset[Layer]:
+    """Take the limits of `wanted` on this process, for good; call it in a process of one thread.
+
+    Returns the layers that hold, among them those `inherited` from the process that this one was forked from.
+    """
+    os.nice(wanted.niceness)
+    _limit_resources(wanted)
+    ruleset = _ruleset(wanted)  # paths are looked up while we still may
+    held = set(inherited) | {Layer.LIMITS}
+    if os.geteuid() == 0 and _done(lambda: _become_nobody(wanted)):
+        held.add(Layer.USER)
+    if _done(lambda: kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)):
+        held.add(Layer.PRIVILEGES)
+    if ruleset is not None and _done(lambda: landlock.restrict_self(ruleset)):
+        held.add(Layer.FILES)
+    if _done(kernel.hide_process):
+        held.add(Layer.UNDUMPABLE)
+    if seccomp.is_known() and _done(lambda: _filter_calls(wanted)):
+        held.add(Layer.CALLS)
+    return frozenset(held)
+
+
+def prepare() -> None:
+    """Find out before a fork what is the same for all children."""
+    python_files()
+    if seccomp.is_known():
+        seccomp.prepare()
+
+
+def allow_reporting() -> None:
+    """Raise the limit of address space by the room that is kept for saying that it was reached."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _limit_resources(wanted: Confinement) -> None:
+    limits: dict[int, tuple[int, int]] = {
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (wanted.file_bytes, wanted.file_bytes),
+        resource.RLIMIT_NOFILE: (wanted.open_files, wanted.open_files),
+    }
+    if wanted.address_bytes is not None:
+        limits[resource.RLIMIT_AS] = (wanted.address_bytes, wanted.address_bytes + ROOM_TO_REPORT_BYTES)
+    if wanted.data_bytes is not None:
+        limits[resource.RLIMIT_DATA] = (wanted.data_bytes, wanted.data_bytes)
+    if wanted.cpu_s is not None:
+        limits[resource.RLIMIT_CPU] = (wanted.cpu_s, wanted.cpu_s + wanted.cpu_grace_s)
+    for limit, (soft, hard) in limits.items():
+        # A container or system may have set a lower hard limit, or (macOS) not know one; then that applies.
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(limit, (soft, hard))
+
+
+def _ruleset(wanted: Confinement) -> int | None:
+    try:
+        return landlock.make_ruleset(
+            reads=[*python_files(), *map(Path, wanted.reads), *map(Path, NETWORK_FILES if wanted.ports else ())],
+            writes=map(Path, wanted.writes),
+            runs=map(Path, (*wanted.runs, *LOADERS) if wanted.runs else ()),
+            ports=wanted.ports,
+        )
+    except OSError:
+        return None
+
+
+@cache
+def python_files() -> tuple[Path, ...]:
+    """Where Python, its libraries and our packages lie, and what the system's libraries read."""
+    folders = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders |= {entry for entry in sys.path if "packages" in Path(entry).name or "lib-dynload" in entry}
+    folders |= {str(Path(sys.base_prefix, "lib"))}
+    ours = Path(sandbox.__file__).parent.parent
+    paths = (*map(Path, sorted(folders)), *(ours / name for name in OWN_PACKAGES), *map(Path, SYSTEM_FILES))
+    return tuple(paths)
+
+
+def _become_nobody(wanted: Confinement) -> None:
+    """For root. What is left of its rights is reading and passing through what is closed to others: our own folders
+    may be. Landlock says which files."""
+    for folder in wanted.writes:
+        os.chown(folder, NOBODY, NOBODY)
+    os.setgroups([])
+    for capability in _droppable():
+        with contextlib.suppress(OSError):
+            kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
+    kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    kernel.set_capabilities(1 << kernel.CAP_DAC_READ_SEARCH)
+
+
+def _droppable() -> Iterator[int]:
+    yield from range(kernel.CAP_LAST + 1)
+
+
+def _filter_calls(wanted: Confinement) -> None:
+    seccomp.enter_filter(
+        pid=os.getpid(),
+        network=bool(wanted.ports),
+        program=bool(wanted.runs),
+        processes=wanted.may_fork,
+    )
+
+
+def _done(step: Callable[[], object]) -> bool:
+    try:
+        step()
+    except OSError:
+        return False
+    return True

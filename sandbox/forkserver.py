@@ -1,0 +1,167 @@
+"""The process that confined children are forked from: it imports what they need once, so that a fork is cheap.
+
+In: an `Opening` as its argument; over a Unix socket as file descriptor 0, a byte and a socket for each child wanted.
+Out: `Ready`; a forked child that reads its `Confinement` from its socket, takes it on itself and serves; after it ends,
+the record `Ended` on that socket. It kills a child when the other end of the child's socket is closed, and all children
+when its own socket is closed. It never touches what strangers sent.
+
+Why not multiprocessing's forkserver: it imports the program's main module into every child, cannot be closed, and
+transfers results as pickles.
+"""
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from io import BufferedReader
+from typing import NoReturn
+
+from sandbox import kernel
+from sandbox.confinement import Confinement, Layer, confine, prepare
+from sandbox.namespaces import enter_namespaces
+from sandbox.records import LINE_BYTES, from_line, to_line
+
+STREAM_SOCKET = 0  # descriptors of a child: its socket, then /dev/null twice and the life line
+LIFE_LINE = 3
+MOST_DESCRIPTORS = 4096
+OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: garbage collection took a fifth of its time
+
+Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]
+"""What a child does once it is confined: with its socket, what can be read from it, and the layers that hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """What the children do, and where."""
+
+    entry: str  # "package.module:function", a `Serve`
+    network: bool  # they reach the host's network
+    namespaces: bool  # those that the kernel grants are entered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """Children can be forked."""
+
+    layers: tuple[str, ...]  # that hold for all of them already
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A child is gone; a negative status is the signal that ended it."""
+
+    status: int
+
+
+@dataclass(kw_only=True)
+class _Child:
+    pid: int
+    connection: socket.socket
+    life: int  # read end of a pipe that only the child holds open: it hangs up when the child ends
+
+
+@dataclass(kw_only=True)
+class _Forkserver:
+    control: socket.socket
+    serve: Serve
+    layers: frozenset[Layer]
+    poll: select.poll = field(default_factory=select.poll)
+    children: dict[int, _Child] = field(default_factory=dict)  # by either of their descriptors
+
+    def run(self) -> None:
+        """Announce readiness, then serve until the other end of the control socket is closed."""
+        try:
+            self.control.sendall(to_line(Ready(layers=tuple(sorted(self.layers)))))
+        except BrokenPipeError:  # the process that started us was killed meanwhile
+            return
+        self.poll.register(self.control, select.POLLIN)
+        while self._look([descriptor for descriptor, _ in self.poll.poll()]):
+            pass
+        while self.children:
+            self._bury(next(iter(self.children.values())))
+
+    def _look(self, ready: list[int]) -> bool:
+        """False at the end. The dead come first: a new child may reuse a dead one's descriptor in `ready`."""
+        for descriptor in ready:
+            if descriptor in self.children:
+                self._bury(self.children[descriptor])
+        return self.control.fileno() not in ready or self._accept()
+
+    def _accept(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+        for descriptor in descriptors:
+            self._fork(socket.socket(fileno=descriptor))
+        return bool(data)
+
+    def _fork(self, connection: socket.socket) -> None:
+        life, life_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            self._live(connection.fileno(), life_end)
+        os.close(life_end)
+        with contextlib.suppress(OSError):  # it has ended, or done it itself
+            os.setpgid(pid, pid)
+        child = _Child(pid=pid, connection=connection, life=life)
+        for descriptor in (connection.fileno(), life):
+            self.children[descriptor] = child
+            self.poll.register(descriptor, 0)  # 0: report hang-ups only
+
+    def _live(self, connection: int, life_end: int) -> NoReturn:
+        """The child's whole life after the fork. It closes inherited descriptors, so no other file stays open."""
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            nothing = os.open(os.devnull, os.O_RDWR)
+            kept = [os.dup(descriptor) for descriptor in (connection, nothing, nothing, life_end)]
+            for target, descriptor in enumerate(kept):
+                os.dup2(descriptor, target)
+            os.closerange(LIFE_LINE + 1, MOST_DESCRIPTORS)
+            stream = socket.socket(fileno=STREAM_SOCKET)
+            self._serve_confined(stream, stream.makefile("rb"))
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _serve_confined(self, connection: socket.socket, stream: BufferedReader) -> None:
+        line = stream.readline(LINE_BYTES)
+        if line:  # a child that waited for work in vain gets none
+            confinement = from_line(line, Confinement)
+            self.serve(connection, stream, confine(confinement, inherited=self.layers))
+
+    def _bury(self, child: _Child) -> None:
+        """Kill and reap a child that has ended or is no longer wanted, and what it has started; until it is reaped, its
+        number cannot be reused."""
+        for descriptor in (child.connection.fileno(), child.life):
+            self.poll.unregister(descriptor)
+            del self.children[descriptor]
+        for kill, pid in ((os.killpg, child.pid), (os.kill, child.pid)):
+            with contextlib.suppress(OSError):
+                kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(child.pid, 0)
+        with contextlib.suppress(OSError):  # the other end may be gone
+            child.connection.setblocking(False)
+            child.connection.sendall(b"\n" + to_line(Ended(status=os.waitstatus_to_exitcode(status))))
+        child.connection.close()
+        os.close(child.life)
+
+
+def main() -> None:
+    """Entry point, with the control socket as standard input (see `pool`)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent closes the socket
+    control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
+    opening = from_line(sys.argv[1].encode(), Opening)
+    layers = enter_namespaces(network=opening.network) if opening.namespaces else frozenset()
+    with contextlib.suppress(OSError):
+        kernel.hide_process()
+    module, _, function = opening.entry.partition(":")
+    serve = getattr(import_module(module), function)
+    prepare()
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTING)
+    gc.freeze()  # children share these objects' pages with this process
+    _Forkserver(control=control, serve=serve, layers=layers).run()

@@ -1,0 +1,212 @@
+"""Confined children for one kind of work, and connections to them.
+
+In: a `Confinement` for each. Out: a `Line` to a process that can do that and no more; closing it ends the process. The
+process that they are forked from is started with the first one, with an environment without secrets, and started anew
+when it has died.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+import sandbox
+from sandbox.confinement import Confinement
+from sandbox.forkserver import Ended, Opening, Ready
+from sandbox.records import from_line, to_line
+
+NAMESPACES = True  # False: for tests of what the other layers hold
+START_S = 60  # it imports every parser; this is slow on a machine that swaps
+CLOSING_S = 5
+BUFFERED_BYTES = 256 * 1024  # a usual line; when our buffer holds twice this, the process has to wait
+LONGEST_LINE_BYTES = 8 * 1024 * 1024
+
+KEPT_VARIABLES: tuple[str, ...] = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+"""Environment variables that the processes keep: tokens and keys stay out of them."""
+
+START = "import sys; sys.path.append({folder!r}); from sandbox.forkserver import main; main()"
+"""The folder of our own packages comes last, so that nothing in it can shadow the standard library."""
+
+log = structlog.get_logger()
+
+
+class PoolDied(Exception):
+    """The process that children are forked from does not run: our fault, not the file's."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line:
+    """Our end of the connection to one process."""
+
+    socket: socket.socket  # for sending descriptors; reading and writing go through the streams
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def write(self, record: object) -> None:
+        """Send a record."""
+        self.writer.write(to_line(record))
+
+    async def read(self) -> bytes:
+        """The next line; the last may lack its line end. Raises ValueError when it is too long."""
+        pieces: list[bytes] = []
+        while sum(map(len, pieces)) <= LONGEST_LINE_BYTES:
+            try:
+                return b"".join([*pieces, await self.reader.readuntil()])
+            except asyncio.LimitOverrunError as error:
+                pieces.append(await self.reader.readexactly(error.consumed))
+            except asyncio.IncompleteReadError as error:
+                return b"".join([*pieces, error.partial])
+        raise ValueError(f"a line of more than {LONGEST_LINE_BYTES} bytes")
+
+    async def read_end(self) -> Ended | None:
+        """How the process ended, after an empty line; None when the whole pool did."""
+        line = await self.read()
+        return from_line(line, Ended) if line else None
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self.writer.transport.abort()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Running:
+    process: asyncio.subprocess.Process
+    control: socket.socket
+
+
+@dataclass(kw_only=True)
+class Pool:
+    """Children that all run the same entry point; `async with` or `close` ends them."""
+
+    entry: str  # see `forkserver.Opening`
+    network: bool = False
+    spares: int = 0  # children forked ahead, which wait to be confined
+    variables: Mapping[str, str] = field(default_factory=dict)  # further ones of the environment
+
+    _running: _Running | None = None
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _waiting: list[Line] = field(default_factory=list)
+    _refilling: asyncio.Task[None] | None = None
+
+    @contextlib.asynccontextmanager
+    async def child(self, confinement: Confinement) -> AsyncIterator[Line]:
+        """A line to a child of one's own, which ends with the block. Raises PoolDied."""
+        line = await self.start(confinement)
+        try:
+            yield line
+        finally:
+            line.close()
+
+    async def start(self, confinement: Confinement) -> Line:
+        """The same for a caller that closes the line itself."""
+        line = self._waiting.pop() if self._waiting else await self._connect()
+        line.write(confinement)
+        if self.spares and self._refilling is None:
+            self._refilling = asyncio.create_task(self._refill())
+        return line
+
+    async def forget_dead(self) -> None:
+        """Start a new process with the next child; for callers that saw the old one die."""
+        if self._running is not None:
+            await self._forget(self._running)
+
+    async def close(self) -> None:
+        """End the process and its children."""
+        if self._refilling is not None:
+            self._refilling.cancel()
+            await asyncio.gather(self._refilling, return_exceptions=True)
+        await self.forget_dead()
+
+    async def __aenter__(self) -> "Pool":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _refill(self) -> None:
+        try:
+            while len(self._waiting) < self.spares:
+                self._waiting.append(await self._connect())
+        except PoolDied:  # whoever needs a child next will be told
+            log.warning("sandbox_pool_died", entry=self.entry)
+        finally:
+            self._refilling = None
+
+    async def _connect(self) -> Line:
+        async with self._starting:
+            if self._running is None:
+                self._running = await self._start()
+            running = self._running
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with theirs:
+            try:
+                socket.send_fds(running.control, [b"."], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                await self._forget(running)
+                raise PoolDied from error
+        reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
+        return Line(socket=ours, reader=reader, writer=writer)
+
+    async def _forget(self, running: _Running) -> None:
+        if self._running is running:
+            self._running = None
+            while self._waiting:
+                self._waiting.pop().close()
+        running.control.close()
+        await _end(running.process)
+
+    async def _start(self) -> _Running:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # a file in the working folder must not shadow a module
+                "-c",
+                START.format(folder=str(Path(sandbox.__file__).parent.parent)),
+                to_line(Opening(entry=self.entry, network=self.network, namespaces=NAMESPACES)).decode().strip(),
+                stdin=theirs.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
+                env={**_clean_environment(os.environ), **self.variables},
+                start_new_session=True,  # Ctrl-C is for us, who close what is to be closed
+            )
+        try:
+            await _read_ready(ours)
+        except BaseException as error:
+            ours.close()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            if isinstance(error, Exception):
+                await process.wait()
+                raise PoolDied(f"{self.entry} does not start: {error!r}; see standard error") from error
+            raise
+        return _Running(process=process, control=ours)
+
+
+async def _read_ready(control: socket.socket) -> Ready:
+    async with asyncio.timeout(START_S):
+        line = b""
+        while not line.endswith(b"\n") and (read := await asyncio.get_running_loop().sock_recv(control, 4096)):
+            line += read
+    return from_line(line, Ready)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    try:
+        await asyncio.wait_for(process.wait(), CLOSING_S)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[name] for name in KEPT_VARIABLES if name in environ}

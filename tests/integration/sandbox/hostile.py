@@ -1,0 +1,192 @@
+"""What somebody would do whose code runs in the place of a parser, an unpacker, a decoder.
+
+In: the place of an entry point (`sandbox.pool`), and what is to be had here (`TARGETS`, a variable of the environment).
+Out: for each act what came of it, in the form in which the kind of process answers. Only the standard library is used.
+"""
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import resource
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+TARGETS = "TARGETS"
+REFUSED = "refused"
+BECOMING = "become a shell"
+PTRACE_SEIZE = 0x4206  # it does not stop the other process
+PR_SET_DUMPABLE = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """What is to be had."""
+
+    secret: str  # in the environment of an ancestor
+    port: int  # on 127.0.0.1
+    socket: str  # a Unix socket, as that of the embedded PostgreSQL
+    neighbour: str  # somebody else's document
+    folder: str  # where files could be left
+
+
+class _Came(Exception):
+    """The act had an effect."""
+
+
+def attempt() -> dict[str, str]:
+    """Each act, and `refused` or what came of it."""
+    targets = Targets(**json.loads(os.environ[TARGETS]))
+    return {name: _outcome(act, targets) for name, act in ACTS.items()}
+
+
+def _outcome(act: Callable[[Targets], object], targets: Targets) -> str:
+    try:
+        return str(act(targets))
+    except Exception as error:
+        return f"{REFUSED} ({type(error).__name__})"
+
+
+def _read_secret(targets: Targets) -> str:
+    places = ["/proc/self/environ", *(f"/proc/{pid}/environ" for pid in [1, os.getppid(), *range(2, 70_000)])]
+    for place in places:
+        with contextlib.suppress(OSError):
+            if targets.secret in Path(place).read_text(errors="replace"):
+                return place
+    raise PermissionError
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(errors="replace")[:40]
+
+
+def _connect(_targets: Targets) -> str:
+    with socket.create_connection(("127.0.0.1", _targets.port), timeout=5):
+        return "connected"
+
+
+def _connect_unix(targets: Targets) -> str:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(targets.socket)
+        return "connected"
+
+
+def _shell(_targets: Targets) -> str:
+    return subprocess.run(["/bin/sh", "-c", "id"], capture_output=True, check=True, timeout=10).stdout.decode()
+
+
+def _fork(_targets: Targets) -> str:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    return f"forked {pid}"
+
+
+def _lift_memory(_targets: Targets) -> str:
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        soft, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY:
+            resource.setrlimit(kind, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            return f"lifted from {soft}"
+    return "no limit at all"
+
+
+def _libc(name: str, *arguments: object) -> str:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return "done"
+
+
+def _ptrace(_targets: Targets) -> str:
+    return _libc("ptrace", PTRACE_SEIZE, os.getppid() or 1, 0, 0)
+
+
+def _read_memory(_targets: Targets) -> str:
+    buffer = ctypes.create_string_buffer(8)
+    vector = struct.pack("PN", ctypes.addressof(buffer), 8)
+    try:
+        return _libc("process_vm_readv", os.getppid() or 1, vector, 1, vector, 1, 0)
+    except OSError as error:
+        if error.errno == errno.EFAULT:  # we may, and there is nothing at this address
+            return "allowed"
+        raise
+
+
+def _be_readable(_targets: Targets) -> str:
+    return _libc("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def _become_root(_targets: Targets) -> str:
+    os.setresuid(0, 0, 0)
+    return str(os.getresuid())
+
+
+def _signal(_targets: Targets) -> str:
+    os.kill(os.getppid() or 1, 0)
+    return "signalled"
+
+
+def _leave_file(targets: Targets) -> str:
+    Path(targets.folder, "left").write_text("x")
+    return "written"
+
+
+def _become_shell(_targets: Targets) -> None:
+    """If it succeeds, nobody answers any more."""
+    os.execv("/bin/sh", ["sh", "-c", "exit 99"])
+
+
+def _mount(_targets: Targets) -> str:
+    return _libc("unshare", 0x10000000)
+
+
+ACTS: dict[str, Callable[[Targets], object]] = {
+    "read an ancestor's environment": _read_secret,
+    "read /etc/passwd": lambda targets: _read("/etc/passwd"),
+    "read somebody else's document": lambda targets: _read(targets.neighbour),
+    "list a folder": lambda targets: os.listdir(targets.folder),
+    "connect to 127.0.0.1": _connect,
+    "connect to a Unix socket": _connect_unix,
+    "run a shell": _shell,
+    "fork": _fork,
+    "lift the limit of memory": _lift_memory,
+    "trace another process": _ptrace,
+    "read another's memory": _read_memory,
+    "be readable to others": _be_readable,
+    "become root": _become_root,
+    "signal another process": _signal,
+    "leave a file behind": _leave_file,
+    "make a namespace": _mount,
+    BECOMING: _become_shell,  # last: nothing comes after it
+}
+
+
+def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[str]) -> None:
+    """The reading process, with this code in the place of every parser and unpacker."""
+    from ingestion.archives.records import Listing
+    from ingestion.parsers import child, codec
+    from ingestion.parsers.request import Task
+    from ingestion.records import Block, BlockKind, Document
+    from sandbox.records import to_line
+
+    def parse(_request: object) -> list[bytes]:
+        block = Block(kind=BlockKind.CODE, text=json.dumps(attempt()))
+        return list(codec.encode_document(Document(title="", blocks=(block,))))
+
+    child.TASKS[Task.PARSE] = parse
+    child.TASKS[Task.UNPACK] = lambda _request: [to_line(Listing(members=(), refused=(json.dumps(attempt()),)))]
+    child.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
+
+
+if __name__ == "__main__":  # unconfined, or in the place of a program
+    if sys.argv[1:] == ["unconfined"]:
+        del ACTS[BECOMING]
+    sys.stdout.write(json.dumps(attempt()))

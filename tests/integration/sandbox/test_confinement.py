@@ -1,0 +1,68 @@
+"""Each kind of child process under hostile code: every act is refused, whoever started us, with and without namespaces.
+
+In: `trying`, run as root and as a user. Out: assertions that nothing came of any act. Linux with Landlock and seccomp.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox import landlock
+from tests.integration.sandbox.hostile import ACTS, BECOMING, REFUSED
+from tests.integration.sandbox.trying import KINDS, SECRET
+
+ROOT = Path(__file__).parents[3]
+USER = "54321"
+AS_USER = """
+mount --bind {prefix} {aside} && mount -t tmpfs -o mode=755 none /root && mkdir -p {prefix}
+mount --bind {aside} {prefix}
+exec setpriv --reuid {user} --regid {user} --clear-groups "$@"
+"""
+"""In a mount namespace of its own, where root's home, which may hold Python, can be passed through by anybody."""
+
+pytestmark = [
+    pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as two accounts: run the tests as root"),
+]
+
+
+def _command(kind: str, namespaces: str, account: str, folder: Path) -> list[str]:
+    run = [sys.executable, "-m", "tests.integration.sandbox.trying", kind, namespaces]
+    if account == "root":
+        return run
+    (aside := folder / "aside").mkdir()
+    script = AS_USER.format(prefix=sys.base_prefix, aside=aside, user=USER)
+    return ["unshare", "--mount", "sh", "-ec", script, "sh", *run]
+
+
+def _outcomes(command: list[str]) -> dict[str, str]:
+    run = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], SECRET: "54321:a-canary", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    outcomes = json.loads(run.stdout.splitlines()[-1])
+    assert outcomes.keys() >= ACTS.keys() - {BECOMING}
+    return {act: came for act, came in outcomes.items() if not came.startswith(REFUSED)}
+
+
+def test_unconfined_code_does_all_of_it() -> None:
+    done = _outcomes([sys.executable, "-m", "tests.integration.sandbox.trying", "unconfined", "with"])
+    assert ACTS.keys() - done.keys() == {BECOMING}
+
+
+@pytest.mark.parametrize("account", ["root", "user"])
+@pytest.mark.parametrize("namespaces", ["with", "without"])
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"unconfined"}))
+def test_nothing_comes_of_hostile_code(kind: str, namespaces: str, account: str, tmp_path: Path) -> None:
+    assert account == "root" or (shutil.which("setpriv") and shutil.which("unshare"))
+    assert _outcomes(_command(kind, namespaces, account, tmp_path)) == {}

@@ -1,0 +1,98 @@
+"""Runs hostile code in one kind of child process and prints what it could do (`python -m`, as any user).
+
+In: a kind, and whether namespaces are used. Out: a line of JSON, act -> what came of it. The targets are really there:
+a listening port, a Unix socket, a neighbour's file, and a secret in this program's own environment.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from ingestion.parsers import process
+from ingestion.parsers.process import ParseProcess
+from ingestion.records import FetchedFile
+from sandbox import pool
+from tests.fakes.ingestion import FakeQueue, progress_of
+from tests.integration.sandbox.hostile import TARGETS, Targets
+
+SECRET = "BOT_TOKEN"
+HOSTILE = "tests.integration.sandbox.hostile"
+
+
+def _fetched(path: Path) -> FetchedFile:
+    return FetchedFile(path=path, name=path.name, media_type=None, size_bytes=path.stat().st_size, sha256="")
+
+
+def _document(folder: Path) -> FetchedFile:
+    path = folder / "document.txt"
+    path.write_text("слова")
+    return _fetched(path)
+
+
+async def try_parser(folder: Path) -> str:
+    """In the place of a parser."""
+    async with ParseProcess(timeout_s=120, memory_mb=1024) as parser:
+        parsed = await parser.parse(_document(folder), progress_of(FakeQueue()))
+    return parsed.blocks[0].text
+
+
+async def try_unpacker(folder: Path) -> str:
+    """In the place of an unpacker, which may write to one folder."""
+    unpacked = folder / "unpacked"
+    unpacked.mkdir()
+    async with ParseProcess(timeout_s=120, memory_mb=1024) as parser:
+        listing = await parser.unpack(_document(folder), unpacked, members=1, total_bytes=1)
+    return listing.refused[0]
+
+
+async def try_unconfined(_folder: Path) -> str:
+    """In a process as any other, to see that the acts are real ones."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", HOSTILE, "unconfined", stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return said.decode().splitlines()[-1]
+
+
+KINDS: dict[str, Callable[[Path], Awaitable[str]]] = {
+    "parser": try_parser,
+    "unpacker": try_unpacker,
+    "unconfined": try_unconfined,
+}
+
+
+async def _try(kind: str) -> str:
+    with tempfile.TemporaryDirectory() as made, socket.create_server(("127.0.0.1", 0)) as server:
+        folder = Path(made)
+        with socket.socket(socket.AF_UNIX) as local:
+            local.bind(f"{made}/socket")
+            local.listen()
+            (folder / "neighbour.txt").write_text("somebody else's")
+            targets = Targets(
+                secret=os.environ[SECRET],
+                port=server.getsockname()[1],
+                socket=f"{made}/socket",
+                neighbour=str(folder / "neighbour.txt"),
+                folder=made,
+            )
+            os.environ[TARGETS] = json.dumps(asdict(targets))
+            return await KINDS[kind](folder)
+
+
+def main(kind: str, namespaces: str) -> None:
+    """Put the hostile code in place, and print what it did."""
+    pool.KEPT_VARIABLES = (*pool.KEPT_VARIABLES, TARGETS)
+    process.ENTRY = f"{HOSTILE}:parser"
+    if namespaces == "without":
+        pool.NAMESPACES = False
+    sys.stdout.write(asyncio.run(_try(kind)) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
