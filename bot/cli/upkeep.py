@@ -76,7 +76,7 @@ async def apply_migrations(settings: Settings) -> int:
         async with open_postgres(url, pool_size=1, timeout_s=settings.database.timeout_s) as transport:
             await SearchStore(transport).ensure_index()
     count = len(applied.migrations)
-    print_line(words.plain("cli-migrated", count=count, functions=", ".join(applied.functions) or "–"))
+    print_line(words.plain("cli-migrated", count=count, functions=", ".join(applied.functions) or "none"))
     if applied.altered:
         print_line(words.plain("doctor-altered", versions=", ".join(applied.altered)))
     return int(bool(applied.altered))

@@ -16,7 +16,7 @@ cli-duplicate = ✓ { $title }: in the base already
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = There is no file { $path }, or it cannot be read. Check the path.
 cli-migrated = { $functions ->
-    [–] { $count ->
+    [none] { $count ->
         [0] The database fits this version already.
        *[other] Migrations applied: { $count }.
     }

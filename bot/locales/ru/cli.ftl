@@ -17,7 +17,7 @@ cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
 cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.
 cli-migrated = { $functions ->
-    [–] { $count ->
+    [none] { $count ->
         [0] База данных уже соответствует этой версии.
        *[other] Применено миграций: { $count }.
     }
