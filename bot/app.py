@@ -63,6 +63,7 @@ class Parts:
     reranker: Reranker | None
     model: ChatModel | None
     planner_model: ChatModel | None
+    checker_model: ChatModel | None  # None also where ANSWER_CHECK asks for no model
     reading_model: ChatModel | None  # the planner's, with a larger token limit for what it reads out of documents
     transcriber: Transcriber | None  # for recordings and spoken questions; one process serves both
     measures: Measures
@@ -92,6 +93,7 @@ class Parts:
             retrieval=self.retrieval(),
             model=self.model,
             planner_model=self.planner_model,
+            checker_model=self.checker_model,
             reading_model=self.reading_model,
         )
 
@@ -106,6 +108,7 @@ class Parts:
             retrieval=retrieval.without_reranker() if self.settings.jina.api_key else retrieval,
             model=None,
             planner_model=None,
+            checker_model=None,
             reading_model=None,
         )
 
@@ -177,6 +180,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             reranker=search_models.reranker,
             model=await _open_chat_model(settings.model, stack, _answering(settings.model), measures),
             planner_model=await _open_chat_model(settings.model, stack, _planning(settings.model), measures),
+            checker_model=await _open_checker(settings, stack, measures),
             reading_model=await _open_chat_model(settings.model, stack, _reading(settings.model), measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
@@ -280,6 +284,18 @@ def _planning(model: ModelSettings) -> _Asked:
         temperature=model.planner_temperature,
         max_tokens=model.planner_max_tokens,
     )
+
+
+async def _open_checker(settings: Settings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
+    model = settings.model
+    asked = replace(
+        _planning(model),
+        role="checker",
+        name=model.checker_model or model.planner_model or model.answer_model,
+        max_tokens=model.checker_max_tokens,
+    )
+    is_wanted = settings.answer.answer_check == "model"
+    return await _open_chat_model(model, stack, asked, measures) if is_wanted else None
 
 
 def _reading(model: ModelSettings) -> _Asked:

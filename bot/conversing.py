@@ -29,6 +29,7 @@ from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
 from rag.execution.step_summary import StepSummariser
 from rag.execution.survey_tool import SurveyBase
+from rag.grounding.check import SupportCheck
 from rag.planning.breadth import Breadth
 from rag.planning.entities import RegistryResolver
 from rag.planning.planner import Planner
@@ -48,13 +49,15 @@ def build_conversation(
     retrieval: Retrieval,
     model: ChatModel | None,
     planner_model: ChatModel | None,
+    checker_model: ChatModel | None,
     reading_model: ChatModel | None,
 ) -> Conversation:
     """Without a model each question is one plain search. `planner_model` also summarises the dialogue;
-    `reading_model` analyses facts and reads documents."""
+    `checker_model` judges answers; `reading_model` analyses facts and reads documents."""
     asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
     tools = _tools(asked, stores, retrieval, reading_model, prompts, breadth)
     entities = RegistryResolver(stores.entities, names)
+    check = SupportCheck(checker_model, prompts) if checker_model else None
     stages = TurnStages(
         memory=DialogueMemory(
             stores.dialogue,
@@ -79,7 +82,7 @@ def build_conversation(
             step_tokens=asked.prompt_tokens,
             summariser=StepSummariser(planner_model, prompts) if planner_model else None,
         ),
-        writer=AnswerWriter(model, prompts, _writing(asked)) if model else None,
+        writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
         plain=PlainAnswers(prompts, "auto"),  # facts are in the language of the question
     )
     return Conversation(stages, limits=_limits(asked))
@@ -137,6 +140,7 @@ def _writing(asked: Asked) -> AnswerSettings:
         general_knowledge=asked.general_knowledge,
         window_pairs=asked.window_pairs,
         prompt_tokens=asked.prompt_tokens,
+        rules=asked.answer_check != "off",
     )
 
 

@@ -4,23 +4,45 @@ In: `Words`, modes and ids. Out: keyboards. The types below keep `callback_data`
 numbers, a UUID or a short text. It sends nothing.
 """
 
+import re
 from collections.abc import Sequence
 
 from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, KeyboardButton, ReplyKeyboardMarkup
+from pydantic import field_validator
 
 from bot.texts import LANGUAGES, Texts, Words
 from domain.documents import Choice
 from domain.people import Mode
+from rag.words import Span
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
+_SOURCE_PLACE = re.compile(r"\d{1,19}(?:\.\d{1,7}-\d{1,7})*")
 BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
 
 
 class ShowSource(CallbackData, prefix="src"):
     """Show the passage behind a citation."""
 
-    chunk: int
+    place: str  # the passage's id, then the places of the words that carry the answer: `5`, `5.12-50.70-99`
+
+    @property
+    def chunk(self) -> int:
+        """The passage's id."""
+        return int(self.place.partition(".")[0])
+
+    @property
+    def bold(self) -> tuple[Span, ...]:
+        """Where in its text the words stand."""
+        pairs = (each.split("-") for each in self.place.split(".")[1:])
+        return tuple(Span(start=int(start), end=int(end)) for start, end in pairs)
+
+    @field_validator("place")
+    @classmethod
+    def _has_form(cls, place: str) -> str:
+        if not _SOURCE_PLACE.fullmatch(place):
+            raise ValueError("it names no passage")
+        return place
 
 
 class Rate(CallbackData, prefix="rate"):

@@ -147,6 +147,8 @@ class ModelSettings(Section):
     answer_model: str = Field("openai/gpt-4.1", alias="ANSWER_MODEL")
     answer_temperature: float = Field(0.3, alias="ANSWER_TEMPERATURE", ge=0, le=2)
     answer_max_tokens: int = Field(1500, alias="ANSWER_MAX_TOKENS", ge=64)
+    checker_model: str | None = Field(None, alias="CHECKER_MODEL")  # None: the planner's
+    checker_max_tokens: int = Field(3000, alias="CHECKER_MAX_TOKENS", ge=500)
     fallback_model: str | None = Field(None, alias="FALLBACK_MODEL")  # asked when the others are unavailable
     timeout_s: float = Field(60, alias="LLM_TIMEOUT_SECONDS", gt=0)
     configured: bool = False  # an address or a key was given
@@ -168,6 +170,7 @@ class AnswerSettings(Section):
     window_pairs: int = Field(15, alias="DIALOGUE_PAIRS", ge=0, le=15)
     prompt_tokens: int = Field(12000, alias="PROMPT_TOKENS", ge=1000)
     interface_language: Language = Field("ru", alias="DEFAULT_LANGUAGE")
+    answer_check: Literal["model", "rules", "off"] = Field("model", alias="ANSWER_CHECK")
     search_policy: Literal["planned", "explicit"] = Field("planned", alias="SEARCH_POLICY")
     plan_threshold: float = Field(0.5, alias="PLAN_CONFIDENCE_THRESHOLD", ge=0, le=1)
     tool_calls: int = Field(4, alias="MAX_TOOL_CALLS", ge=1, le=8)

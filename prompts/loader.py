@@ -30,6 +30,7 @@ from prompts.records import (
     Stricter,
     SummaryExchanges,
     SummaryRules,
+    SupportTask,
     Transcription,
 )
 
@@ -87,6 +88,8 @@ class Prompts:
     question_dialogue: Template[QuestionFromDialogue]
     earlier: Template[Earlier]
     stricter: Template[Stricter]
+    support: str
+    support_task: Template[SupportTask]
     languages: Mapping[str, str]  # by ANSWER_LANGUAGE
     outside: Mapping[bool, str]  # by GENERAL_KNOWLEDGE
     planner: Template[PlannerRules]
@@ -127,6 +130,8 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         question_dialogue=_template(place, "question_dialogue.md", QuestionFromDialogue),
         earlier=_template(place, "earlier.md", Earlier),
         stricter=_template(place, "stricter.md", Stricter),
+        support=_read(place, "support.md"),
+        support_task=_template(place, "support_task.md", SupportTask),
         languages={name: _read(place, f"rules/language_{name}.md") for name in ANSWER_LANGUAGES},
         outside={
             True: _read(place, "rules/outside_general.md"),

@@ -64,6 +64,17 @@ class Stricter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SupportTask:
+    """`support_task.md`, an answer's statements and their sources; the rules are `support.md`."""
+
+    fence: str  # a word that stands in no source and no statement; every tag carries it
+    sources: str
+    today: str  # ISO date
+    question: str
+    statements: str  # one per line, numbered
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlannerRules:
     """`planner.md`, the planner's system prompt: the same for every question of an installation."""
 

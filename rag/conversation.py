@@ -11,14 +11,15 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
+from statistics import mean
 from typing import Any
 
 import structlog
 
 from rag.answering.answer import AnswerWriter
-from rag.answering.assignment import Assignment
+from rag.answering.citations import still_read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers
-from rag.answering.unfinished import still_read
+from rag.answering.prompt import Assignment
 from rag.clock import today_utc
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
@@ -274,7 +275,9 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         plan=found.planned.origin.value,
         searched=bool(found.execution.calls),
         facts=len(payload.facts),
-        facts_used=draft.facts_used,
+        facts_used=len(draft.used),
+        used_rank=mean(draft.used) if draft.used else None,
+        check=draft.check,
         documents=payload.documents,
         table=payload.table,
         steps=found.execution.steps,

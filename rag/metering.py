@@ -88,6 +88,18 @@ class StepCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckCounts:
+    """How the check of an answer's statements went; without a check all is empty."""
+
+    outcome: str = ""  # rag.grounding.check.Outcome
+    statements: int = 0  # that were judged
+    failed: int = 0  # of those, at first
+    withdrawn: int = 0  # that were taken out of the answer in the end
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepMetrics:
     """One step of a plan, in the order in which steps ended (seed 3, "Ключевые метрики"); no parameters: these are
     texts."""
@@ -116,6 +128,8 @@ class TurnMetrics:
     passages: int  # cited
     usage: Usage
     facts_used: int = 0  # of those found, the ones that the answer used
+    used_rank: float | None = None  # their mean rank among the facts, from 1
+    check: CheckCounts = field(default_factory=CheckCounts)
     steps: StepCounts = field(default_factory=StepCounts)
     each_step: tuple[StepMetrics, ...] = ()
 

@@ -13,8 +13,9 @@ from functools import cached_property
 from domain.documents import DocumentStatus, Medium, SourceType, known_as
 from domain.ids import BaseId, ChunkId, DocumentId, SessionId, UserId
 from domain.locator import JsonValue, Locator
-from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage
+from rag.metering import CheckCounts, Pace, StepCounts, StepMetrics, TurnMetrics, Usage
 from rag.progress import StepShown
+from rag.words import Span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,8 @@ class Citation:
     source_type: SourceType
     source_identifier: str
     locator: Locator
-    quote: str  # the passage's own words, for the source button
+    quote: str  # the passage's own words that carry the answer, or else the closest to it
+    carrying: tuple[Span, ...] = ()  # where these words stand in the passage's text, if they are known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,6 +285,8 @@ class Answer:
     searched: bool = True  # False: the plan called no tool
     facts: int = 0  # found
     facts_used: int = 0  # of those found; several may share one citation
+    used_rank: float | None = None  # mean rank, from 1, of the facts that were used
+    check: CheckCounts = field(default_factory=CheckCounts)  # of its statements
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None  # people can get it as a file
     steps: tuple[StepShown, ...] = ()  # of a plan of several steps
@@ -302,6 +306,8 @@ class Answer:
             pace=self.pace,
             facts=self.facts,
             facts_used=self.facts_used,
+            used_rank=self.used_rank,
+            check=self.check,
             passages=len(self.citations),
             steps=self.step_counts,
             each_step=self.each_step,

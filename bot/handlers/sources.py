@@ -33,14 +33,14 @@ def build_router() -> Router:
 async def show_source(
     query: CallbackQuery, callback_data: ShowSource, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """The passage, word for word."""
+    """The passage, word for word; in bold what carries the answer."""
     passage = await services.passages.passage(talk.base_id, ChunkId(callback_data.chunk))
     if passage is None:
         await acknowledge(query, talk.words.plain("source-gone"), alert=True)
         return
     await acknowledge(query)
     place = await _place_of(passage, services, talk)
-    for piece in split_rich(passage_quote(passage, talk.words)):
+    for piece in split_rich(passage_quote(passage, talk.words, bold=callback_data.bold)):
         await send(bot, place, to_html(piece))
 
 

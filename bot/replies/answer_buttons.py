@@ -14,6 +14,7 @@ from rag.records import Answer, AnswerKind, Citation
 
 MAX_SOURCES = 6
 SOURCES_IN_A_ROW = 2
+MAX_CALLBACK_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
 RATINGS = {1: "👍", -1: "👎"}
 RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
 
@@ -39,7 +40,18 @@ def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKe
     for citation in sorted(citations, key=_pages) if alone else citations:
         labels.setdefault(source_label(citation, words, alone=alone, characters=BUTTON_CHARACTERS), citation)
     shown = list(labels.items())[:MAX_SOURCES]
-    return [button(label, ShowSource(chunk=citation.chunk_id)) for label, citation in shown]
+    return [button(label, show_source(citation)) for label, citation in shown]
+
+
+def show_source(citation: Citation) -> ShowSource:
+    """What the button of a source carries: the passage, and as many places in it as Telegram's 64 bytes hold."""
+    place = f"{citation.chunk_id}"
+    for span in citation.carrying:
+        longer = f"{place}.{span.start}-{span.end}"
+        if len(f"{ShowSource.__prefix__}:{longer}") > MAX_CALLBACK_BYTES:
+            break
+        place = longer
+    return ShowSource(place=place)
 
 
 def _pages(citation: Citation) -> tuple[int, int]:

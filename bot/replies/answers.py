@@ -44,9 +44,15 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
         return rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
-    remarks = [rich(words.plain("answer-other-language"), ITALIC)] if answer.in_other_language else []
+    remarks = [rich(line, ITALIC) for line in _remarks(answer, words)]
     below = [_quoted(answer.passages, words)] if answer.passages else []
     return join([text, broken, *below, *remarks, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
+
+
+def _remarks(answer: Answer, words: Words) -> list[str]:
+    withdrawn = answer.check.withdrawn
+    told = words.plain("answer-withdrawn", count=withdrawn, kind=answer.kind.value) if withdrawn else ""
+    return list(filter(None, (told, words.plain("answer-other-language") if answer.in_other_language else "")))
 
 
 def _quoted(passages: str, words: Words) -> RichText:

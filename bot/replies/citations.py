@@ -15,6 +15,7 @@ from domain.addresses import readable_address, readable_host
 from domain.documents import Medium, SourceType, known_as
 from domain.locator import Locator
 from rag.records import Citation, Passage
+from rag.words import Span
 
 _ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
 TITLE_CHARACTERS = 80  # of a source in the block
@@ -72,9 +73,18 @@ def _line(group: Sequence[Citation], words: Words) -> str:
     return f"{title}, {place}" if place else title
 
 
-def passage_quote(passage: Passage, words: Words) -> RichText:
-    """The passage word for word, as a folded quote under its title and place."""
+def passage_quote(passage: Passage, words: Words, *, bold: Sequence[Span] = ()) -> RichText:
+    """The passage word for word, as a folded quote under its title and place; in bold its parts `bold`."""
     title = source_title(passage.source_type, passage.title, passage.source_identifier, passage.locator)
     place = places([passage.locator], words, title=passage.title)
     heading = rich(f"{title}, {place}" if place else title, BOLD)
-    return heading + rich("\n") + rich(passage.text.strip(), FOLDED_QUOTE)
+    return heading + rich("\n") + _emphasised(passage.text, bold).stripped().wrapped(FOLDED_QUOTE)
+
+
+def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
+    shown, at = RichText(), len(text) - len(text.lstrip())
+    for span in bold:
+        if at <= span.start < span.end <= len(text):
+            shown += rich(text[at : span.start]) + rich(text[span.start : span.end], BOLD)
+            at = span.end
+    return shown + rich(text[at:].rstrip())

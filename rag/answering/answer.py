@@ -1,8 +1,9 @@
 """Writes the answer: the model's, streamed while it grows and checked at its end, or the facts themselves.
 
 In: an `Assignment`. Out: `Draft`s, each the whole answer so far; the last one is `done`. The kind of the answer is
-known before its first word is shown. When an answer fails its check, the model is asked once more; when that fails,
-too, the renderer's text takes its place. Nothing is stored here; the texts never reach the log.
+known before its first word is shown. When an answer fails its check, the model is asked once more; what fails then,
+too, is taken out, and where nothing is left the renderer's text takes its place. So the text that a person sees grow is
+changed at most once. Nothing is stored here; the texts never reach the log.
 """
 
 import asyncio
@@ -15,22 +16,19 @@ import structlog
 
 from prompts.loader import Prompts
 from prompts.records import Stricter
-from rag.answering.assignment import Assignment
-from rag.answering.citations import supports, without_references
+from rag.answering.citations import citations_of, settle, sober, supports, with_sides, without_references
 from rag.answering.counts import listed_items, said_to_be_left, without_remainder
-from rag.answering.disagreement import misdated, unspoken, with_sides
-from rag.answering.language import quotes_in_another_language, wanted_language
+from rag.answering.judging import AnswerJudge, Judged, counted
+from rag.answering.language import quotes_in_another_language
 from rag.answering.marks import Reading, read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers
-from rag.answering.postcheck import Evidence, as_remarks, of_language, remarks_on, remarks_on_beginning, whole_sentences
-from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
 from rag.answering.quotes import MAX_QUOTES
-from rag.answering.rules_shown import rules_shown
-from rag.answering.standing import citations_of, is_held_to_facts, settle, sober, understood
-from rag.answering.sums import wrong_sums
+from rag.answering.rules import as_remarks, of_language
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import Fact, FactKind
+from rag.grounding.check import SupportCheck
 from rag.ports import ChatModel
 from rag.records import AnswerKind, ChatMessage
 from rag.watching import BrokenOff, unless_set, until_set
@@ -62,12 +60,20 @@ class AnswerWriter:
     """Writes answers; one object serves any number of questions concurrently and keeps no state between them."""
 
     def __init__(
-        self, model: ChatModel, prompts: Prompts, settings: AnswerSettings, *, today: Callable[[], date] = today_utc
+        self,
+        model: ChatModel,
+        prompts: Prompts,
+        settings: AnswerSettings,
+        *,
+        check: SupportCheck | None = None,
+        today: Callable[[], date] = today_utc,
     ) -> None:
+        """`check` judges what answers say; without it the rules alone do."""
         self._model = model
         self._prompts = prompts
         self._settings = settings
         self._plain = PlainAnswers(prompts, settings.language)
+        self._judge = AnswerJudge(settings, check=check, today=today)
         self._today = today
 
     async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
@@ -90,6 +96,8 @@ class AnswerWriter:
             was_shown = bool(progress.shown.text)
             yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._plain.write(assignment)
             return
+        if self._look(progress, prompt) is progress.shown:
+            yield self._draft(progress.shown)  # all of it can be read while it is checked
         yield await self._finish(progress.raw, prompt, assignment, enough)
 
     async def _stream(
@@ -130,47 +138,56 @@ class AnswerWriter:
 
     async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment, stop: asyncio.Event) -> Draft:
         """The whole answer with its sources, checked, and written once more when it may not be shown. When `stop` is
-        set during the second try, the facts themselves are the answer, since the first text did not pass its check."""
-        reading, wrong = self._judge(raw, prompt, assignment)
-        if not (reading.text or self._is_unwanted(reading) or self._plain.write(assignment).text):
-            wrong = SAYS_NOTHING  # and no facts were found to show instead
-        if remarks := (*wrong, *unspoken(reading.text, assignment.facts.conflicts)):
-            log.info("answer.withdrawn", model=self._model.name, remarks=len(remarks))
-            try:
-                raw = await unless_set(stop, self._write_again(raw, remarks, prompt))
-            except BrokenOff:
-                return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=remarks)
-            again, still = self._judge(raw, prompt, assignment)
-            instead = self._plain.write(assignment, marked=_marked(again, prompt) or _marked(reading, prompt))
-            if not again.text and of_language(remarks):  # no second answer: the first one is at least true
-                again, still = reading, remarks
-            elif not again.text and not self._is_unwanted(again):
-                still = SAYS_NOTHING
-            if still and not (of_language(still) and _says_more(again, instead, self._language(assignment))):
-                log.info("answer.rendered", model=self._model.name, remarks=len(still))
-                return replace(instead, remarks=(*remarks, *still))
-            reading = again
-            return replace(
-                self._settled(reading, prompt, assignment), remarks=(*remarks, *still), in_other_language=bool(still)
-            )
-        return self._settled(reading, prompt, assignment)
+        set meanwhile, no model is asked any more."""
+        first = self._judge.by_rules(raw, prompt, assignment)
+        if self._is_unwanted(first.reading):
+            return NOTHING
+        try:
+            first = await unless_set(stop, self._judge.by_meaning(first, prompt, assignment))
+        except BrokenOff:
+            return self._stopped(first.reading, prompt, assignment)
+        complaints = first.complaints
+        if not (first.reading.text or self._plain.write(assignment).text):
+            complaints = SAYS_NOTHING  # and no facts were found to show instead
+        if not complaints:
+            kept = self._judge.supported(first, prompt, assignment)
+            return replace(self._settled(kept, prompt, assignment), check=counted(kept))
+        log.info("answer.withdrawn", model=self._model.name, remarks=len(complaints))
+        try:
+            again = await unless_set(stop, self._again(raw, complaints, prompt, assignment))
+        except BrokenOff:
+            return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=complaints)
+        draft = self._best(first, again, prompt, assignment)
+        return replace(draft, remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
 
-    def _judge(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> tuple[Reading, tuple[str, ...]]:
-        """The parsed answer, and what is wrong with it."""
-        reading = settle(understood(raw, prompt), prompt, assignment.question)
-        if self._is_unwanted(reading) or not reading.text:
-            return reading, ()
-        language = self._language(assignment)
-        evidence = _evidence(assignment, prompt, cited=reading.used, today=self._today(), language=language)
-        remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
-        own = (*wrong_sums(reading.text), *rules_shown(reading.text, prompt.rules))
-        return reading, (*remarks, *own, *misdated(reading.text, assignment.facts.conflicts))
+    async def _again(
+        self, raw: str, complaints: tuple[str, ...], prompt: AnswerPrompt, assignment: Assignment
+    ) -> Judged:
+        """The second answer, judged; empty when the model fails."""
+        written = await self._write_again(raw, complaints, prompt)
+        return await self._judge.by_meaning(self._judge.by_rules(written, prompt, assignment), prompt, assignment)
 
-    def _language(self, assignment: Assignment) -> str | None:
-        """The language that the answer must be in. The previous question counts, too: it may have asked for a
-        translation that this one continues."""
-        before = (each.question for each in assignment.dialogue.window[-1:])
-        return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
+    def _best(self, first: Judged, again: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
+        may be shown."""
+        if self._is_unwanted(again.reading):
+            return replace(NOTHING, check=counted(first, again))
+        instead = self._plain.write(assignment, marked=_marked(again, prompt) or _marked(first, prompt))
+        for each in (again, first):
+            kept, is_foreign = self._judge.supported(each, prompt, assignment), of_language(each.remarks)
+            may_be_shown = kept.reading.text and (is_foreign or not each.remarks)
+            if may_be_shown and (not is_foreign or self._says_more(kept, instead, assignment)):
+                draft = self._settled(kept, prompt, assignment)
+                return replace(draft, check=counted(first, kept), in_other_language=is_foreign)
+        log.info("answer.rendered", model=self._model.name, remarks=len(again.complaints))
+        return replace(instead, check=counted(first, again))
+
+    def _says_more(self, kept: Judged, instead: Draft, assignment: Assignment) -> bool:
+        """Whether a correct answer in the wrong language is still better than the plain text: when that is empty, or
+        quotes passages in another language, too."""
+        is_from_base = kept.reading.kind is AnswerKind.FROM_BASE
+        language = self._judge.language(assignment)
+        return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
 
     async def _write_again(self, raw: str, remarks: tuple[str, ...], prompt: AnswerPrompt) -> str:
         """The model's second try; empty when the model fails, which is judged like any other empty answer."""
@@ -183,9 +200,9 @@ class AnswerWriter:
             self._report(error, NOT_SHOWN)
             return ""
 
-    def _settled(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        if self._is_unwanted(reading):
-            return NOTHING
+    def _settled(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        """The answer as it is shown in the end."""
+        reading = judged.reading
         if not reading.text:
             log.warning("answer.empty", model=self._model.name)
             return self._plain.write(assignment)
@@ -196,9 +213,11 @@ class AnswerWriter:
             kind=reading.kind,
             facts=len(prompt.facts),
             used=len(reading.used),
+            check=judged.checked.outcome.value,
         )
         draft = self._draft(reading)
-        text, cited = self._with_remainder(draft.text, assignment), citations_of(reading, prompt, assignment.question)
+        text = self._with_remainder(draft.text, assignment)
+        cited = citations_of(reading, prompt, assignment.question, judged.carried)
         if draft.kind is AnswerKind.FROM_BASE:
             text, cited = with_sides(text, cited, assignment.facts.conflicts)
         return replace(draft, text=text, citations=cited, done=True)
@@ -221,19 +240,12 @@ class AnswerWriter:
         """The text written until the person pressed stop, if it passes its check and its kind is settled. Otherwise,
         and before the first words, the facts themselves. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
-        remarks = self._remarks_on_beginning(shown, prompt, assignment)
+        remarks = self._judge.beginning(shown, prompt, assignment)
         settled = settle(shown, prompt, assignment.question)
         if not shown.text or remarks or settled.kind is not shown.kind:
             return replace(self._plain.write(assignment), stopped=True, remarks=remarks)
         cited = citations_of(settled, prompt, assignment.question)
         return replace(self._draft(settled), citations=cited, stopped=True, done=True)
-
-    def _remarks_on_beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
-        evidence = _evidence(assignment, prompt, cited=(), today=self._today())  # the marks may not be written yet
-        remarks = remarks_on_beginning(shown.text, evidence, from_base=is_held_to_facts(shown, prompt))
-        whole = whole_sentences(shown.text)
-        own = (*wrong_sums(whole), *rules_shown(shown.text, prompt.rules))
-        return (*remarks, *own, *misdated(whole, assignment.facts.conflicts))
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """The shown text stays, with the passages below it, which may hold the rest. If it has no mark yet, its sources
@@ -251,7 +263,7 @@ class AnswerWriter:
 
     def _draft(self, reading: Reading) -> Draft:
         kind = reading.kind or AnswerKind.GENERAL
-        return Draft(kind=kind, text=reading.text, model=self._model.name, facts_used=len(set(reading.used)))
+        return Draft(kind=kind, text=reading.text, model=self._model.name, used=tuple(sorted(set(reading.used))))
 
     def _report(self, error: ModelError, shown: Reading) -> None:
         """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""
@@ -259,27 +271,5 @@ class AnswerWriter:
         level("answer.model_failed", model=self._model.name, reason=type(error).__name__, shown=len(shown.text))
 
 
-def _marked(reading: Reading, prompt: AnswerPrompt) -> tuple[Fact, ...]:
-    return tuple(prompt.facts[number - 1] for number in reading.used)
-
-
-def _says_more(reading: Reading, instead: Draft, language: str | None) -> bool:
-    """Whether a correct answer in the wrong language is still better than the plain text: when that is empty, or quotes
-    passages in another language, too."""
-    is_from_base = reading.kind is AnswerKind.FROM_BASE
-    return not (is_from_base and instead.text) or quotes_in_another_language(instead.text, language)
-
-
-def _evidence(
-    assignment: Assignment, prompt: AnswerPrompt, *, cited: tuple[int, ...], today: date, language: str | None = None
-) -> Evidence:
-    return Evidence(
-        question=f"{assignment.question}\n{assignment.understood}",
-        facts=prompt.said,
-        cited=cited,
-        dialogue=assignment.dialogue.texts,
-        earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
-        ids=assignment.hidden_ids,
-        today=today.isoformat(),
-        language=language,
-    )
+def _marked(judged: Judged, prompt: AnswerPrompt) -> tuple[Fact, ...]:
+    return tuple(prompt.facts[number - 1] for number in judged.reading.used)

@@ -1,16 +1,23 @@
-"""Ties an answer to the passages that support it.
+"""Ties an answer to the passages that support it: its kind, its sources, and what documents disagree on.
 
-In: an answer's text and passages. Out: `Citation`s, and for an answer without marks the passages whose words it
-repeats. Pure; the bot decides how a source is shown.
+In: a model's text, its prompt, the words that carry it. Out: its `Reading` with the kind and sources that the model
+left open, and `Citation`s. It does not judge the text. Pure; the bot decides how a source is shown.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
-from rag.execution.facts import Fact
-from rag.records import Citation, Passage
+from domain.documents import DocumentStatus
+from domain.ids import ChunkId
+from rag.answering.marks import Reading, read
+from rag.answering.prompt import AnswerPrompt
+from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.grounding.evidence import find
+from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
 from rag.words import Span, held, sentences, share, stems, union
 
+MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
 QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
 _MAX_SUPPORTS = 3
 _SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
@@ -30,8 +37,101 @@ _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
 
-def cite(passage: Passage, *, about: str) -> Citation:
-    """The passage as a source, with the quote closest to `about` (the answer, or the question)."""
+Carried = Mapping[int, Sequence[str]]
+"""By number of a fact: words of it that carry what the answer says."""
+
+
+def understood(raw: str, prompt: AnswerPrompt) -> Reading:
+    """A complete answer without the list of references below it. If the answer has no other marks, the references count
+    as its marks."""
+    own = read(without_references(raw, prompt.facts), passages=len(prompt.facts), complete=True)
+    if not own.used:
+        own = replace(read(raw, passages=len(prompt.facts), complete=True), text=own.text)
+    return sober(own, prompt)
+
+
+def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
+    """Without facts an answer cannot be from the base, whatever the model claims: it becomes general knowledge."""
+    claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
+    return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
+
+
+def settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
+    """Settles an answer without marks that claims to be from the base, or has no sign.
+
+    Its sources are the facts whose words it repeats. If there are none, it is general knowledge: a wrong label on a
+    correct answer costs less than a source that does not support it.
+    """
+    if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION):
+        return reading
+    used = supports(reading.text, question, prompt.facts)
+    return replace(reading, kind=AnswerKind.FROM_BASE if used else AnswerKind.GENERAL, used=used)
+
+
+def citations_of(
+    reading: Reading, prompt: AnswerPrompt, question: str, carried: Carried | None = None
+) -> tuple[Citation, ...]:
+    """The sources of an answer from the base. A passage cited for several facts is one source; where the words that
+    carry the answer are not known, the quote is chosen by the answer, for facts other than passages by their text."""
+    if reading.kind is not AnswerKind.FROM_BASE:
+        return ()
+    about = f"{question}\n{reading.text}"
+    found: dict[ChunkId, Citation] = {}
+    words: dict[ChunkId, list[str]] = {}
+    for number in reading.used:
+        fact = prompt.facts[number - 1]
+        if fact.passage:
+            passage = fact.passage.passage
+            said = words.setdefault(passage.chunk_id, [])
+            said += (carried or {}).get(number, ())
+            own = about if fact.kind is FactKind.PASSAGE else fact.text
+            found[passage.chunk_id] = cite(passage, about=own, carrying=said)
+    return tuple(found.values())
+
+
+def with_sides(
+    answer: str, cited: Sequence[Citation], conflicts: Sequence[Conflict]
+) -> tuple[str, tuple[Citation, ...]]:
+    """The answer and its sources. Where it cites one side of a disagreement between documents without the others, code
+    tells all sides below it (issue 6, "Conflicts")."""
+    sources = {citation.document_id for citation in cited}
+    sides = [(each, {claim.passage.passage.document_id for claim in each.claims}) for each in conflicts if each.told]
+    lacking = [each for each, documents in sides if documents & sources and documents - sources]
+    added = (cite(claim.passage.passage, about=claim.value) for each in lacking for claim in each.claims)
+    unique = {citation.chunk_id: citation for citation in (*added, *cited)}
+    ordered = dict.fromkeys((*(each.chunk_id for each in cited), *unique))
+    text = "\n\n".join((answer.rstrip(), *(each.told for each in lacking)))
+    return text, tuple(unique[chunk] for chunk in ordered)
+
+
+def still_read(payload: FactsPayload, citations: Sequence[Citation]) -> tuple[StillRead, ...]:
+    """The answer's documents that were still being read, each once. For an answer without sources all found documents
+    count: what is missing may be in their unread parts."""
+    used = {citation.document_id for citation in citations}
+    passages = [fact.passage.passage for fact in payload.facts if fact.passage]
+    unfinished = {
+        passage.document_id: _still_read(passage)
+        for passage in passages
+        if passage.document_status is not DocumentStatus.READY and (not used or passage.document_id in used)
+    }
+    return tuple(unfinished.values())
+
+
+def _still_read(passage: Passage) -> StillRead:
+    percent = 100 * passage.searchable // max(passage.progress_total, 1)
+    return StillRead(
+        title=passage.title,
+        source_type=passage.source_type,
+        source_identifier=passage.source_identifier,
+        percent=min(percent, MOST_PERCENT),
+    )
+
+
+def cite(passage: Passage, *, about: str, carrying: Sequence[str] = ()) -> Citation:
+    """The passage as a source. Its quote is the words `carrying` the answer, as far as they stand in the passage; else
+    the sentences closest to `about` (the answer, or the question)."""
+    spans = _merged([span for words in carrying if (span := find(words, passage.text))])
+    words = " … ".join(passage.text[span.start : span.end] for span in spans)
     return Citation(
         document_id=passage.document_id,
         chunk_id=passage.chunk_id,
@@ -39,8 +139,20 @@ def cite(passage: Passage, *, about: str) -> Citation:
         source_type=passage.source_type,
         source_identifier=passage.source_identifier,
         locator=passage.locator,
-        quote=quote(passage.text, about=about),
+        quote=words or quote(passage.text, about=about),
+        carrying=spans,
     )
+
+
+def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """In order, those that touch joined."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda each: each.start):
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(start=merged[-1].start, end=max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    return tuple(merged)
 
 
 def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:

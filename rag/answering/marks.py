@@ -1,31 +1,76 @@
 """Parses a model's text: the sign at the start, the marks at the claims, and the text without both.
 
-In: a model's text so far. Out: a `Reading`. Pure, and safe to call at every piece of a stream: shown text is only ever
-appended to, because anything at the end that might still become a mark is held back. Code and links are left as they
-are. `prompts/answer.md` explains signs and marks to the model.
+In: a model's text so far. Out: a `Reading`, or the places of its marks. Pure, and safe to call at every piece of a
+stream: shown text is only ever appended to, because anything at the end that might still become a mark is held back.
+Code and links are left as they are. `prompts/answer.md` explains signs and marks to the model.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag.answering.grammar import (
-    LOOSE_END,
-    MARK_PIECES,
-    MAYBE_OWN_SOURCES,
-    MORE_MARKS,
-    NAMED,
-    NOT_BREAK,
-    OPEN_ENDS,
-    OWN_SOURCES,
-    PIECES,
-    SIGN,
-    THOUGHTS,
-    VERBATIM,
-)
 from rag.records import AnswerKind
 
 SIGNS = {"+": AnswerKind.FROM_BASE, "0": AnswerKind.GENERAL}  # any dash means a conversation
 _MAX_RANGE = 50  # [1-9] names nine passages; [1-999] is no real range, so it is not expanded in full
+_DASHES = r"\-–—−"  # as models write them; for character classes
+
+_NUMBERS = rf"\d{{1,3}}(?:[ ]*[,;{_DASHES}][ ]*\d{{1,3}})*"
+# The address of a Markdown link, [1](https://…), with brackets inside it or a title after it.
+_ADDRESS = r"\([^\s()\[\]]*(?:\([^\s()\[\]]*\)[^\s()\[\]]*)*(?:[ ]\"[^\"\n]*\")?\)"
+# [1] [2, 5] [1-3] [[4]] [^1] [№1] [материал 1] [[1]](#1), and a form that some models were trained on: 【1†source】
+_OPENED = rf"\[{{1,2}}(?:\^|\#|№|[Мм]атериал[ ]|[Mm]aterial[ ])?[ ]*{_NUMBERS}[ ]*"
+_FORMS = (
+    rf"{_OPENED}\]{{1,2}}\(\#[^\s()]*\)",
+    rf"{_OPENED}\]{{1,2}}(?!{_ADDRESS})",
+    rf"【[ ]*{_NUMBERS}[^】\n]{{0,40}}】",
+    rf"\[[ ]*[+{_DASHES}][ ]*\]",  # a sign in the middle of the text
+)
+_MARK = f"(?:{'|'.join(_FORMS)})"
+# Spaces around a comma match in one way only: with two ways, twenty marks in a row would backtrack a million times.
+_MARKS = rf"{_MARK}(?:[ \t]*(?:(?:[,;]|и|and)[ \t]*)?{_MARK})*"
+_PIECES = re.compile(
+    rf"""
+    (?P<fence>^[ \t>]*(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+)?(?P<ticks>`{{3,}}|~{{3,}})[^\n`]*\n
+        (?:.*?^[ \t>]*(?P=ticks)[`~]*[ \t]*$|.*\Z))                     # a code block, to its end or the text's
+    |(?P<span>(?<!`)(?P<run>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=run)(?!`))   # code within a paragraph
+    |(?P<link>\[[^\[\]\n]*\](?!\(\#){_ADDRESS})
+    |(?P<line>^[ \t]*{_MARKS}[ \t]*(?:\n|\Z))                           # a line of nothing but marks
+    |(?P<first>^[ \t]*{_MARKS}[ \t]+)                                   # marks at the start of a line
+    |(?P<marks>[ \t\u00a0]*(?:\({_MARKS}\)|\*\*{_MARKS}\*\*|{_MARKS}))
+    |(?P<tag></?material-[0-9a-f]+[^>\n]*>|<\|\w{{1,20}}\|>)            # the fence of the prompt, a model's own signs
+    """,
+    re.M | re.S | re.X,
+)
+_VERBATIM = frozenset({"fence", "span", "link"})
+_MARK_PIECES = frozenset({"line", "first", "marks"})
+_NAMED = re.compile(rf"(?<![†\d])(\d{{1,3}})(?:[ ]*[{_DASHES}][ ]*(\d{{1,3}}))?(?!\d)")
+_SIGN = re.compile(rf"\A\s*(?:<\|\w{{1,20}}\|>\s*)*(?:\*\*)?\[[ ]*([+0{_DASHES}])[ ]*\](?:\*\*)?:?\s*")
+_THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.S)  # reasoning that local servers leave in the text
+# A list of sources that the model was told not to write: a label, then nothing but lines that begin with marks. The
+# repetitions are possessive (`*+`): no other match is possible, and backtracking would double with each mark.
+_LABEL = r"\n[ \t*_#]*(?:Источники?|Информация взята из|Sources?)[*_]*[ \t]*"
+_LISTED = rf"(?:[\s,;.•*-]|\d+[.)]|{_MARK}[^\n]*+)*+"
+_OWN_SOURCES = re.compile(rf"{_LABEL}(?::[*_]*|(?=\s*\Z)){_LISTED}(?:[\[【][^\]】\n]*)?\Z", re.I)
+_MAYBE_OWN_SOURCES = re.compile(  # an incomplete label, or a number that may belong to the list
+    rf"\n[ \t*_#]*[ИS]\w{{0,10}}(?: взята)?(?: из)?\Z|{_LABEL}:[*_]*{_LISTED}\d+\Z", re.I
+)
+
+# Ends of a text that may still become something else. Everything from there on is held back and not examined further:
+# code comes first, because nothing inside code can open anything.
+_OPEN_ENDS = tuple(
+    re.compile(pattern, re.M | re.S)
+    for pattern in (
+        r"`(?:(?!\n[ \t]*\n).)*\Z",  # code that is not closed yet
+        r"~(?:~[^\n]*)?\Z",  # a fence of tildes, until its line has ended
+        r"[\[【][^\]】\n]*(?:\]\]?(?:\([^)\n]*)?)?\Z",  # a mark or a link
+        r"<[^>\n]{0,80}\Z",
+    )
+)
+# After a mark: another mark may follow, or the mark may turn out to be a link.
+_MORE_MARKS = re.compile(r"(?:[\s,;)*]|и|an?d?)*(?:[\[【][^\]】\n]*\]{0,2})?\Z|\([^)\s]*\Z")
+_NOT_BREAK = re.compile(r"[^\n]")
+_LOOSE_END = " \t\n\u00a0(*_"  # spaces, and what may open around a mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +82,38 @@ class Reading:
     used: tuple[int, ...]  # numbers of passages, from 1, in the order of first use
 
 
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A part of a marked text that is no plain text: marks, or code."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...] = ()  # of the marks, each once
+    is_code_block: bool = False
+
+
+def pieces(body: str, *, passages: int) -> Iterator[Piece]:
+    """Marks (with numbers up to `passages`) and code blocks, in order."""
+    for found in _PIECES.finditer(body):
+        if found.lastgroup == "fence":
+            yield Piece(start=found.start(), end=found.end(), is_code_block=True)
+        elif found.lastgroup not in _VERBATIM:
+            numbers = tuple(n for n in _numbers(found[0]) if 1 <= n <= passages)
+            yield Piece(start=found.start(), end=found.end(), numbers=numbers)
+
+
+def divided(raw: str) -> tuple[str, str, str]:
+    """The sign, the answer with its marks, and the model's own list of sources below it; each may be empty."""
+    body = _THOUGHTS.sub("", raw)
+    sign = _SIGN.match(body)
+    own, sources = _split_sources(body[sign.end() :] if sign else body, complete=True)
+    return (sign[0] if sign else ""), own, sources
+
+
 def read(raw: str, *, passages: int, complete: bool) -> Reading:
     """Parse `raw`; only numbers up to `passages` count. With `complete` nothing is held back."""
-    body = THOUGHTS.sub("", raw)
-    sign = SIGN.match(body)
+    body = _THOUGHTS.sub("", raw)
+    sign = _SIGN.match(body)
     if sign is None and not complete and _may_become_sign(body):
         return Reading(kind=None, text="", used=())
     if sign is not None:
@@ -63,14 +136,14 @@ def _may_become_sign(body: str) -> bool:
 
 def _split_sources(body: str, *, complete: bool) -> tuple[str, str]:
     """The answer, and the list of sources at its end; in a growing text, also text that may become such a list."""
-    listed = OWN_SOURCES.search(body) or (None if complete else MAYBE_OWN_SOURCES.search(body))
+    listed = _OWN_SOURCES.search(body) or (None if complete else _MAYBE_OWN_SOURCES.search(body))
     if listed is None or _in_code(body, listed.start()):
         return body, ""
     return body[: listed.start()], body[listed.start() :]
 
 
 def _in_code(body: str, at: int) -> bool:
-    code = (piece for piece in PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
+    code = (piece for piece in _PIECES.finditer(body) if piece.lastgroup in ("fence", "span"))
     return any(piece.start() < at < piece.end() for piece in code)
 
 
@@ -78,8 +151,8 @@ def _without_marks(body: str, passages: int) -> tuple[str, tuple[int, ...]]:
     kept: list[str] = []
     used: list[int] = []
     at = 0
-    for piece in PIECES.finditer(body):
-        if piece.lastgroup in VERBATIM:
+    for piece in _PIECES.finditer(body):
+        if piece.lastgroup in _VERBATIM:
             continue
         kept.append(body[at : piece.start()])
         at = piece.end() + _is_second_full_stop(body, piece)
@@ -96,7 +169,7 @@ def _is_second_full_stop(body: str, piece: re.Match[str]) -> bool:
 def _numbers(marks: str) -> list[int]:
     """All numbers in the marks, ranges expanded, in order."""
     numbers: dict[int, None] = {}
-    for named in NAMED.finditer(marks):
+    for named in _NAMED.finditer(marks):
         first, last = int(named[1]), int(named[2] or named[1])
         numbers.update(dict.fromkeys(range(first, min(last, first + _MAX_RANGE) + 1)))
     return list(numbers)
@@ -105,7 +178,7 @@ def _numbers(marks: str) -> list[int]:
 def _settled(body: str, limit: int) -> str:
     """The part of the first `limit` characters of `body` that no further piece can change."""
     masked, at, cut, ends = "", 0, limit, [0]
-    for piece in PIECES.finditer(body):
+    for piece in _PIECES.finditer(body):
         if piece.start() >= limit or _may_change(piece, body):
             cut = min(piece.start(), limit)
             break
@@ -115,23 +188,23 @@ def _settled(body: str, limit: int) -> str:
         at = piece.end()
         ends.append(at)
     masked += body[at:]
-    for pattern in OPEN_ENDS:
-        masked = masked[:cut] + NOT_BREAK.sub("x", masked[cut:])
+    for pattern in _OPEN_ENDS:
+        masked = masked[:cut] + _NOT_BREAK.sub("x", masked[cut:])
         if opened := pattern.search(masked):
             cut = min(cut, opened.start())
     settled = max(end for end in ends if end <= cut)
-    return body[:settled] + body[settled:cut].rstrip(LOOSE_END)
+    return body[:settled] + body[settled:cut].rstrip(_LOOSE_END)
 
 
 def _filler(piece: re.Match[str]) -> str:
     """A placeholder of the same length that opens nothing; for a code block line breaks, since it ends a paragraph."""
-    return "\n" * len(piece[0]) if piece.lastgroup == "fence" else NOT_BREAK.sub("x", piece[0])
+    return "\n" * len(piece[0]) if piece.lastgroup == "fence" else _NOT_BREAK.sub("x", piece[0])
 
 
 def _may_change(piece: re.Match[str], body: str) -> bool:
     if piece.lastgroup == "span":
         return piece.end() == len(body)
-    return piece.lastgroup in MARK_PIECES and MORE_MARKS.match(body, piece.end()) is not None
+    return piece.lastgroup in _MARK_PIECES and _MORE_MARKS.match(body, piece.end()) is not None
 
 
 def _finished(text: str) -> str:

@@ -5,14 +5,15 @@ where its text may not be shown.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from prompts.loader import Prompts
 from prompts.records import MoreItems
-from rag.answering.assignment import Assignment
+from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, quote_passages
 from rag.answering.renderer import render
 from rag.execution.facts import Fact, FactKind
+from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
@@ -25,7 +26,7 @@ class Draft:
     kind: AnswerKind
     text: str
     citations: tuple[Citation, ...] = ()
-    facts_used: int = 0  # of those in the prompt
+    used: tuple[int, ...] = ()  # ranks, from 1, of the facts that it used
     model: str | None = None
     cut: bool = False
     passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
@@ -34,6 +35,7 @@ class Draft:
     done: bool = False
     in_other_language: bool = False  # than wanted; shown because the alternative would be worse
     remarks: tuple[str, ...] = ()  # what was wrong with rejected answers
+    check: CheckCounts = field(default_factory=CheckCounts)
 
 
 NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
@@ -66,7 +68,7 @@ class PlainAnswers:
             kind=AnswerKind.QUOTES,
             text=answer.text,
             citations=answer.citations,
-            facts_used=len(answer.citations),  # the closest count there is
+            used=_ranks(assignment, answer.citations),
             done=True,
         )
         if not (answer.items and answer.left):
@@ -93,6 +95,12 @@ class PlainAnswers:
         return self._prompts.more[language].fill(MoreItems(left=left, total=total))
 
 
+def _ranks(assignment: Assignment, citations: Sequence[Citation]) -> tuple[int, ...]:
+    cited = {each.chunk_id for each in citations}
+    facts = enumerate(assignment.facts.facts, start=1)
+    return tuple(rank for rank, fact in facts if fact.passage and fact.passage.passage.chunk_id in cited)
+
+
 def _is_quoted(passage: RankedPassage, question: str, said: str) -> bool:
     return quote_passages([passage], question)[0] in said
 
@@ -108,6 +116,6 @@ def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:
         small_talk=kind,
         passages=text,
         citations=citations,
-        facts_used=len(citations),
+        used=_ranks(assignment, citations),
         done=True,
     )

@@ -1,27 +1,45 @@
 """Builds the answer model's messages.
 
-In: an `Assignment` and the prompts. Out: messages in an order that suits prompt caching (the constant system prompt,
-the dialogue, then materials and question), and the numbers of the facts. Pure.
+In: an `Assignment` (the plan and what its tools found) and the prompts. Out: messages in an order that suits prompt
+caching (the constant system prompt, the dialogue, then materials and question), and the numbers of the facts. Pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from prompts.loader import Prompts
 from prompts.records import AnswerRules, Earlier, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
-from rag.answering.assignment import Assignment
 from rag.answering.facts_block import FactsBlock, build_block
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import window_messages
-from rag.execution.facts import Fact
-from rag.records import ChatMessage
+from rag.execution.facts import Fact, FactsPayload
+from rag.planning.plan import AnswerStyle, Limits, RenderStyle
+from rag.records import ChatMessage, SmallTalk
 from rag.tokens import estimate_tokens
 
 # The dialogue's share of the prompt without rules and question. Seed 3's TokenBudget gives it 0 to 50 %, growing over
 # the steps of a plan; a single step takes the middle.
 _HISTORY_SHARE = 0.25
 _FENCE = "material-00000000"  # as long as every fence word, for estimates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """One question with everything that its answer may use."""
+
+    question: str  # as it was asked, normalised
+    understood: str = ""  # the standalone question, without need of the dialogue; empty when it is the same
+    subject: str = ""  # the question without interrogatives; empty when it was not split
+    small_talk: SmallTalk | None = None  # set when it asks nothing, and no plan says what it wants instead
+    facts: FactsPayload = field(default_factory=FactsPayload)
+    gaps: str = ""  # what steps looked for and did not find
+    searched: bool = True  # False: the plan called no tool; the answer comes from the dialogue alone
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    style: RenderStyle = RenderStyle.SHORT
+    answer_style: AnswerStyle = AnswerStyle.NATURAL_RU
+    limits: Limits = field(default_factory=Limits)
+    hidden_ids: tuple[str, ...] = ()  # ids of entities, which no answer may show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +50,7 @@ class AnswerSettings:
     general_knowledge: bool
     window_pairs: int
     prompt_tokens: int
+    rules: bool = True  # whether answers are held to the rules: ANSWER_CHECK is not `off`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from prompts.loader import Prompts
 from prompts.records import AnalysisTask
 from rag.answering.facts_block import FactsBlock, build_block
-from rag.answering.numbers import numbers, spoken_numbers
 from rag.errors import ModelError
 from rag.execution.facts import Advice, Fact, FactKind, FactsPayload
 from rag.execution.tools import StepFailed, StepStopped, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ask
+from rag.numbers import numbers, spoken_numbers
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens

@@ -16,7 +16,6 @@ from pydantic import BaseModel, Field
 from domain.ids import DocumentId
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
-from rag.answering.numbers import written_numbers
 from rag.errors import ModelError
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Progress
@@ -36,6 +35,7 @@ from rag.extraction.reading import (
     synthesis_messages,
 )
 from rag.extraction.wire import ComparisonReply, IterationReply, SynthesisReply
+from rag.numbers import written_numbers
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory, Schema
 from rag.records import ChatMessage, Conflict
 

@@ -12,11 +12,11 @@ import structlog
 
 from prompts.loader import Prompts
 from prompts.records import StepsSoFar, StepsSoFarRules
-from rag.answering.numbers import numbers
 from rag.errors import ModelError
 from rag.execution.run import Run
 from rag.execution.step_context import WINDOW, Finished, Summary, summary
 from rag.extraction.calls import Allowance, size_of
+from rag.numbers import numbers
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.tokens import estimate_tokens

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from rag.answering.numbers import WrittenNumber, known_numbers, written_numbers
+from rag.numbers import WrittenNumber, known_numbers, written_numbers
 from rag.records import Passage, RankedPassage
 from rag.words import folded, share, stems
 

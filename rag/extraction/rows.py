@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from domain.ids import ChunkId, DocumentId
-from rag.answering.numbers import written_numbers
 from rag.extraction.evidence import REMEMBERED, chunk_name, numbers_in, passage_words, plain, stands_in
 from rag.extraction.values import day, days_in
 from rag.extraction.wire import ReadRow, RowsReply
+from rag.numbers import written_numbers
 from rag.records import Passage, RankedPassage
 from rag.words import share, stems, union
 

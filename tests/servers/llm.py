@@ -19,11 +19,13 @@ from typing import Literal
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
+from tests.servers.judging import judge
 from tests.servers.scripted import Scripted, listen, play, refusal
 
 MODEL = "test-model"
 FORMATS = frozenset({"json_schema", "json_object"})
 _PLANNER = "You plan how Baza"  # how prompts/planner.md begins
+_CHECK = "You check the statements"  # how prompts/support.md begins
 _ENTITIES = "You read one part of a document"  # how prompts/entities.md begins
 _ASKED = re.compile(r"<(question-[0-9a-f]+)>\n(?P<question>.*)\n</\1>", re.DOTALL)
 _PIECE = re.compile(r"\s*\S+|\s+$")
@@ -97,6 +99,11 @@ class ChatRequest(BaseModel):
         return any(message.role == "system" and message.content.startswith(_ENTITIES) for message in self.messages)
 
     @property
+    def wants_check(self) -> bool:
+        """Whether it is an answer that is to be judged, at whatever rung."""
+        return any(message.role == "system" and message.content.startswith(_CHECK) for message in self.messages)
+
+    @property
     def last(self) -> str:
         """The last message's words."""
         return self.messages[-1].content
@@ -149,13 +156,21 @@ def read_nothing(_: ChatRequest) -> str:
     return '{"entities": [], "facts": []}'
 
 
+def believe(request: ChatRequest) -> str:
+    """A check that finds every statement of an answer supported."""
+    task = next(each.content for each in request.messages if "# Statements" in each.content)
+    return judge(task)
+
+
 @dataclass(kw_only=True)
 class LlmServer:
-    """The running server. Requests for a plan are answered by `planner` and kept apart, in `plans`; those for the
-    entities of a part of a document by `reader`, in `parts`: they come behind everybody's back."""
+    """The running server. Requests for a plan are answered by `planner` and kept apart, in `plans`; those for a check
+    of an answer by `checker`, in `checks`; those for the entities of a part of a document by `reader`, in `parts`: they
+    come behind everybody's back."""
 
     reply: Reply
     planner: Reply = plan_search
+    checker: Reply = believe
     reader: Reply = read_nothing
     key: str | None
     formats: frozenset[str]
@@ -163,6 +178,7 @@ class LlmServer:
     requests: list[ChatRequest] = field(default_factory=list)
     plans: list[ChatRequest] = field(default_factory=list)
     parts: list[ChatRequest] = field(default_factory=list)
+    checks: list[ChatRequest] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)  # what was wrong with requests that the server could not read
     connections: set[object] = field(default_factory=set)  # by the client's address
@@ -186,7 +202,7 @@ class LlmServer:
         except ValidationError as error:
             self.refused.append(str(error))
             return await play(refusal(400, {"error": {"message": "Unrecognized request", "code": "invalid_request"}}))
-        (self.plans if body.wants_plan else self.parts if body.wants_entities else self.requests).append(body)
+        self._kept(body).append(body)
         answer = self._answer(request, body)
         if isinstance(answer, Scripted):
             return await play(answer)
@@ -194,6 +210,11 @@ class LlmServer:
             return await self._stream(request, body, answer)
         await asyncio.sleep(answer.pause_s)
         return _whole(body, answer)
+
+    def _kept(self, body: ChatRequest) -> list[ChatRequest]:
+        if body.wants_check:
+            return self.checks
+        return self.plans if body.wants_plan else self.parts if body.wants_entities else self.requests
 
     def _answer(self, request: web.Request, body: ChatRequest) -> Scripted | Streamed:
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
@@ -203,6 +224,8 @@ class LlmServer:
             return refusal(400, {"error": {"message": message, "type": "invalid_request_error"}})
         if body.wants_plan:
             return self._as_streamed(self.planner(body))
+        if body.wants_check:
+            return self._as_streamed(self.checker(body))
         if body.wants_entities:
             return self._as_streamed(self.reader(body))
         return self._as_streamed(self._script.popleft() if self._script else self.reply(body))

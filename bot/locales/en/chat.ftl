@@ -10,6 +10,17 @@ answer-nothing-reading = I am still reading what you sent, there is nothing to a
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.
 answer-other-language = This did not come out in the language it should be in. If that is inconvenient, ask for a translation.
+answer-withdrawn =
+    { $count ->
+        [one] I took out { $count } statement: it is not { $kind ->
+            [conversation] in your documents, nor in our conversation
+           *[from_base] in your documents
+        }.
+       *[other] I took out { $count } statements: they are not { $kind ->
+            [conversation] in your documents, nor in our conversation
+           *[from_base] in your documents
+        }.
+    }
 answer-day-spent = You have used up a day's answers of the model: { $until } I show what the base holds, without it.
 answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
 

@@ -251,7 +251,7 @@ async def test_texts_never_reach_the_log() -> None:
     assert not any(word in str(logs) for word in ("трафа", "Штраф", "просрочку"))
 
 
-WRONG = "[+] Штраф 0,7 % в день [1]."
+WRONG = "[+] Штраф 0,1 × 2 = 0,7 % в день [1]."
 
 
 @dataclass
@@ -265,7 +265,7 @@ class TwoTries(ScriptedModel):
         return self.again
 
 
-async def test_an_answer_with_a_made_up_number_is_withdrawn_and_written_again() -> None:
+async def test_an_answer_with_a_wrong_sum_is_withdrawn_and_written_again() -> None:
     model = TwoTries(WRONG, again=RIGHT)
     turn = Turn(model)
     answer = await turn.answer()

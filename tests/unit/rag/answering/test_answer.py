@@ -1,18 +1,14 @@
 """What code adds to an answer that a model has written: how many items were left out."""
 
-from dataclasses import replace
-
 import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
-from rag.answering.assignment import Assignment
 from rag.answering.plain import Draft
-from rag.answering.prompt import AnswerSettings
+from rag.answering.prompt import AnswerSettings, Assignment
 from rag.errors import ModelAway
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
-from rag.records import RankedPassage
 from tests.fakes.rag import ScriptedModel, make_passage, rank
 
 SETTINGS = AnswerSettings(language="ru", general_knowledge=True, window_pairs=15, prompt_tokens=8000)
@@ -73,24 +69,6 @@ async def test_what_the_rows_come_to_is_no_row_among_those_that_are_left() -> No
     assert drafts[-1].text.endswith("- Три\n\nещё 20 из 23 (по запросу могу вывести)")
 
 
-async def test_what_is_called_a_conversation_is_held_against_the_materials_too() -> None:
-    drafts = await drafts_of(ScriptedModel("[-] Документов 77.", again="[+] Документов 23 [1]."))
-    assert drafts[-1].text == "Документов 23."
-
-
-async def test_what_is_said_of_an_author_is_held_against_the_materials_that_are_marked() -> None:
-    contract = replace(make_passage("Договор аренды склада.", number=1), author="Иван Иванов")
-    letter = replace(make_passage("Склад сдаётся с марта.", number=2, title="Письмо.pdf"), author="Олег Петров")
-    facts = tuple(
-        Fact(kind=FactKind.PASSAGE, text=each.passage.text, title=f"{number}", passage=each)
-        for number, each in enumerate(rank(contract, letter))
-    )
-    asked = Assignment(question="Кто составил договор?", facts=FactsPayload(facts=facts, coverage=1.0))
-    model = ScriptedModel("[+] Договор составил Петров [1].", again="[+] Договор составил Иванов [1].")
-    last = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)][-1]
-    assert last.text == "Договор составил Иванов."
-
-
 @pytest.mark.parametrize(("again", "answer"), [("[-] Здравствуйте!", "Здравствуйте!"), ("", "")])
 @pytest.mark.parametrize("reply", ["", "[-]"])
 async def test_an_empty_answer_that_nothing_can_stand_for_is_asked_for_once_more(
@@ -132,17 +110,3 @@ async def test_below_general_knowledge_that_breaks_off_stands_nothing() -> None:
     drafts = await drafts_of(ScriptedModel("[0] Столица Франции Пар", error=ModelAway("broken")))
     assert drafts[-1].cut
     assert not drafts[-1].passages
-
-
-@pytest.mark.parametrize("again", ["[+] Удаляют за 8 минут [2].", ""])
-async def test_instead_of_an_answer_that_is_wrong_twice_stands_what_it_was_taken_from(again: str) -> None:
-    created, deleted = make_passage("Диск создают за час.", number=1), make_passage("Удаляют за 5 минут.", number=2)
-    passages = [RankedPassage(passage=each, score=1.0, judge=lambda: False) for each in (created, deleted)]
-    facts = tuple(Fact(kind=FactKind.PASSAGE, text=each.passage.text, title="Диски", passage=each) for each in passages)
-    asked = Assignment(question="Когда исчезнет диск?", facts=FactsPayload(facts=facts, coverage=1.0))
-    model = ScriptedModel("[+] Удаляют за 7 минут [2].", again=again)
-
-    drafts = [draft async for draft in AnswerWriter(model, load_prompts(), SETTINGS).write(asked)]
-
-    assert drafts[-1].text == "**Удаляют за 5 минут.**"
-    assert [cited.quote for cited in drafts[-1].citations] == ["Удаляют за 5 минут."]

@@ -1,4 +1,4 @@
-"""Sources and their quotes."""
+"""What an answer stands on: its marks, its sources and their quotes, and what is told beside them."""
 
 from dataclasses import replace
 
@@ -6,11 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.documents import SourceType
-from rag.answering.citations import QUOTE_CHARS, cite, quote, supports, without_references
+from domain.documents import DocumentStatus, SourceType
+from domain.ids import DocumentId
+from rag.answering.citations import (
+    QUOTE_CHARS,
+    citations_of,
+    cite,
+    quote,
+    still_read,
+    supports,
+    understood,
+    with_sides,
+    without_references,
+)
+from rag.answering.marks import Reading
+from rag.answering.prompt import AnswerPrompt
 from rag.execution.facts import Fact
 from rag.execution.search_tool import passages_payload
-from rag.records import Passage
+from rag.records import AnswerKind, Claim, Conflict, Passage
 from tests.fakes.rag import make_passage, rank
 
 LONG = (
@@ -128,3 +141,90 @@ def test_a_source_that_is_no_document_of_the_answer_stays() -> None:
 def test_a_long_last_line_is_no_reference() -> None:
     text = f"[+] Штраф 0,1 % [1].\n\nИсточник: {'Договор.pdf, ' * 50}"
     assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text
+
+
+FINED = passages_payload(rank(make_passage("Штраф 0,1 %.", number=1), make_passage("Срок.", number=2)), asked="x").facts
+FINED_PROMPT = AnswerPrompt(messages=(), facts=FINED)
+
+
+@pytest.mark.parametrize(
+    ("raw", "used"),
+    [
+        ("[+] Штраф 0,1 % [2].\n\n[1] – Договор.pdf", (2,)),
+        ("[+] Штраф 0,1 %.\n\n[1] – Договор.pdf", (1,)),
+        ("Штраф 0,1 %.\n\n---\n\n[1] – Договор.pdf", (1,)),
+        ("[+] Штраф 0,1 %.\n\n**Источники:**\n[1] – Договор.pdf", (1,)),
+    ],
+)
+def test_references_count_as_marks_only_where_there_are_no_others(raw: str, used: tuple[int, ...]) -> None:
+    reading = understood(raw, FINED_PROMPT)
+    assert (reading.text, reading.used, reading.kind) == ("Штраф 0,1 %.", used, AnswerKind.FROM_BASE)
+
+
+def test_a_source_is_quoted_by_the_words_that_carry_the_answer() -> None:
+    passage = make_passage("Срок — 14 дней. Потом ещё 5. Штраф 0,1 %.")
+    prompt = AnswerPrompt(messages=(), facts=passages_payload(rank(passage), asked="x").facts)
+    reading = Reading(kind=AnswerKind.FROM_BASE, text="Срок две недели.", used=(1,))
+    (cited,) = citations_of(reading, prompt, "Какой срок?", {1: ["Штраф 0,1 %", "Срок - 14 дней", "Срок — 14", "нет"]})
+    assert cited.quote == "Срок — 14 дней … Штраф 0,1 %"
+    assert [passage.text[span.start : span.end] for span in cited.carrying] == ["Срок — 14 дней", "Штраф 0,1 %"]
+
+
+def _claim(value: str, title: str, *, number: int) -> Claim:
+    (place,) = rank(replace(make_passage(value, number=number, title=title), document_id=DocumentId(title)))
+    return Claim(value=value, passage=place, dated=None)
+
+
+SIDES = (_claim("30 дней", "Письмо.eml", number=1), _claim("14 дней", "Договор.pdf", number=2))
+TERMS = Conflict(about="срок оплаты", claims=SIDES, told="Документы расходятся: 30 и 14 дней.")
+
+
+@pytest.mark.parametrize("cited", [(), (0, 1), (1, 0)])
+def test_an_answer_with_all_sides_or_none_stays_as_it_is(cited: tuple[int, ...]) -> None:
+    sources = tuple(cite(SIDES[place].passage.passage, about="") for place in cited)
+    assert with_sides("Срок разный.", sources, [TERMS]) == ("Срок разный.", sources)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_other_side_of_a_disagreement_is_told_by_code(side: int) -> None:
+    other = cite(_claim("x", "Прочее.txt", number=3).passage.passage, about="")
+    own = cite(SIDES[side].passage.passage, about="")
+    text, cited = with_sides("Срок такой.", (own, other), [TERMS])
+    assert text == f"Срок такой.\n\n{TERMS.told}"
+    assert [each.title for each in cited[:2]] == [own.title, "Прочее.txt"]
+    assert len(cited) == 3
+
+
+def _half_read(document: str, *, searchable: int = 1, total: int = 4, number: int = 1) -> Passage:
+    passage = make_passage("слова", document=document, title=document, number=number)
+    return replace(passage, document_status=DocumentStatus.EMBEDDING, searchable=searchable, progress_total=total)
+
+
+def _told(*passages: Passage, cited: tuple[Passage, ...] = ()) -> list[tuple[str, int]]:
+    payload = passages_payload(rank(*passages), asked="")
+    return [(told.title, told.percent) for told in still_read(payload, [cite(passage, about="") for passage in cited])]
+
+
+def test_a_ready_document_is_not_mentioned() -> None:
+    ready = make_passage("слова")
+    assert _told(ready, cited=(ready,)) == []
+
+
+@pytest.mark.parametrize(("searchable", "total", "percent"), [(1, 4, 25), (4, 4, 99), (0, 4, 0), (3, 0, 99)])
+def test_the_share_is_of_its_passages_and_never_the_whole(searchable: int, total: int, percent: int) -> None:
+    book = _half_read("Книга", searchable=searchable, total=total)
+    assert _told(book, cited=(book,)) == [("Книга", percent)]
+
+
+def test_each_document_is_told_once() -> None:
+    first, second = _half_read("Книга"), _half_read("Книга", number=2)
+    assert _told(first, second, cited=(first, second)) == [("Книга", 25)]
+
+
+def test_of_what_was_found_only_the_sources_are_told() -> None:
+    book, other = _half_read("Книга"), _half_read("Другая", number=2)
+    assert _told(book, other, cited=(other,)) == [("Другая", 25)]
+
+
+def test_without_sources_the_answer_may_be_in_the_rest_of_anything() -> None:
+    assert _told(_half_read("Книга"), _half_read("Другая", number=2)) == [("Книга", 25), ("Другая", 25)]

@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 
 from prompts.loader import load_prompts
-from rag.answering.assignment import Assignment
-from rag.answering.prompt import AnswerPrompt, AnswerSettings, build_prompt
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
 from rag.dialogue.records import Dialogue
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import RenderStyle

@@ -6,8 +6,7 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
-from rag.answering.assignment import Assignment
-from rag.answering.prompt import AnswerSettings
+from rag.answering.prompt import AnswerSettings, Assignment
 from rag.answering.sums import wrong_sums
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from tests.fakes.rag import ScriptedModel, make_passage, rank

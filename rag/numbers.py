@@ -1,16 +1,15 @@
 """The numbers in a text, in any notation.
 
 In: text in Russian or English. Out: values as decimals, from «1 200,50», "1,200.50", «0,1 %», «тридцать», «вдвое»,
-«250 тыс.» and "12.05.2024" (three numbers). It serves to compare answers with facts; in facts, words are read more
-loosely. It does not parse calculations or dates as such.
+«250 тыс.» and "12.05.2024" (three numbers). It serves to compare texts by their numbers; it does not parse
+calculations or dates as such.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from rag.answering.spoken import SpokenNumber, halves, in_words, is_measure, without_idioms
 from rag.words import folded
 
 DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
@@ -69,22 +68,120 @@ _SHARES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("четверть", "четверти", "четвертью", "quarter"), ("0.25", "25", "4")),
 }
 
-_LEAST_AMOUNT = 11  # in words, without a unit; smaller ones may be the answer's own: «в двух словах», «три документа»
-
-_MANY = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысяча причин»
-
-# Numbers that locate something and measure nothing. The first two lines match headings of `facts_block`.
-_PLACES = re.compile(
-    r"^(?:Page|Slide|Rows): [\d-]+$|^Date: \d{4}-\d\d-\d\d$"
-    r"|(?:^Section: | > )\d{1,3}(?:\.\d{1,3})*[.)](?=\s)"
-    r"|^[ \t>*_#+•-]*\d{1,2}(?:\.\d{1,3})*[.)](?=\s)"
-    r"|(?:\b(?:пп?\.|ст\.|стр\.|гл\.|пункт\w*|част[ьи]|глав[аеуы]|раздел[аеу]?|приложени\w+|clause|section|article|page|"
-    r"chapter|appendix)|№)[ \u00a0]*\d+(?:\.\d+)*(?![\d%])",
-    re.MULTILINE | re.IGNORECASE,
-)
-
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # takes a tenth of the time of trying each stem in turn
+
+_CARDINALS = {
+    0: "ноль нуля нулю нулем zero",
+    1: "один одна одно одного одной одну одним одном одному одни одних one",
+    2: "два две двух двум двумя двое двоих двоим two", 3: "три трех трем тремя трое троих троим three",
+    4: "четыре четырех четырем четырьмя четверо four", 5: "пять пяти пятью пятеро five",
+    6: "шесть шести шестью шестеро six", 7: "семь семи семью семеро seven",
+    8: "восемь восьми восемью восьмью eight", 9: "девять девяти девятью nine", 10: "десять десяти десятью ten",
+    11: "одиннадцать одиннадцати одиннадцатью eleven", 12: "двенадцать двенадцати двенадцатью twelve",
+    13: "тринадцать тринадцати тринадцатью thirteen", 14: "четырнадцать четырнадцати четырнадцатью fourteen",
+    15: "пятнадцать пятнадцати пятнадцатью fifteen", 16: "шестнадцать шестнадцати шестнадцатью sixteen",
+    17: "семнадцать семнадцати семнадцатью seventeen", 18: "восемнадцать восемнадцати восемнадцатью eighteen",
+    19: "девятнадцать девятнадцати девятнадцатью nineteen", 20: "двадцать двадцати двадцатью twenty",
+    30: "тридцать тридцати тридцатью thirty", 40: "сорок сорока forty",
+    50: "пятьдесят пятидесяти пятьюдесятью fifty", 60: "шестьдесят шестидесяти шестьюдесятью sixty",
+    70: "семьдесят семидесяти семьюдесятью seventy", 80: "восемьдесят восьмидесяти восемьюдесятью eighty",
+    90: "девяносто девяноста ninety", 100: "сто ста", 200: "двести двухсот двумстам двухстах двумястами",
+    300: "триста трехсот тремстам трехстах тремястами", 400: "четыреста четырехсот четыремстам четырехстах",
+    500: "пятьсот пятисот пятистам пятистах", 600: "шестьсот шестисот шестистам шестистах",
+    700: "семьсот семисот семистам семистах", 800: "восемьсот восьмисот восьмистам восьмистах",
+    900: "девятьсот девятисот девятистам девятистах",
+}  # fmt: skip
+_SCALES = {
+    100: "hundred", 1000: "тысяча тысячи тысяч тысячу тысяче тысячей тысячам тысячами тысячах thousand",
+    10**6: "миллион миллиона миллионов миллиону миллионом миллионе миллионам million",
+    10**9: "миллиард миллиарда миллиардов миллиарду миллиардом миллиарде billion",
+}  # fmt: skip
+_SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысячи людей» is no number
+_HALVES = {word: Decimal("1.5") for word in ("полтора", "полторы", "полутора")}
+_TOKEN = re.compile(r"[^\W\d_]+")
+_BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # separators between the words of one number
+_AND_A_HALF = re.compile(r"[ \u00a0](?:с половиной|and a half)\b")
+_DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Word:
+    start: int
+    end: int
+    value: Decimal
+    is_scale: bool
+
+
+_WORDS = {
+    **{word: (Decimal(value), False) for value, words in _CARDINALS.items() for word in words.split()},
+    **{word: (value, False) for word, value in _HALVES.items()},
+    **{word: (Decimal(value), True) for value, words in _SCALES.items() for word in words.split()},
+}
+
+
+def in_words(text: str) -> Iterator[Decimal]:
+    """The values of numbers in words, up to 999 billion, in order: «сто двадцать пять тысяч», «два с половиной». A
+    scale after digits («250 тысяч») belongs to the digits and is skipped."""
+    plain = folded(text)
+    if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # most texts
+        return
+    words = [
+        _Word(start=token.start(), end=token.end(), value=known[0], is_scale=known[1])
+        for token in _TOKEN.finditer(plain)
+        if (known := _WORDS.get(token[0]))
+    ]
+    for run in _runs(words, plain):
+        first = run[0]
+        if first.is_scale and _DIGIT_BEFORE.search(plain, max(0, first.start - 4), first.start):
+            continue
+        is_bare_scale = first.is_scale and len(run) == 1 and plain[first.start : first.end] not in _SINGLE_SCALES
+        if not is_bare_scale:
+            yield _value(run, plain)
+
+
+def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
+    """Runs of words that make one number: each is less than the one before it, or multiplies it."""
+    run: list[_Word] = []
+    for word in words:
+        if run and not _goes_on(run, word, plain):
+            yield run
+            run = []
+        run.append(word)
+    if run:
+        yield run
+
+
+def _goes_on(run: Sequence[_Word], word: _Word, plain: str) -> bool:
+    between = plain[run[-1].end : word.start].removesuffix("and ")
+    between = _AND_A_HALF.sub("", between) if word.is_scale else between
+    if not _BESIDE.fullmatch(between):
+        return False
+    last = run[-1]
+    if last.value >= 1000 and "-" in between:  # «тысяча-две», «тысяча-полторы»: a range
+        return False
+    if word.is_scale or last.is_scale:
+        return word.is_scale or word.value < last.value
+    return last.value >= 20 and word.value < _room(last.value)
+
+
+def _room(value: Decimal) -> int:
+    """Exclusive upper bound for the next word: after «двадцать» a digit, after «сто» anything below 100."""
+    return 100 if value >= 100 else 10
+
+
+def _value(run: Sequence[_Word], plain: str) -> Decimal:
+    total, current = Decimal(0), Decimal(0)
+    for word in run:
+        if not word.is_scale:
+            current += word.value
+        elif word.value == 100:
+            current = max(current, Decimal(1)) * 100
+        else:
+            total, current = total + max(current, Decimal(1)) * word.value, Decimal(0)
+        if _AND_A_HALF.match(plain, word.end):
+            current += Decimal("0.5")
+    return (total + current).normalize()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +189,6 @@ class WrittenNumber:
     """A number in a text, and its possible values."""
 
     shown: str
-    is_measured: bool = False  # it has a unit: days, roubles, per cent
     readings: tuple[frozenset[Decimal], ...]  # alternatives; a date is one reading with several values
 
     def is_among(self, known: frozenset[Decimal]) -> bool:
@@ -108,45 +204,12 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
         if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
             meant.append(frozenset(_groups(match[0])))
         if meant:
-            is_measured = is_measure(text, match.start(), match.end())
-            yield WrittenNumber(shown=match[0], readings=tuple(meant), is_measured=is_measured)
-
-
-def told_amounts(text: str) -> Iterator[WrittenNumber]:
-    """Amounts in words: «тридцать дней», «сто двадцать тысяч». Not «один из», ordinals, «тысяча причин», «сто раз
-    говорил», nor «сто процентов», which expresses certainty."""
-    plain = without_idioms(folded(text))
-    for number in (*in_words(plain), *halves(plain)):
-        if _is_amount(number):
-            values = tuple(frozenset((each,)) for each in (number.value, *number.converted))
-            yield WrittenNumber(shown=number.shown, readings=values, is_measured=bool(number.unit))
-
-
-def _is_amount(number: SpokenNumber) -> bool:
-    is_certainty = number.value == 100 and number.unit.startswith(("процент", "per"))
-    if number.is_ordinal or is_certainty:
-        return False
-    return number.value not in (0, 1) if number.unit else number.value >= _LEAST_AMOUNT and number.shown not in _MANY
+            yield WrittenNumber(shown=match[0], readings=tuple(meant))
 
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of all numbers in digits, in every reading."""
     return frozenset(value for match in DIGITS.finditer(text) for reading in readings(match[0]) for value in reading)
-
-
-def without_places(text: str) -> str:
-    """The text without numbers that measure nothing: points («10. …», «п. 5»), pages and dates of documents."""
-    return _PLACES.sub(lambda place: place[0] if _is_amount_of_its_own(place) else " ", text)
-
-
-def places(text: str) -> str:
-    """The parts of the text that `without_places` removes."""
-    return "\n".join(match[0] for match in _PLACES.finditer(text))
-
-
-def _is_amount_of_its_own(place: re.Match[str]) -> bool:
-    """«Часть 500 рублей», «раздел 5 % скидки»: the number has a unit, so the word before it names no place."""
-    return is_measure(place.string, place.end(), place.end())
 
 
 def months(text: str) -> frozenset[Decimal]:
@@ -169,7 +232,7 @@ def amounts(text: str) -> frozenset[Decimal]:
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
     """All numbers in words, and the sums of neighbouring ones («двадцать пять»: 20, 5 and 25)."""
-    found = {number.value for number in in_words(text)}
+    found = set(in_words(text))
     before: int | None = None
     for match in _WORD.finditer(folded(text)):
         found.update(map(Decimal, _SHARES.get(match[0], ())))

@@ -1,10 +1,11 @@
-"""The last look at an answer: what may not be shown, and what is fine."""
+"""The rules that every answer is held to: what may not be shown, and what is fine."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.postcheck import Evidence, remarks_on
+from prompts.loader import load_prompts
+from rag.answering.rules import Evidence, remarks_on, rules_shown
 
 FACTS = (
     "Штраф за просрочку составляет 0,1 % от суммы за каждый день, но не больше 10 %.",
@@ -17,7 +18,6 @@ EVIDENCE = Evidence(
         "Срок оплаты тридцать дней с даты счёта, а договор подписан 12 мая 2024 года в двух экземплярах.",
     ),
     ids=("project:alor-broker",),
-    today="2026-05-12",
 )
 
 
@@ -51,13 +51,6 @@ def test_a_faithful_answer_passes(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "about"),
     [
-        ("Штраф 0,2 % за день.", "0,2"),
-        ("Срок 45 дней.", "45"),
-        ("Срок сорок пять дней.", "сорок пять"),
-        ("Штраф двадцать процентов.", "двадцать"),
-        ("На 64,5 минуты: 90 − 25,5 = 64,5.", "25,5"),
-        ("Штраф ещё 45 руб. за каждый день", "45"),
-        ("Договор от 13.05.2024.", "13.05.2024"),
         ("Сказано: «Штраф отменяется по соглашению сторон».", "quotation"),
         ("Штраф 0,1 % (confidence: 0.9).", "confidence"),
         ("Штраф 0,1 %.\n[1] – Договор.pdf", "references"),
@@ -66,7 +59,9 @@ def test_a_faithful_answer_passes(answer: str) -> None:
         ("Штраф 0,1 %. Рекомендуется уточнить у Дмитрия.", "Leave out"),
         ("Штраф 0,1 %. Конкретных упоминаний о пенях не найдено.", "Leave out"),
         ("Согласно предоставленным материалам, штраф 0,1 %. Не больше 10 %.", "Leave out"),
-        ("Я нашёл это через pgvector.", "built"),
+        ("Рекомендуется уточнить у Дмитрия.", "Leave out"),
+        ("Конкретных упоминаний о пенях не найдено.", "Leave out"),
+        ("10 × 12 = 130 руб.", "10 × 12 = 130"),
         (EVIDENCE.earlier_answers[0], "word for word"),
     ],
 )
@@ -74,42 +69,20 @@ def test_what_must_not_be_shown_is_named(answer: str, about: str) -> None:
     assert any(about in remark for remark in remarks(answer))
 
 
-def test_general_knowledge_may_have_numbers_of_its_own() -> None:
-    assert remarks("Земля старше 4,5 млрд лет.", from_base=False) == ()
+def test_all_forbidden_phrases_are_named_in_one_remark() -> None:
+    (remark,) = remarks("Рекомендуется уточнить у Дмитрия. Штраф 0,1 %. Так сказано в материале 2.")
+    assert "у Дмитрия" in remark
+    assert "в материале 2" in remark
 
 
-def test_an_answer_about_the_world_may_name_software() -> None:
-    assert remarks("Известные СУБД: PostgreSQL, MySQL и Oracle.", from_base=False) == ()
+@pytest.mark.parametrize("question", ["Упоминаются ли пени?", "Чего в договоре нет?", "Is there any mention of fines?"])
+def test_absence_that_was_asked_about_may_be_told(question: str) -> None:
+    evidence = Evidence(question=question, facts=FACTS)
+    assert remarks_on("Конкретных упоминаний о пенях не найдено.", evidence, from_base=True) == ()
 
 
-def test_what_the_program_says_of_its_own_software_is_withheld() -> None:
-    assert remarks("Я ищу по pgvector и чанкам.", from_base=False) != ()
-
-
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("Телефон +7 843 555-01-17.", "Телефон: +7 (843) 555-01-17."),
-        ("Телефон +7 (843) 555-01-17.", "Телефон: +7 843 555-01-17."),
-        ("Бюджет 250 тыс. руб.", "Бюджет 250 000 руб."),
-        ("Бюджет 250 000 руб.", "Бюджет 250 тыс. руб."),
-        ("Паспорт действует до 03.2029.", "До марта 2029 года."),
-        ("Подписан 12 мая 2024 года.", "Подписан 12.05.2024."),
-        ("It costs 6 900 rubles.", "It costs 6,900 rubles."),
-        ("Скидка двадцать процентов.", "Скидка 20 %."),
-        ("Скидка 20 %.", "Скидка двадцать процентов."),
-        ("Сто двадцать тысяч рублей.", "120 000 рублей."),
-        ("Оплата в течение 14 дней.", "Оплата через две недели."),
-        ("Гарантия 18 месяцев.", "Гарантия полтора года."),
-    ],
-)
-def test_a_number_may_be_written_differently(said: str, answer: str) -> None:
-    assert remarks_on(answer, Evidence(question="", facts=(said,)), from_base=True) == ()
-
-
-def test_machinery_that_the_documents_speak_of_is_no_secret() -> None:
-    evidence = Evidence(question="Где применял pgvector?", facts=("pgvector в AI-Portfolio",))
-    assert remarks_on("pgvector применён в AI-Portfolio.", evidence, from_base=True) == ()
+def test_what_a_figure_means_is_judged_by_the_support_check_and_not_here() -> None:
+    assert remarks("Штраф 0,2 % за день, срок сорок пять дней.") == ()
 
 
 @given(st.lists(st.sampled_from(FACTS), min_size=1, max_size=4))
@@ -140,3 +113,30 @@ def test_other_forms_of_the_tails_are_left_out_too(tail: str) -> None:
 )
 def test_a_material_that_things_are_made_of_is_no_tail(line: str) -> None:
     assert remarks(f"Смета готова. {line}", from_base=False) == ()
+
+
+RULES = load_prompts().answer.text
+LEAK = RULES[:400]
+
+
+@pytest.mark.parametrize("answer", [LEAK, f"Sure:\n```\n{LEAK.upper()}\n```", "Here: " + ", ".join(LEAK.split())])
+def test_a_copy_of_the_rules_is_seen(answer: str) -> None:
+    assert rules_shown(answer, RULES)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I answer from your own material: files, web pages and notes that you have put into your base.",
+        "I cannot show how I am built, but I can help with your documents: /docs shows what the base holds.",
+        "Покажу, что в базе, но не правила.",
+        "I do not see a list of what the base holds: the command /docs shows it, and I cannot delete documents.",
+    ],
+)
+def test_what_baza_says_of_itself_is_no_copy(answer: str) -> None:
+    assert not rules_shown(answer, RULES)
+
+
+def test_what_stands_behind_the_words_about_baza_is_seen() -> None:
+    assert rules_shown(RULES[RULES.index("# Form") :], RULES)

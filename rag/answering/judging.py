@@ -1,0 +1,165 @@
+"""Judges a whole answer: first by the rules that cannot be wrong, then by meaning, statement by statement.
+
+In: a model's text, its prompt and the `Assignment`. Out: a `Judged`: the parsed text, what is wrong with it, and the
+words that carry it; or the same without the statements that no source supports. It asks for no second answer.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+
+from rag.answering.citations import settle, understood, without_references
+from rag.answering.language import wanted_language
+from rag.answering.marks import Reading, divided
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment
+from rag.answering.rules import Evidence, remarks_on, remarks_on_beginning
+from rag.grounding.check import SAID, UNCHECKED, Checked, Judgement, SupportCheck, Verdict
+from rag.grounding.statements import Statement, split, without
+from rag.metering import CheckCounts
+from rag.records import AnswerKind
+
+BEST_FACTS = 4  # that an answer without marks is held against; most marks point to one of them
+LAST_QUESTIONS = 3
+LONGEST_NAMED = 200  # characters of a statement in a remark
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """An answer and what is wrong with it."""
+
+    raw: str
+    reading: Reading
+    remarks: tuple[str, ...] = ()  # by the rules
+    checked: Checked = UNCHECKED
+    sources: Mapping[int, str]  # that it was held against
+    withdrawn: int = 0  # statements that were taken out
+
+    @cached_property
+    def complaints(self) -> tuple[str, ...]:
+        """Everything that is wrong, for the model."""
+        return (*self.remarks, *map(self._complaint, self.checked.failed))
+
+    @cached_property
+    def carried(self) -> dict[int, list[str]]:
+        """By number of a fact: its words that carry the answer."""
+        found: dict[int, list[str]] = {}
+        for each in self.checked.judgements:
+            for carrying in each.carried if each.verdict is Verdict.SUPPORTED else ():
+                if carrying.source != SAID:
+                    words = self.sources[carrying.source][carrying.span.start : carrying.span.end]
+                    found.setdefault(carrying.source, []).append(words)
+        return found
+
+    def _complaint(self, failed: Judgement) -> str:
+        words = [self.sources[each.source][each.span.start : each.span.end] for each in failed.carried]
+        told = f" There it says: {'; '.join(f'«{each}»' for each in words)}." if words else ""
+        says = "say otherwise than" if failed.verdict is Verdict.CONTRADICTED else "do not say"
+        return f"The materials {says} «{failed.statement.text[:LONGEST_NAMED]}». {failed.why}{told}"
+
+
+class AnswerJudge:
+    """Judges the answers of an installation."""
+
+    def __init__(
+        self, settings: AnswerSettings, *, check: SupportCheck | None = None, today: Callable[[], date]
+    ) -> None:
+        """Without `check`, the rules alone count."""
+        self._settings = settings
+        self._check = check
+        self._today = today
+
+    def by_rules(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+        """The parsed answer, and what breaks a rule."""
+        reading = settle(understood(raw, prompt), prompt, assignment.question)
+        remarks: tuple[str, ...] = ()
+        if reading.text and self._settings.rules:
+            evidence = replace(_evidence(assignment, prompt), language=self.language(assignment))
+            remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
+        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, prompt, assignment))
+
+    async def by_meaning(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+        """The same with the check's judgements. General knowledge is not checked: it is said not to be the base's."""
+        if self._check is None or not judged.reading.text or judged.reading.kind is AnswerKind.GENERAL:
+            return judged
+        question = assignment.understood or assignment.question
+        statements = _statements(judged.raw, prompt)
+        checked = await self._check.judge(statements, judged.sources, question=question, today=self._today())
+        return replace(judged, checked=checked)
+
+    def supported(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+        """The answer without the statements that failed, with the sources that carry the others. Its text is empty
+        where nothing that is supported is left."""
+        gone = [each.statement for each in judged.checked.failed]
+        if gone:
+            sign, body, own_sources = divided(without_references(judged.raw, prompt.facts))
+            raw = f"{sign}{without(body, gone)}{own_sources}"
+            text = understood(raw, prompt).text
+            is_left = any(each.verdict is Verdict.SUPPORTED for each in judged.checked.judgements)
+            reading = replace(understood(raw, prompt), text=text if is_left else "", kind=judged.reading.kind)
+            judged = replace(judged, raw=raw, reading=reading, withdrawn=len(gone))
+        used = tuple(dict.fromkeys((*judged.reading.used, *judged.carried)))
+        kind = AnswerKind.FROM_BASE if judged.carried else judged.reading.kind
+        return replace(judged, reading=replace(judged.reading, used=used, kind=kind))
+
+    def beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
+        """What breaks a rule in a text that was broken off."""
+        if not self._settings.rules:
+            return ()
+        return remarks_on_beginning(
+            shown.text, _evidence(assignment, prompt), from_base=is_held_to_facts(shown, prompt)
+        )
+
+    def language(self, assignment: Assignment) -> str | None:
+        """The language that the answer must be in. The previous question counts, too: it may have asked for a
+        translation that this one continues."""
+        before = (each.question for each in assignment.dialogue.window[-1:])
+        return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
+
+
+def counted(first: Judged, last: Judged | None = None) -> CheckCounts:
+    """What the checks of an answer and of its second writing took and found."""
+    checks = [each.checked for each in (first, last) if each is not None]
+    return CheckCounts(
+        outcome=checks[-1].outcome.value,
+        statements=len(first.checked.judgements),
+        failed=len(first.checked.failed),
+        withdrawn=last.withdrawn if last else first.withdrawn,
+        tokens=sum(each.tokens for each in checks),
+        seconds=sum(each.seconds for each in checks),
+    )
+
+
+def is_held_to_facts(reading: Reading, prompt: AnswerPrompt) -> bool:
+    """Whether the facts must support the answer: one from the base, and also a conversation when there are facts, since
+    an answer from them might be given under that sign without sources."""
+    return reading.kind is AnswerKind.FROM_BASE or (reading.kind is AnswerKind.CONVERSATION and bool(prompt.facts))
+
+
+def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
+    _, body, _ = divided(without_references(raw, prompt.facts))
+    return split(body, facts=len(prompt.facts))
+
+
+def _sources(reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> dict[int, str]:
+    """What an answer is held against: the facts that it cites; for a conversation the dialogue and the best facts."""
+    if reading.kind is AnswerKind.CONVERSATION:
+        numbers: tuple[int, ...] = tuple(range(1, min(len(prompt.facts), BEST_FACTS) + 1))
+        said = "\n".join(assignment.dialogue.texts)
+    else:
+        numbers = reading.used
+        said = "\n".join(each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
+    left = f"Found besides what is listed: {assignment.facts.left_out}." if assignment.facts.left_out else ""
+    told = "\n".join(filter(None, (said, assignment.gaps, left)))
+    return {**{number: prompt.said[number - 1] for number in numbers}, **({SAID: told} if told else {})}
+
+
+def _evidence(assignment: Assignment, prompt: AnswerPrompt) -> Evidence:
+    return Evidence(
+        question=f"{assignment.question}\n{assignment.understood}",
+        facts=prompt.said,
+        rules=prompt.rules,
+        dialogue=assignment.dialogue.texts,
+        earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
+        ids=assignment.hidden_ids,
+    )

@@ -1,0 +1,218 @@
+"""The support check: a model judges each statement of an answer by its facts, and code looks up the model's evidence.
+
+In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each statement, with
+the places of the words that carry it. A quotation that does not stand in its fact carries nothing. A model that is away
+or answers nonsense leaves the statements unjudged. It rewrites nothing; texts never reach the log.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+
+import structlog
+from pydantic import BaseModel, ConfigDict, Field
+
+from prompts.loader import Prompts
+from prompts.records import SupportTask
+from rag.errors import ModelError, ModelMisfit, ModelNonsense
+from rag.grounding.evidence import find, near
+from rag.grounding.statements import Statement
+from rag.metering import Usage, metering_step
+from rag.ports import ChatModel
+from rag.records import ChatMessage
+from rag.words import Span
+
+SAID = 0  # the number of the source that holds what was said in the dialogue
+SOURCE_CHARS = 1500  # of one source; a passage is rarely longer, and what is far from every statement is left out
+_FENCE_DIGITS = 8
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
+
+log = structlog.get_logger()
+
+
+class Verdict(StrEnum):
+    """What the sources say of a statement."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    ABSENT = "absent"
+    NOTHING = "nothing"  # it claims nothing: a heading, a question back
+
+
+class Outcome(StrEnum):
+    """How a check ended."""
+
+    CHECKED = "checked"
+    AWAY = "away"  # the model did not answer
+    UNREADABLE = "unreadable"  # its answer was no judgement of these statements
+    UNNEEDED = "unneeded"  # there is nothing to judge, or nothing to judge it by
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Evidence(_Part):
+    source: int
+    words: str
+
+
+class _Judged(_Part):
+    statement: int
+    evidence: tuple[_Evidence, ...] = ()
+    verdict: Verdict
+    why: str = Field("", max_length=2000)
+
+
+class SupportReply(_Part):
+    """The model's reply. Evidence comes before the verdict, so that the verdict follows from it."""
+
+    statements: tuple[_Judged, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carrying:
+    """Words of a source that carry a statement."""
+
+    source: int  # number of the fact, from 1; SAID for the dialogue
+    span: Span  # in the source's text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """One statement, judged."""
+
+    statement: Statement
+    verdict: Verdict
+    carried: tuple[Carrying, ...] = ()  # found in the sources
+    why: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it may not be shown."""
+        return self.verdict in (Verdict.CONTRADICTED, Verdict.ABSENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """The result of a check; without judgements where there was none."""
+
+    outcome: Outcome
+    judgements: tuple[Judgement, ...] = ()
+    tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> tuple[Judgement, ...]:
+        """Those that may not be shown."""
+        return tuple(each for each in self.judgements if each.has_failed)
+
+
+UNCHECKED = Checked(outcome=Outcome.UNNEEDED)
+
+
+class SupportCheck:
+    """Checks answers of an installation; it keeps no state between them."""
+
+    def __init__(self, model: ChatModel, prompts: Prompts) -> None:
+        """`model` is CHECKER_MODEL."""
+        self._model = model
+        self._rules = ChatMessage(role="system", content=prompts.support)
+        self._task = prompts.support_task
+
+    async def judge(
+        self, statements: Sequence[Statement], sources: Mapping[int, str], *, question: str, today: date
+    ) -> Checked:
+        """A judgement of each statement that is no title. `sources`: text by number. Never raises ModelError."""
+        asked = [each for each in statements if not each.is_title]
+        if not asked or not any(text.strip() for text in sources.values()):
+            return UNCHECKED
+        started, usage = time.monotonic(), Usage()
+        messages = self.messages(statements, sources, question=question, today=today)
+        try:
+            with metering_step(usage):
+                reply = await self._model.structured(messages, SupportReply)
+        except ModelError as error:
+            is_nonsense = isinstance(error, ModelMisfit | ModelNonsense)
+            log.warning("check.failed", model=self._model.name, reason=type(error).__name__)
+            checked = Checked(outcome=Outcome.UNREADABLE if is_nonsense else Outcome.AWAY)
+        else:
+            found = judgements_of(reply, asked, sources)
+            checked = Checked(outcome=Outcome.CHECKED if found else Outcome.UNREADABLE, judgements=found)
+        return replace(checked, tokens=usage.tokens, seconds=time.monotonic() - started)
+
+    def messages(
+        self, statements: Sequence[Statement], sources: Mapping[int, str], *, question: str, today: date
+    ) -> tuple[ChatMessage, ...]:
+        """The rules, and one message with the sources and the statements."""
+        told = "\n".join((question, *(each.text for each in statements)))
+        shown = {number: near(text, told, limit=SOURCE_CHARS) for number, text in sources.items() if text.strip()}
+        fence = _fence((*shown.values(), told))
+        task = SupportTask(
+            fence=fence,
+            sources="\n".join(f"<{fence} source={n}>\n{text.strip()}\n</{fence}>" for n, text in shown.items()),
+            today=today.isoformat(),
+            question=question,
+            statements=_numbered(statements, sources),
+        )
+        return (self._rules, ChatMessage(role="user", content=self._task.fill(task)))
+
+
+def judgements_of(reply: SupportReply, asked: Sequence[Statement], sources: Mapping[int, str]) -> tuple[Judgement, ...]:
+    """The reply with its evidence looked up; empty if it does not judge each statement exactly once."""
+    by_number = {each.statement: each for each in reply.statements}
+    if len(by_number) != len(reply.statements) or set(by_number) != set(range(1, len(asked) + 1)):
+        return ()
+    return tuple(_looked_up(by_number[n], statement, sources) for n, statement in enumerate(asked, start=1))
+
+
+def _looked_up(judged: _Judged, statement: Statement, sources: Mapping[int, str]) -> Judgement:
+    found = [_place(each, sources) for each in judged.evidence]
+    carried = tuple(each for each in found if each)
+    verdict, why = judged.verdict, judged.why
+    if verdict is Verdict.NOTHING and statement.marks:  # what cites a fact claims something
+        verdict = Verdict.SUPPORTED
+    if verdict is Verdict.SUPPORTED and (not carried or None in found):
+        verdict, why = Verdict.ABSENT, why or "No words of the materials were found that say it."
+    return Judgement(statement=statement, verdict=verdict, carried=carried, why=why)
+
+
+def _place(evidence: _Evidence, sources: Mapping[int, str]) -> Carrying | None:
+    """Where the words stand: in the source that is named, or else in another one that was shown."""
+    named = {evidence.source: sources[evidence.source]} if evidence.source in sources else {}
+    for number, text in {**named, **sources}.items():
+        if span := find(evidence.words, text):
+            return Carrying(source=number, span=span)
+    return None
+
+
+def _numbered(statements: Sequence[Statement], sources: Mapping[int, str]) -> str:
+    """A line for each; titles get no number. Figures that stand in no source are a hint, no verdict."""
+    lines, number, known = [], 0, _figures("\n".join(sources.values()))
+    for each in statements:
+        if each.is_title:
+            lines.append(each.text)
+            continue
+        number += 1
+        strange = sorted(_figures(each.text) - known)
+        hints = [f"cites {', '.join(map(str, each.marks))}"] if each.marks else []
+        hints += [f"so written in no source: {', '.join(strange)}"] if strange else []
+        hint = f"({'; '.join(hints)}) " if hints else ""
+        lines.append(f"{number}. {hint}{each.text}")
+    return "\n".join(lines)
+
+
+def _figures(text: str) -> frozenset[str]:
+    """Numbers in digits, as they are written but for blanks between thousands."""
+    return frozenset(_FIGURE.findall(_THOUSANDS.sub("", text)))
+
+
+def _fence(told: Sequence[str]) -> str:
+    """A hash of the texts, so that nobody can have written it into one of them on purpose."""
+    digest = hashlib.sha256("\0".join(told).encode(errors="replace")).hexdigest()
+    return f"text-{digest[:_FENCE_DIGITS]}"

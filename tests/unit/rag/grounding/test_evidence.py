@@ -1,0 +1,55 @@
+"""Words are found in a fact as they stand there, and long facts are cut to what matters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.grounding.evidence import find, near
+
+FACT = "Ответ:  «Срок — 14\u00a0дней»,\nесли счёт оплачен. It’s 5–7 days."
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ('"Срок - 14 дней"', "«Срок — 14\u00a0дней»"),
+        ("14 дней», если счет", "14\u00a0дней»,\nесли счёт"),
+        (" It's 5-7 days ", "It’s 5–7 days"),
+    ],
+)
+def test_space_quotes_dashes_and_yo_make_no_difference(words: str, found: str) -> None:
+    if "», если" in words:
+        words = words.replace("»,", "»,")
+    span = find(words, FACT)
+    assert span is not None
+    assert FACT[span.start : span.end] == found
+
+
+@pytest.mark.parametrize("words", ["срок — 14 дней", "Срок 14 дней", "14 дня", "", "…", "—"])
+def test_anything_else_does(words: str) -> None:
+    assert find(words, FACT) is None
+
+
+@given(st.text(max_size=200), st.integers(0, 200), st.integers(0, 200))
+def test_a_part_of_a_text_is_found_in_it(text: str, start: int, end: int) -> None:
+    part = text[start:end]
+    span = find(part, text)
+    assert span is not None or not any(sign.isalnum() or sign == "_" for sign in part)
+    assert span is None or find(text[span.start : span.end], part) is not None
+
+
+def test_a_short_text_is_not_cut() -> None:
+    assert near("Срок 14 дней.", "штраф", limit=100) == "Срок 14 дней."
+
+
+def test_a_long_text_keeps_its_first_line_and_the_sentences_in_question() -> None:
+    text = "| Услуга | Цена |\n" + "Прочие условия не важны. " * 50 + "Штраф 0,1 % в день. " + "Дальше пусто. " * 50
+    cut = near(text, "Какой штраф?", limit=200)
+    assert cut.startswith("| Услуга | Цена |")
+    assert "Штраф 0,1 % в день." in cut
+    assert len(cut) < 260
+
+
+@given(st.text(max_size=400), st.text(max_size=40), st.integers(20, 200))
+def test_every_piece_of_a_cut_text_stands_in_it(text: str, about: str, limit: int) -> None:
+    assert all(piece in text for piece in near(text, about, limit=limit).split(" … ") if "…" not in text)
