@@ -2,7 +2,7 @@
 
 In: sizes of bases (`python -m benchmarks.scale 1000 100000`; `500000 --among 1000000` adds bases of others, up to so
 many passages in all). Out: for each base p50 and p95 in ms of one whole search in the database, how that grew,
-recall@30, and how often fewer rows came than there are; how long storing and shelves took. All bases are in one
+recall@30, and how often fewer rows came than there are; how long storing and segments took. All bases are in one
 embedded PostgreSQL. A million passages need 8 GB of disk and, beside the server's, 3 GB of memory.
 """
 
@@ -21,9 +21,9 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.sketches.mirror import ShelfMirror
+from adapters.database.segments.mirror import SegmentMirror
 from adapters.database.stores.search import SearchStore
-from adapters.database.stores.shelves import ShelfStore
+from adapters.database.stores.segments import SegmentStore
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId
 from rag.records import SearchQuery
@@ -94,14 +94,14 @@ async def run(sizes: Sequence[int], among: int, home: Path, *, copies: bool) -> 
         await asyncio.to_thread(fill, url, sizes, among)
         filled = time.monotonic()
         async with open_postgres(url, pool_size=1, timeout_s=PATIENCE_S, prepares=True) as transport:
-            mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES if copies else 0)
+            mirror = SegmentMirror(SegmentStore(transport), size=COPIES_BYTES if copies else 0)
             search = SearchStore(transport, mirror)
             await search.ensure_index()
-            shelved = time.monotonic()
+            in_segment = time.monotonic()
             await mirror.refresh()
             print(
-                f"{max(among, sum(sizes)):,} passages stored in {filled - began:.0f} s, shelves made in"
-                f" {shelved - filled:.0f} s, copied in {time.monotonic() - shelved:.1f} s",
+                f"{max(among, sum(sizes)):,} passages stored in {filled - began:.0f} s, segments made in"
+                f" {in_segment - filled:.0f} s, copied in {time.monotonic() - in_segment:.1f} s",
                 flush=True,
             )
             before: Measured | None = None
@@ -116,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", type=int, nargs="*", default=list(SIZES), help="passages of each base, ascending")
     parser.add_argument("--among", type=int, default=0, help="passages of all bases together")
-    parser.add_argument("--without-copies", action="store_true", help="sketches are compared in the database alone")
+    parser.add_argument("--without-copies", action="store_true", help="vectors are compared in the database alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="baza-scale-") as folder:
         Path(folder).chmod(0o711)

@@ -29,9 +29,9 @@ import psycopg
 from adapters.database.embedded import embedded_database
 from adapters.database.migrate import migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.sketches.mirror import ShelfMirror
+from adapters.database.segments.mirror import SegmentMirror
 from adapters.database.stores.search import SearchStore
-from adapters.database.stores.shelves import ShelfStore
+from adapters.database.stores.segments import SegmentStore
 from benchmarks.scale import COPIES_BYTES
 from benchmarks.synthetic import MODEL, MadeBase, make_base, store_base
 from domain.ids import BaseId
@@ -67,7 +67,7 @@ async def ask_baza(url: str, owners: Sequence[MadeBase], *, asks: bool) -> Answe
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
     async with open_postgres(url, pool_size=1, timeout_s=60, prepares=True) as transport:
-        mirror = ShelfMirror(ShelfStore(transport), size=COPIES_BYTES)
+        mirror = SegmentMirror(SegmentStore(transport), size=COPIES_BYTES)
         search = SearchStore(transport, mirror)
         await search.ensure_index()
         await mirror.refresh()

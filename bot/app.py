@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
-from adapters.database.sketches.mirror import ShelfMirror
-from adapters.database.stores.shelves import ShelfStore
+from adapters.database.segments.mirror import SegmentMirror
+from adapters.database.stores.segments import SegmentStore
 from adapters.database.transport import Transport
 from adapters.entities.names import NameForms
 from adapters.lexical import RussianEnglishAnalyzer
@@ -55,7 +55,7 @@ class Parts:
 
     settings: Settings
     stores: Stores
-    mirror: ShelfMirror  # copies of the vector sketches of large bases; empty until its first refresh
+    mirror: SegmentMirror  # copies of the vector segments of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer
     names: NameForms
     embedder: TextEmbedder
@@ -168,7 +168,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         transport = await stack.enter_async_context(open_transport(settings))
         analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
         search_models = await open_search_models(settings, stack)
-        mirror = ShelfMirror(ShelfStore(transport), size=settings.database.sketch_mb * MEGABYTE)
+        mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         yield Parts(
             settings=settings,
             stores=Stores.over(transport, mirror, base_passages=settings.bounds.base_passages or None),

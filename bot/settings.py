@@ -103,7 +103,7 @@ class DatabaseSettings(Section):
     supabase_key: SecretStr | None = Field(None, alias="SUPABASE_SERVICE_KEY")
     pool_size: int = Field(8, alias="DATABASE_POOL_SIZE", ge=1, le=100)
     timeout_s: float = Field(30, alias="DATABASE_TIMEOUT_SECONDS", gt=0)
-    sketch_mb: int = Field(256, alias="SKETCH_MEMORY_MB", ge=0)  # enough for two million passages of large bases
+    segment_mb: int = Field(256, alias="SEGMENT_MEMORY_MB", ge=0)  # enough for two million passages of large bases
 
     @model_validator(mode="after")
     def _supabase_is_whole(self) -> Self:

@@ -7,41 +7,43 @@
 create schema if not exists extensions;
 create extension if not exists vector with schema extensions;
 create schema baza_internal;
-create schema shelves;
+create schema segments;
 do $$
 begin
   if exists (select from pg_roles where rolname = 'service_role') then
-    grant usage on schema baza_internal, shelves, extensions to service_role;
+    grant usage on schema baza_internal, segments, extensions to service_role;
   end if;
 end $$;
 
 create table baza_internal.function_files (
   name    text primary key,                -- of the file, without .sql
   digest  text not null,                   -- of its text as it was applied
-  objects text[] not null                  -- what it made: 'function public.passage(text,bigint)', 'view public.passages'
+  objects text[] not null                  -- what it made: 'function public.passage(text,bigint)'
 );
 comment on table baza_internal.function_files is 'The files of supabase/schemas/functions that were applied.';
 
 create function baza_internal.new_objects() returns table (object text, relation_kind "char")
-language sql stable security invoker set search_path = pg_catalog, pg_temp
+language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select i.type || ' ' || i.identity, c.relkind
   from pg_class c cross join lateral pg_identify_object('pg_class'::regclass, c.oid, 0) i
   where c.relnamespace in ('public'::regnamespace, 'baza_internal'::regnamespace) and c.relkind in ('r', 'p', 'v', 'S')
     and c.xmin = pg_current_xact_id()::xid
-    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    and not exists (
+      select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   union all
   select i.type || ' ' || i.identity, null
   from pg_proc p cross join lateral pg_identify_object('pg_proc'::regclass, p.oid, 0) i
   where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
     and p.xmin = pg_current_xact_id()::xid
-    and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+    and not exists (
+      select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
 $$;
 comment on function baza_internal.new_objects is
   'Tables, views, sequences and functions that this transaction has made or changed, but for those of extensions.';
 
 create function baza_internal.secure_new_objects() returns void
-language plpgsql security invoker set search_path = pg_catalog, pg_temp
+language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   strangers constant text := (
@@ -70,7 +72,7 @@ comment on function baza_internal.secure_new_objects is
   'or call a function, whatever the project grants by default. Every migration that makes a table ends with this call.';
 
 create function baza_internal.drop_function_files(p_names text[]) returns void
-language plpgsql security invoker set search_path = pg_catalog, pg_temp set client_min_messages = warning
+language plpgsql set search_path = pg_catalog, pg_temp set client_min_messages = warning
 as $$
 declare
   made text;
@@ -84,7 +86,7 @@ comment on function baza_internal.drop_function_files is
   'Drops what these files have made: called before their new texts, in the same transaction.';
 
 create function baza_internal.record_function_file(p_name text, p_digest text) returns void
-language sql security invoker set search_path = pg_catalog, pg_temp
+language sql set search_path = pg_catalog, pg_temp
 as $$
   select baza_internal.secure_new_objects();
   insert into baza_internal.function_files (name, digest, objects)
@@ -96,7 +98,7 @@ comment on function baza_internal.record_function_file is
   'Remembers what the text of a file has made: called after it, in the same transaction.';
 
 create function baza_internal.current_function_files() returns table (name text, digest text)
-language sql stable security invoker set search_path = pg_catalog, pg_temp
+language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select f.name, f.digest from baza_internal.function_files f
   where not exists (

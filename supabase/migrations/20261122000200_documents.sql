@@ -105,7 +105,7 @@ create table documents (
   terms               bigint not null default 0,  -- in its chunks
   promised            int not null default 0,     -- chunks it will have; they count against BASE_PASSAGES as it is read
   visible             boolean not null default false,  -- its chunks can be found
-  shelved             boolean not null default false,  -- its sketches are on the shelf of the base, if there is one
+  in_segment             boolean not null default false,  -- its vectors are in the segment of the base, if there is one
   status              text not null default 'queued' check (status in
                         ('queued', 'choosing', 'fetching', 'parsing', 'recognising', 'listening', 'embedding',
                          'ready', 'failed', 'duplicate', 'cancelled', 'superseded')),
@@ -138,7 +138,7 @@ create index documents_turn on documents (lane, base_id, run_after, created_at, 
 create index documents_working on documents (base_id) where phase = 'working';
 create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
-create index documents_unshelved on documents (base_id) where chunks > 0 and not shelved;
+create index documents_outside_segment on documents (base_id) where chunks > 0 and not in_segment;
 create index documents_lineage on documents (lineage);
 create index documents_leaving on documents (expires_at) where expires_at is not null;
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;

@@ -31,47 +31,48 @@ create table common_terms (
 comment on table common_terms is
   'How many postings the frequent terms of large bases have: counting them takes longer than a search may.';
 
-create table blocks (
+create table posting_segments (
   base_id   uuid not null references bases on delete cascade,
   number    int not null,
   passages  int not null,
-  last      bigint not null,               -- passage id: all passages of the base up to it are in blocks
-  of        bigint not null,               -- passages of the base when its terms were weighed
+  last      bigint not null,               -- passage id: all passages of the base up to it are in segments
+  base_passages bigint not null,           -- when its terms were weighed
   emptied   boolean not null default false, -- all passages that the base held then were removed
   primary key (base_id, number)
 );
-comment on table blocks is 'How far the passages of large bases are in blocks, for the search by words.';
+comment on table posting_segments is 'How far the passages of large bases are in segments, for the search by words.';
 
-create table block_places (
+create table posting_segment_chunks (
   base_id   uuid not null,
   number    int not null,
   place     int not null,                  -- from 1, in the order of ids
   chunk_id  bigint not null,               -- may have been removed since
   primary key (base_id, number, place) include (chunk_id),
-  foreign key (base_id, number) references blocks on delete cascade
+  foreign key (base_id, number) references posting_segments on delete cascade
 );
-comment on table block_places is 'Which passage stands where in a block.';
+comment on table posting_segment_chunks is 'Which passage stands where in a segment.';
 
-create table block_terms (
+create table posting_segment_terms (
   base_id   uuid not null,
   term      text collate "C" not null,     -- or a prefix that terms share, with a star
   number    int not null,
-  worth     sparsevec not null,            -- at the place of a passage: what the term adds to its score
+  weights   sparsevec not null,            -- at the place of a passage: what the term adds to its score
   primary key (base_id, term, number),
-  foreign key (base_id, number) references blocks on delete cascade
+  foreign key (base_id, number) references posting_segments on delete cascade
 );
-alter table block_terms alter column worth set storage external; -- compressed they take longer to read than to add
-create index block_terms_block on block_terms (base_id, number);
-comment on table block_terms is 'The postings of a block, a row for each term.';
+-- Compressed they take longer to read than to add.
+alter table posting_segment_terms alter column weights set storage external;
+create index posting_segment_terms_segment on posting_segment_terms (base_id, number);
+comment on table posting_segment_terms is 'The postings of a segment, a row for each term.';
 
-create table block_plans (
+create table posting_segment_plans (
   base_id   uuid primary key references bases on delete cascade,
-  up_to     bigint not null,               -- the last passage of the block that comes next
+  up_to     bigint not null,               -- the last passage of the segment that comes next
   writers   text[] not null                -- once these transactions have ended, no passage up to it can be missing
 );
-comment on table block_plans is
+comment on table posting_segment_plans is
   'Ids of passages are assigned before the passages are committed: until the transactions that were writing in the '
-  'base then have ended, a passage before `up_to` may still appear, and would be in no block.';
+  'base then have ended, a passage before `up_to` may still appear, and would be in no segment.';
 
 create table renamed_documents (
   document_id uuid primary key references documents on delete cascade,
@@ -79,18 +80,19 @@ create table renamed_documents (
 );
 create index renamed_documents_base on renamed_documents (base_id);
 comment on table renamed_documents is
-  'Documents of large bases whose postings have changed with their names. Blocks may be outdated about them, so their '
-  'passages are found by their postings until the blocks are made anew.';
+  'Documents of large bases whose postings have changed with their names. Segments may be outdated about them, so '
+  'their '
+  'passages are found by their postings until the segments are made anew.';
 
-create table vector_shelves (
+create table vector_segments (
   base_id   uuid primary key references bases on delete cascade,
-  name      text not null unique,          -- of the table in the schema `shelves`
-  model     text not null,                 -- that made the vectors sketched on it
-  edges     halfvec[] not null,            -- a sketch's bit tells on which side of an edge a number of the vector lies
-  passages  bigint not null,               -- how many are on it
-  put       bigint not null default 0      -- the place of the last row that was put there; 0: none
+  name      text not null unique,          -- of the table in the schema `segments`
+  model     text not null,                 -- that made the vectors
+  thresholds halfvec[] not null,           -- a bit tells on which side of a threshold a number of the vector lies
+  passages  bigint not null,               -- how many are in it
+  last_row  bigint not null default 0      -- the place of the row that was added last; 0: none
 );
-comment on table vector_shelves is 'Which table holds sketches of the vectors of a large base.';
+comment on table vector_segments is 'Which table holds the binary-quantised vectors of a large base.';
 
 create table next_vectors (
   chunk_id  bigint primary key references documents_chunks on delete cascade,

@@ -156,7 +156,7 @@ def buffers_mb() -> int:
     parsers need the rest, and a quarter of what is above (runtime-config-resource); 128 MB to 8 GB, allocated only as
     it fills.
 
-    PostgreSQL reads a table of more than a quarter of its buffers past them: with 128 MB the sketches of 500,000
+    PostgreSQL reads a table of more than a quarter of its buffers past them: with 128 MB the segment of 500,000
     passages (78 MB) would be copied from the system's cache for each search. And a system may drop its own cache early:
     on such a virtual machine searches of large bases waited 50 us for each page that was not in the buffers.
     """

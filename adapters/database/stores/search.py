@@ -8,13 +8,13 @@ from typing import Protocol
 
 from adapters.database import rows
 from adapters.database.payloads import iso, json_text, storable, vectors_in_line
-from adapters.database.sketches.mirror import Near
+from adapters.database.segments.mirror import Near
 from adapters.database.transport import Transport
 from domain.ids import BaseId, ChunkId
 from domain.locator import JsonValue
 from rag.records import Candidate, DocumentMatch, Passage, SearchFilter, SearchQuery, Spelling
 
-INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a shelf takes a second
+INDEX_S = 2 * 60 * 60  # for the words of very large bases on one slow core; a step of a segment takes a second
 
 
 class Proposals(Protocol):
@@ -45,8 +45,8 @@ class SearchStore:
             p_filter=None if query.only is None else json_text(_filter_json(query.only)),
             p_limit=query.limit,
             p_near=None if near is None else _numbers_text(near.passages),
-            p_near_shelf=None if near is None else near.shelf,
-            p_near_put=None if near is None else near.put,
+            p_near_segment=None if near is None else near.segment,
+            p_near_row=None if near is None else near.last_row,
         )
         return rows.candidates(found)
 
@@ -78,16 +78,16 @@ class SearchStore:
         return await self._proposals.near(query.base_id, query.model, query.vector, limit=query.limit)
 
     async def ensure_index(self) -> bool:
-        """Make what large bases need: shelves, counts of words, blocks of terms; True when any was made now.
+        """Make what large bases need: segments of vectors and of postings, counts of words; True when any was made now.
 
         It can take minutes, and blocks neither searches nor writers. An interrupted step is repeated. Raises
         DatabaseError, DatabaseAway.
         """
         made = False
-        while await self._transport.call("ensure_shelves", timeout_s=INDEX_S):
+        while await self._transport.call("ensure_vector_segments", timeout_s=INDEX_S):
             made = True
         made |= bool(await self._transport.call("refresh_common_terms", timeout_s=INDEX_S))
-        while await self._transport.call("ensure_term_blocks", timeout_s=INDEX_S):
+        while await self._transport.call("ensure_posting_segments", timeout_s=INDEX_S):
             made = True
         return made
 

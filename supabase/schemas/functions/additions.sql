@@ -3,7 +3,7 @@
 
 create or replace function baza_internal.utf16_length(p_text text)
 returns int
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select length(p_text) + length(regexp_replace(p_text, '[\u0001-\uFFFF]', '', 'g'))
 $$;
@@ -11,7 +11,7 @@ comment on function baza_internal.utf16_length is 'The length as Telegram counts
 
 create or replace function baza_internal.joint(p_before text, p_after text)
 returns text
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select case
     when utf16_length(p_before) >= 4095 and p_before ~ '[[:alnum:]]$' and p_after ~ '^[[:alnum:]]' then ''
@@ -26,7 +26,7 @@ comment on function baza_internal.joint is
 
 create or replace function join_note(p_base text, p_batch text, p_hold_s double precision default 0)
 returns table (id uuid, joined boolean)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -64,17 +64,18 @@ comment on function join_note is
 
 create or replace function baza_internal.begin_batch(p_base uuid, p_batch jsonb)
 returns uuid
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into batches (base_id, chat_id, thread_id, language)
   values (p_base, (p_batch ->> 'chat_id')::bigint, (p_batch ->> 'thread_id')::bigint, p_batch ->> 'language')
   returning id
 $$;
-comment on function baza_internal.begin_batch is 'A batch, and so a live message, of its own for what a button asked for.';
+comment on function baza_internal.begin_batch is
+  'A batch, and so a live message, of its own for what a button asked for.';
 
 create or replace function baza_internal.edition_of(p_ready documents)
 returns jsonb
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select case when p_ready.meta ? 'edition' then jsonb_build_object('edition',
     p_ready.meta -> 'edition' || jsonb_build_object('content_hash', p_ready.content_hash)) else '{}' end
@@ -85,7 +86,7 @@ comment on function baza_internal.edition_of is
 
 create or replace function baza_internal.try_again(p_failed documents, p_current documents, p_sent jsonb)
 returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   its_batch uuid := p_failed.batch_id;
@@ -112,7 +113,7 @@ comment on function baza_internal.try_again is
 create or replace function refresh_document(p_base text, p_document text, p_batch text)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
   size_bytes bigint, media_type text, lane text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -3,7 +3,7 @@
 
 create or replace function save_table(p_user bigint, p_base text, p_content text)
 returns table (id bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   delete from answer_tables t where t.base_id = p_base::uuid and t.created_at < now() - interval '30 days';
@@ -14,14 +14,14 @@ comment on function save_table is 'Keeps a table for its button; those older tha
 
 create or replace function read_table(p_base text, p_table bigint)
 returns table (content jsonb)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select t.content from answer_tables t where t.base_id = p_base::uuid and t.id = p_table
 $$;
 comment on function read_table is 'One table of this base, or none.';
 
 create or replace function baza_internal.forget_tables() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   delete from answer_tables t where t.base_id in (select g.base_id from gone g);

@@ -2,7 +2,7 @@
 -- rows of `documents_chunks` and `chunk_terms`, and which chunks of an earlier attempt are kept.
 create or replace function keep_chunks(p_document text, p_lease text, p_model text, p_digests text[])
 returns table (id uuid, kept int[])
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -25,7 +25,7 @@ comment on function keep_chunks is
 
 create or replace function baza_internal.put_chunks(p_held documents, p_chunks jsonb, p_embeddings real[])
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   gone record;
@@ -81,7 +81,7 @@ comment on function baza_internal.put_chunks is
 
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare

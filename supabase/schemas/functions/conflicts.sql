@@ -4,7 +4,7 @@
 -- empty would scan the whole base from then on.
 create or replace function baza_internal.ready_namesake(p_held documents)
 returns setof documents
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
   select d.* from documents d
@@ -19,7 +19,7 @@ comment on function baza_internal.ready_namesake is
 
 create or replace function baza_internal.ready_before(p_held documents)
 returns setof documents
-language plpgsql stable rows 1 security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql stable rows 1 set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 begin
@@ -34,7 +34,7 @@ comment on function baza_internal.ready_before is
 
 create or replace function baza_internal.may_be_found(p_held documents)
 returns boolean
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select not exists (
       select from documents d
@@ -47,7 +47,7 @@ comment on function baza_internal.may_be_found is
 
 create or replace function baza_internal.brings_caption(p_held documents, p_twin documents)
 returns boolean
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select p_held.source_type in ('file', 'link') and p_twin.source_type = p_held.source_type
     and p_held.source_text is not null and (p_held.expires_at is null or p_twin.expires_at is not null)
@@ -59,7 +59,7 @@ comment on function baza_internal.brings_caption is
 
 create or replace function baza_internal.adopt_caption(p_held documents, p_twin documents)
 returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   update documents d
@@ -81,7 +81,7 @@ comment on function baza_internal.adopt_caption is
 
 create or replace function baza_internal.stopped_by_another(p_held documents)
 returns table (duplicate_of uuid, namesake uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   other documents;
@@ -142,7 +142,7 @@ comment on function baza_internal.stopped_by_another is
 
 create or replace function baza_internal.named(p_other documents)
 returns jsonb
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select jsonb_build_object('document_id', p_other.id, 'title', p_other.title, 'source_type', p_other.source_type,
     'source_identifier', p_other.known_as, 'created_at', p_other.created_at)
@@ -151,7 +151,7 @@ comment on function baza_internal.named is 'The parameters by which an error nam
 
 create or replace function baza_internal.in_lineage(p_held documents)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   its_lineage uuid;

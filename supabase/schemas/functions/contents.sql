@@ -1,10 +1,11 @@
 -- What a worker found in a document. In: hash, blocks, chunks, or the reason why there are none. Out: its state.
 -- Everything here is called under a lease (see queue.sql). Passages are searchable batch by batch, unless the document
 -- conflicts with one that is searchable already (see conflicts.sql): then they would have to replace that one.
-create or replace function record_content(p_document text, p_lease text, p_content_hash text, p_size_bytes bigint default null,
+create or replace function record_content(p_document text, p_lease text, p_content_hash text,
+  p_size_bytes bigint default null,
   p_media_type text default null, p_edition text default null)
 returns table (duplicate_of uuid, namesake uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held documents := held_document(p_document, p_lease);
@@ -12,7 +13,8 @@ begin
   update documents d
   set content_hash = p_content_hash, size_bytes = coalesce(p_size_bytes, d.size_bytes),
       media_type = coalesce(d.media_type, p_media_type),
-      meta = case when p_edition is null then d.meta - 'edition' else jsonb_set(d.meta, '{edition}', p_edition::jsonb) end
+      meta = case when p_edition is null then d.meta - 'edition'
+        else jsonb_set(d.meta, '{edition}', p_edition::jsonb) end
   where d.id = held.id
   returning d.* into held;
   return query select * from stopped_by_another(held);
@@ -23,7 +25,7 @@ comment on function record_content is
 
 create or replace function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
 returns table (id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -44,7 +46,7 @@ comment on function become_link is
 create or replace function known_reading(p_document text, p_lease text)
 returns table (id uuid, title text, source_text text, author text, published_at timestamptz, language text,
   medium text, duration_s double precision, pages int, pages_without_text int[], parts int, unread jsonb, blocks bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -61,7 +63,7 @@ comment on function known_reading is
 
 create or replace function baza_internal.insert_blocks(p_held documents, p_first int, p_blocks jsonb)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into document_blocks (document_id, ordinal, kind, level, text, locator)
   select p_held.id, p_first + b.place - 1, b.kind, b.level, b.text, b.locator
@@ -73,7 +75,7 @@ comment on function baza_internal.insert_blocks is
 
 create or replace function baza_internal.put_blocks(p_held documents, p_parsed jsonb)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   delete from document_blocks b where b.document_id = p_held.id;
@@ -97,7 +99,7 @@ comment on function baza_internal.put_blocks is
 create or replace function store_blocks(p_document text, p_lease text, p_parsed text, p_chunks int,
   p_base_passages bigint default null)
 returns table (id uuid, stored int)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -110,10 +112,10 @@ begin
   perform ensure_room(held, p_chunks, p_base_passages);
   held := put_blocks(held, p_parsed::jsonb);
   update documents d
-  set status = 'embedding', progress_done = 0, progress_total = p_chunks, promised = p_chunks, title = held.title, names = held.names,
-      language = held.language, author = held.author, published_at = held.published_at, medium = held.medium,
-      duration_s = held.duration_s,
-      pages = held.pages, parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
+  set status = 'embedding', progress_done = 0, progress_total = p_chunks, promised = p_chunks,
+      title = held.title, names = held.names, language = held.language, author = held.author, published_at = held.published_at, medium = held.medium,
+      duration_s = held.duration_s, pages = held.pages, parts = held.parts,
+      pages_without_text = held.pages_without_text, unread = held.unread
   where d.id = held.id;
   perform touch_batch(held.batch_id);
   return query select held.id, held.chunks;
@@ -124,7 +126,7 @@ comment on function store_blocks is
 
 create or replace function add_blocks(p_document text, p_lease text, p_first int, p_blocks text)
 returns table (id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);
@@ -138,7 +140,7 @@ comment on function add_blocks is
 
 create or replace function baza_internal.supersede(p_held documents)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   before documents;
@@ -170,7 +172,7 @@ comment on function baza_internal.supersede is
 
 create or replace function baza_internal.hide_rivals(p_ready documents)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update documents d set visible = false
   where d.base_id = p_ready.base_id and d.phase = 'working' and d.visible
@@ -185,7 +187,7 @@ comment on function baza_internal.hide_rivals is
 create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
   p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null)
 returns table (duplicate_of uuid, namesake uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -244,7 +246,7 @@ comment on function publish_document is
 create or replace function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)
 returns table (id uuid, run_after timestamptz)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -264,7 +266,7 @@ comment on function postpone_document is
 
 create or replace function fail_document(p_document text, p_lease text, p_code text, p_params text, p_detail text)
 returns table (id uuid, status text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held constant documents := held_document(p_document, p_lease);

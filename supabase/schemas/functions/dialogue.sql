@@ -1,17 +1,18 @@
 -- Dialogues. In: a person and a dialogue. Out: its last exchanges. The window is small, the archive keeps the rest.
 create or replace function baza_internal.lock_dialogue(p_user bigint)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select pg_advisory_xact_lock(hashtextextended('dialogue of ' || p_user, 0))
 $$;
 comment on function baza_internal.lock_dialogue is
   'One writer at a time to the dialogues of a person, until the transaction ends.';
 
-create or replace function insert_and_trim_pairs(p_user bigint, p_session text, p_base text, p_question text, p_answer text,
+create or replace function insert_and_trim_pairs(p_user bigint, p_session text, p_base text, p_question text,
+  p_answer text,
   p_question_terms text[] default '{}', p_answer_terms text[] default '{}', p_keep int default 30)
 returns table (kept bigint, archived bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   perform lock_dialogue(p_user);
@@ -40,7 +41,7 @@ comment on function insert_and_trim_pairs is
 
 create or replace function dialogue_window(p_user bigint, p_session text, p_pairs int)
 returns table (id bigint, question text, answer text)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select pair.id, pair.question, pair.answer
@@ -58,7 +59,7 @@ comment on function dialogue_window is 'The last exchanges of a dialogue, oldest
 
 create or replace function baza_internal.archived_pairs(p_user bigint, p_session text)
 returns table (id bigint, last_id bigint, question text, answer text, terms text[])
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select pair.id, pair.next_id, pair.content, pair.answer, pair.terms || pair.next_terms
@@ -76,7 +77,7 @@ comment on function baza_internal.archived_pairs is
 
 create or replace function recall_pairs(p_user bigint, p_session text, p_terms text[], p_limit int)
 returns table (id bigint, question text, answer text, score double precision)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   with pairs as materialized (
@@ -104,7 +105,7 @@ comment on function recall_pairs is
 
 create or replace function recollect(p_user bigint, p_session text, p_pairs int, p_terms text[], p_recalled int)
 returns table (part text, question text, answer text)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   select said.part, said.question, said.answer
@@ -123,7 +124,7 @@ comment on function recollect is
 
 create or replace function unsummarised_pairs(p_user bigint, p_session text, p_limit int)
 returns table (question text, answer text, last_id bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select p.question, p.answer, p.last_id from archived_pairs(p_user, p_session) p
   where p.last_id > coalesce((
@@ -135,12 +136,14 @@ comment on function unsummarised_pairs is
 
 create or replace function save_summary(p_user bigint, p_session text, p_summary text, p_up_to bigint)
 returns table (up_to bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 begin
   perform lock_dialogue(p_user);
-  if not exists (select from chat_archive a where a.user_id = p_user and a.session_id = p_session::uuid and a.id = p_up_to) then
+  if not exists (
+      select from chat_archive a
+      where a.user_id = p_user and a.session_id = p_session::uuid and a.id = p_up_to) then
     return; -- the chat was cleaned while the summary was being written
   end if;
   return query
@@ -156,7 +159,7 @@ comment on function save_summary is
 
 create or replace function list_sessions(p_user bigint, p_limit int)
 returns table (session_id uuid, title text, exchanges bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with said as (
     select m.session_id, m.id, m.role, m.content, m.created_at from chat_messages m where m.user_id = p_user
@@ -171,7 +174,7 @@ comment on function list_sessions is 'Dialogues of a person by their first quest
 
 create or replace function resume_session(p_user bigint, p_session text)
 returns setof user_state
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update user_state u set session_id = p_session::uuid, updated_at = now()
   where u.user_id = p_user and exists (
@@ -182,7 +185,7 @@ comment on function resume_session is 'Goes on with an earlier dialogue of the s
 
 create or replace function clean_chat(p_user bigint)
 returns table (session_id uuid, messages bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   perform lock_dialogue(p_user);

@@ -5,7 +5,7 @@
 
 create or replace function baza_internal.lock_entities(p_base uuid)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select pg_advisory_xact_lock(hashtextextended('entities ' || p_base, 0))
 $$;
@@ -14,7 +14,7 @@ comment on function baza_internal.lock_entities is
   'document adds one.';
 
 create or replace function baza_internal.drop_unmentioned() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   perform lock_entities(g.base_id) from (select distinct o.base_id from old_rows o order by o.base_id) g;
@@ -23,13 +23,14 @@ begin
     and not exists (select from entity_mentions m where m.entity_id = e.id);
   return null;
 end $$;
-comment on function baza_internal.drop_unmentioned is 'Removes an entity together with the last document that names it.';
+comment on function baza_internal.drop_unmentioned is
+  'Removes an entity together with the last document that names it.';
 create or replace trigger mentions_removed after delete on entity_mentions
   referencing old table as old_rows for each statement execute function baza_internal.drop_unmentioned();
 
 create or replace function baza_internal.forget_entities(p_document uuid)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   delete from graph_facts f where f.document_id = p_document;
   delete from entity_aliases a where a.document_id = p_document;
@@ -38,7 +39,7 @@ $$;
 comment on function baza_internal.forget_entities is 'Removes what was read from a document.';
 
 create or replace function baza_internal.await_enrichment() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   if new.status = 'ready' then
@@ -61,7 +62,7 @@ create or replace trigger documents_enriched after update of status on documents
 
 create or replace function claim_enrichment(p_lease_s double precision, p_attempts int, p_only text default null)
 returns table (document_id uuid, base_id uuid, lease uuid, attempts int, title text, language text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -86,7 +87,7 @@ comment on function claim_enrichment is
 
 create or replace function read_again(p_reader text, p_limit int)
 returns table (document_id uuid)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with chosen as (
     select e.document_id from enrichments e
@@ -103,7 +104,7 @@ comment on function read_again is
 
 create or replace function baza_internal.held_enrichment(p_document text, p_lease text)
 returns enrichments
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held enrichments;
@@ -122,7 +123,7 @@ comment on function baza_internal.held_enrichment is
 
 create or replace function renew_enrichment(p_document text, p_lease text, p_lease_s double precision)
 returns table (document_id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -134,10 +135,11 @@ begin
 end $$;
 comment on function renew_enrichment is 'Extends the lease of an enrichment to that many seconds from now.';
 
-create or replace function postpone_enrichment(p_document text, p_lease text, p_delay_s double precision, p_problem text,
+create or replace function postpone_enrichment(p_document text, p_lease text, p_delay_s double precision,
+  p_problem text,
   p_final boolean)
 returns table (document_id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -153,7 +155,7 @@ comment on function postpone_enrichment is 'Releases an enrichment for a later r
 
 create or replace function store_entities(p_document text, p_lease text, p_found text, p_reader text)
 returns table (entities_stored int, facts_stored int)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held constant enrichments := held_enrichment(p_document, p_lease);

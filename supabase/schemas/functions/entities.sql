@@ -2,7 +2,7 @@
 -- facts with their passages. It changes nothing.
 create or replace function read_spans(p_base text, p_document text, p_after int, p_limit int)
 returns table (chunk_id bigint, ordinal int, span_start int, span_end int)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select c.id, c.ordinal, c.span_start, c.span_end from documents_chunks c join documents d on d.id = c.document_id
   where c.base_id = p_base::uuid and c.document_id = p_document::uuid and d.visible and c.ordinal > p_after
@@ -13,7 +13,7 @@ comment on function read_spans is 'Which characters of a document each of its pa
 create or replace function resolve_names(p_base text, p_keys text[], p_limit int)
 returns table (canonical text, type text, name text, forms text[], key text, weight real, as_name boolean,
   confidence real, facts bigint)
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$ -- planning it takes ten times as long as running it
 #variable_conflict use_column
@@ -46,7 +46,7 @@ comment on function resolve_names is
 
 create or replace function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
 returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$ -- planning it takes ten times as long as running it
 #variable_conflict use_column

@@ -3,7 +3,7 @@
 -- conflicts.sql sees to it that it replaces nothing that stays.
 create or replace function baza_internal.stay_until(p_held documents, p_until timestamptz)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   number constant int := case when p_until is null and p_held.status = 'ready' and p_held.source_type = 'file'
@@ -33,7 +33,7 @@ comment on function baza_internal.stay_until is
 
 create or replace function keep_document(p_base text, p_document text)
 returns table (id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -62,17 +62,18 @@ comment on function keep_document is
 
 create or replace function keep_batch(p_base text, p_batch_id text)
 returns table (id uuid)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select kept.id
-  from (select d.id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid order by d.position)
-    its cross join lateral keep_document(p_base, its.id::text) kept
+  from (
+    select d.id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid order by d.position) its
+    cross join lateral keep_document(p_base, its.id::text) kept
 $$;
 comment on function keep_batch is 'Makes all documents of a batch permanent.';
 
 create or replace function remove_expired()
 returns table (id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 #variable_conflict use_column
 declare

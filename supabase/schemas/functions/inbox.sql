@@ -4,7 +4,7 @@
 
 create or replace function receive_update(p_bot bigint, p_update bigint, p_payload text)
 returns table (is_new boolean)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with added as (
     insert into inbox (bot_id, update_id, payload, attempts)
@@ -19,7 +19,7 @@ comment on function receive_update is
 
 create or replace function finish_update(p_bot bigint, p_update bigint)
 returns table (forgotten bigint)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with finished as (
     update inbox set handled_at = now(), payload = null
@@ -38,7 +38,7 @@ comment on function finish_update is
 
 create or replace function unfinished_updates(p_bot bigint, p_after bigint, p_limit int)
 returns table (update_id bigint, payload jsonb)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select i.update_id, i.payload from inbox i
   where i.bot_id = p_bot and i.handled_at is null and i.update_id > p_after
@@ -49,7 +49,7 @@ comment on function unfinished_updates is
 
 create or replace function begin_update_again(p_bot bigint, p_update bigint)
 returns table (attempts int)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update inbox i set attempts = i.attempts + 1
   where i.bot_id = p_bot and i.update_id = p_update

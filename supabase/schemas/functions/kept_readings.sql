@@ -4,7 +4,7 @@
 
 create or replace function recall_readings(p_base text, p_request text)
 returns table (key text, documents uuid[], content text)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select n.key, n.documents, n.content from (
     select k.* from kept_readings k
@@ -16,7 +16,7 @@ comment on function recall_readings is 'What this base has kept of a request for
 
 create or replace function keep_reading(p_base text, p_request text, p_key text, p_documents text[], p_content text)
 returns table (kept boolean)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held constant uuid[] := array(
@@ -48,7 +48,7 @@ comment on function keep_reading is
   'Keeps a reply, unless it is too long or the base does not hold all its documents (any more). Deletes the oldest.';
 
 create or replace function baza_internal.forget_readings() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp set plan_cache_mode = force_custom_plan
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set plan_cache_mode = force_custom_plan
 as $$
 declare
   ids constant uuid[] := array(select g.id from gone g); -- a custom plan hashes them: comparing each with each, it takes

@@ -2,7 +2,7 @@
 -- A document is reached only through its base: the right id with a wrong base finds nothing.
 create or replace function baza_internal.documents_ahead(p_document uuid)
 returns int
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with mine as materialized (
     select d.lane, d.base_id, greatest(d.run_after, now()) as due, (
@@ -50,7 +50,7 @@ comment on view document_cards is
 
 create or replace function baza_internal.is_called(p_title text, p_identifier text, p_words text)
 returns boolean
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select not exists (
     select from unnest(string_to_array(replace(lower(p_words), 'ё', 'е'), ' ')) word
@@ -59,9 +59,10 @@ $$;
 comment on function baza_internal.is_called is
   'Whether title or file name hold each of these words or parts of words, in any order; ё equals е.';
 
-create or replace function list_documents(p_base text, p_limit int, p_offset int default 0, p_name_contains text default null)
+create or replace function list_documents(p_base text, p_limit int, p_offset int default 0,
+  p_name_contains text default null)
 returns setof document_cards
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select * from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
@@ -75,7 +76,7 @@ comment on function list_documents is
 
 create or replace function count_base(p_base text, p_name_contains text default null)
 returns table (documents bigint, chunks bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select count(*), coalesce(sum(d.chunks), 0)::bigint from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
@@ -86,7 +87,7 @@ comment on function count_base is
 
 create or replace function document_card(p_base text, p_document text)
 returns setof document_cards
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select card.* from documents d join document_cards card on card.id = coalesce((
     select current.id from documents current
@@ -100,7 +101,7 @@ comment on function document_card is
 
 create or replace function document_versions(p_base text, p_document text)
 returns setof document_cards
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select card.* from documents d join documents v on v.base_id = d.base_id and v.lineage = d.lineage
     join document_cards card on card.id = v.id
@@ -113,7 +114,7 @@ comment on function document_versions is
 
 create or replace function cancel_document(p_base text, p_document text)
 returns table (id uuid, status text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   perform from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid and d.phase <> 'ended' for update;
@@ -127,7 +128,7 @@ comment on function cancel_document is
 
 create or replace function cancel_batch(p_base text, p_batch_id text)
 returns table (cancelled bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   open_ones uuid[];
@@ -146,7 +147,7 @@ comment on function cancel_batch is 'Stops the work on all documents of a batch 
 
 create or replace function baza_internal.beside(p_name text, p_number int)
 returns text
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   -- Before the ending, as file managers do: «План (2).docx».
   select regexp_replace(p_name, '(.)(\.[^./\s]{1,8})?$', '\1 (' || p_number || ')\2')
@@ -155,7 +156,7 @@ comment on function baza_internal.beside is 'The name of the second, third … f
 
 create or replace function baza_internal.free_number(p_held documents)
 returns int
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select min(n) from generate_series(2, 1000) n
   where not exists (
@@ -168,7 +169,7 @@ comment on function baza_internal.free_number is 'The first number that gives a 
 
 create or replace function choose_document(p_base text, p_document text, p_choice text)
 returns table (id uuid, status text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -209,7 +210,7 @@ comment on function choose_document is
 
 create or replace function delete_document(p_base text, p_document text)
 returns table (id uuid, batch_id uuid)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 #variable_conflict use_column
 declare
@@ -242,7 +243,7 @@ comment on function delete_document is
 
 create or replace function clean_base(p_base text)
 returns table (documents bigint, chunks bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
   held record;
@@ -258,7 +259,7 @@ comment on function clean_base is
 
 create or replace function read_blocks(p_base text, p_document text, p_after int, p_limit int)
 returns table (ordinal int, kind text, level int, text text, locator jsonb)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.ordinal, b.kind, b.level, b.text, b.locator
   from document_blocks b join documents d on d.id = b.document_id

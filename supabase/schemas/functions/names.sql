@@ -2,7 +2,7 @@
 -- the document under it. The terms of its names (title, file name) are in the postings of every passage, as `titled`.
 create or replace function baza_internal.retitle(p_held documents, p_names jsonb)
 returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   with line as materialized (
@@ -48,7 +48,7 @@ begin
   where (t.titled, t.around, t.around_titled)
     is distinct from (excluded.titled, excluded.around, excluded.around_titled);
   update documents d set names = p_names where d.id = p_held.id;
-  perform leave_blocks(p_held);
+  perform note_changed_postings(p_held);
 end $$;
 comment on function baza_internal.retitle is
   'Indexes the passages of a document under the terms of these names ({text, terms} each), in place of those '
@@ -56,7 +56,7 @@ comment on function baza_internal.retitle is
 
 create or replace function baza_internal.bear_own_titles(p_held documents)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   if p_held.given_title is null and p_held.source_type in ('file', 'path') then
@@ -72,12 +72,13 @@ begin
 end $$;
 comment on function baza_internal.bear_own_titles is
   'A title that several files of the base bear («Form 10-K») tells none of them: they all go by their file '
-  'names, the document that is being published and those that are ready. Returns the document, which the caller stores. '
+  'names, the document that is being published and those that are ready. Returns the document, which the caller '
+  'stores. '
   'The first of `names` remembers the title; passages stay to be found by it.';
 
 create or replace function baza_internal.file_name(p_identifier text)
 returns text
-language sql immutable parallel safe security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable parallel safe set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select regexp_replace(p_identifier, '^.*/(?=.)', '')
 $$;
@@ -85,7 +86,7 @@ comment on function baza_internal.file_name is 'The last part of a path.';
 
 create or replace function baza_internal.only_name(p_title text, p_terms jsonb)
 returns jsonb
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select jsonb_build_array(jsonb_build_object('text', p_title, 'terms', p_terms))
 $$;
@@ -93,18 +94,19 @@ comment on function baza_internal.only_name is 'The names of a document that a p
 
 create or replace function baza_internal.numbered_names(p_names jsonb, p_number int)
 returns jsonb
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   -- The file name is the last of the names (`ingestion.indexing`). A number is a term as it is written.
   select jsonb_set(p_names, '{-1}', jsonb_build_object('text', (p_names -> -1 ->> 'text') || ' (' || p_number || ')',
     'terms', (p_names -> -1 -> 'terms') || jsonb_build_object(p_number::text,
       coalesce((p_names -> -1 -> 'terms' ->> p_number::text)::int, 0) + 1)))
 $$;
-comment on function baza_internal.numbered_names is 'The names of the second, third … file of the same name; see `beside`.';
+comment on function baza_internal.numbered_names is
+  'The names of the second, third … file of the same name; see `beside`.';
 
 create or replace function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text)
 returns table (id uuid, title text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -1,7 +1,7 @@
 -- The live messages of batches. In: what the bot has shown. Out: what it has to show next. They survive restarts.
 -- These functions take a batch and no base: they are the bot's own work on messages that it sent, over all bases.
 create or replace function baza_internal.tell_removed() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   if not exists (select from old_rows) then -- fired by the cascade of the delete below
@@ -32,7 +32,7 @@ create or replace trigger documents_removed_told after delete on documents
 
 create or replace function attach_notice(p_batch text, p_message bigint)
 returns table (id uuid, notice_message_id bigint)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update batches b set notice_message_id = p_message where b.id = p_batch::uuid returning b.id, b.notice_message_id
 $$;
@@ -41,7 +41,7 @@ comment on function attach_notice is 'Remembers which message of ours is the liv
 create or replace function due_notices(p_limit int, p_hold_s double precision)
 returns table (batch_id uuid, chat_id bigint, thread_id bigint, reply_to bigint, message_id bigint, language text,
   revision bigint, removed int, documents jsonb)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with due as (
     update batches b set notice_due_at = now() + make_interval(secs => p_hold_s)
@@ -63,7 +63,7 @@ comment on function due_notices is
 
 create or replace function confirm_notice(p_batch text, p_revision bigint)
 returns table (id uuid, shown_revision bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -2,7 +2,7 @@
 -- A person or a group is one `p_user`: a person's id, or a group's (negative) chat id.
 create or replace function open_base(p_chat bigint, p_thread bigint default null, p_member bigint default null)
 returns setof bases
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   is_private constant boolean := p_chat > 0;
@@ -29,7 +29,7 @@ comment on function open_base is
 
 create or replace function open_named_base(p_name text)
 returns setof bases
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   insert into bases (kind, name)
@@ -42,7 +42,7 @@ comment on function open_named_base is 'The base of the command line with this n
 
 create or replace function read_or_create_state(p_user bigint, p_base text, p_language text)
 returns setof user_state
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   return query select * from user_state where user_id = p_user;
@@ -59,7 +59,7 @@ comment on function read_or_create_state is
 
 create or replace function set_mode(p_user bigint, p_mode text)
 returns setof user_state
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, current_mode, base_id)
   select p_user, p_mode, own.id from open_base(p_user) own
@@ -71,7 +71,7 @@ comment on function set_mode is
 
 create or replace function set_language(p_user bigint, p_language text)
 returns setof user_state
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, language, base_id)
   select p_user, p_language, own.id from open_base(p_user) own
@@ -82,7 +82,7 @@ comment on function set_language is 'Upserts the language of the interface on us
 
 create or replace function new_session(p_user bigint)
 returns setof user_state
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, base_id)
   select p_user, own.id from open_base(p_user) own

@@ -4,7 +4,7 @@
 -- calls deadlock.
 create or replace function baza_internal.lock_base(p_base uuid)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select pg_advisory_xact_lock(hashtextextended('base ' || p_base, 0))
 $$;
@@ -13,7 +13,7 @@ comment on function baza_internal.lock_base is
   'stores passages updates the counts in the row of the base, and need not wait for a publication.';
 
 create or replace function baza_internal.count_removed() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   update bases b set passages = b.passages - gone.passages, terms = b.terms - gone.terms
@@ -22,12 +22,13 @@ begin
   where b.id = gone.base_id;
   return null;
 end $$;
-comment on function baza_internal.count_removed is 'Subtracts deleted visible documents from the counts of their bases.';
+comment on function baza_internal.count_removed is
+  'Subtracts deleted visible documents from the counts of their bases.';
 create or replace trigger documents_removed after delete on documents
   referencing old table as old_rows for each statement execute function baza_internal.count_removed();
 
 create or replace function baza_internal.count_changed() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   before constant int := old.visible::int;
@@ -49,7 +50,7 @@ create or replace trigger documents_changed after update of visible, chunks, ter
   execute function baza_internal.count_changed();
 
 create or replace function baza_internal.remove_postings() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   -- An array, not a join: the planner does not know the size of the transition table, and would scan all postings.
@@ -62,7 +63,7 @@ create or replace trigger chunks_removed after delete on documents_chunks
 
 create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s double precision default 0)
 returns table (id uuid, "position" int, created boolean)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -115,7 +116,8 @@ begin
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
     text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
     lane text)) with ordinality
-    as s (type, identifier, name_key, title, text, url, file_id, size_bytes, media_type, author, published_at, lane, place)
+    as s (type, identifier, name_key, title, text, url, file_id, size_bytes, media_type, author, published_at, lane,
+      place)
   order by s.place
   returning documents.id, documents.position - earlier, true;
 end $$;
@@ -125,7 +127,7 @@ comment on function enqueue_batch is
 
 create or replace function baza_internal.waiting_bases(p_lane text)
 returns setof uuid
-language sql stable rows 20 security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable rows 20 set search_path = public, baza_internal, extensions, pg_temp
 as $$
   -- A loose index scan: one step for each base, however many documents it has.
   with recursive walk as (
@@ -142,7 +144,7 @@ comment on function baza_internal.waiting_bases is 'Bases that have documents in
 
 create or replace function baza_internal.turns(p_lanes text[])
 returns table (base_id uuid, lane text)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, l.lane
   from unnest(p_lanes) as l (lane) cross join lateral waiting_bases(l.lane) as w (base_id)
@@ -161,7 +163,7 @@ comment on function baza_internal.turns is
 
 create or replace function baza_internal.next_document(p_lanes text[])
 returns uuid
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   its_id uuid;
@@ -186,7 +188,7 @@ comment on function baza_internal.next_document is
 
 create or replace function baza_internal.album_caption(p_held documents)
 returns text
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select d.source_text from documents d join batches b on b.id = d.batch_id
   where d.batch_id = p_held.batch_id and b.media_group is not null and d.source_text is not null
@@ -201,7 +203,7 @@ create or replace function claim_document(p_worker text, p_lease_s double precis
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
   published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -246,7 +248,7 @@ comment on function claim_document is
 
 create or replace function baza_internal.touch_batch(p_batch uuid)
 returns void
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update batches set revision = revision + 1 where id = p_batch and chat_id is not null
 $$;
@@ -255,7 +257,7 @@ comment on function baza_internal.touch_batch is
 
 create or replace function baza_internal.held_document(p_document text, p_lease text)
 returns documents
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   held documents;
@@ -276,9 +278,10 @@ comment on function baza_internal.held_document is
   'read again. Nobody is told of an end before it is durable: `due_notices` writes, and its commit flushes all before '
   'it.';
 
-create or replace function baza_internal.finish_document(p_document uuid, p_status text, p_code text, p_params jsonb, p_detail text)
+create or replace function baza_internal.finish_document(p_document uuid, p_status text, p_code text, p_params jsonb,
+  p_detail text)
 returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   its_batch uuid;
@@ -298,7 +301,7 @@ comment on function baza_internal.finish_document is
 
 create or replace function renew_lease(p_document text, p_lease text, p_lease_s double precision)
 returns table (id uuid, lease_until timestamptz)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -313,7 +316,7 @@ comment on function renew_lease is 'Extends the lease to that many seconds from 
 
 create or replace function return_document(p_document text, p_lease text)
 returns table (id uuid, attempts int)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -331,7 +334,7 @@ comment on function return_document is
 
 create or replace function report_progress(p_document text, p_lease text, p_status text, p_done int, p_total int)
 returns table (id uuid, status text)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -3,7 +3,7 @@
 -- belong to the command line, that is to the operator, and have no quota.
 create or replace function baza_internal.full_at(p_held documents, p_base_passages bigint)
 returns bigint
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   if p_base_passages is null
@@ -21,7 +21,7 @@ comment on function baza_internal.full_at is
 
 create or replace function baza_internal.ensure_room(p_held documents, p_chunks int, p_base_passages bigint)
 returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   leaving int; -- passages of the version that this one replaces

@@ -4,7 +4,7 @@
 
 create or replace function baza_internal.outdated_chunks(p_base uuid, p_model text)
 returns setof documents_chunks
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select c.* from documents_chunks c
   where c.base_id = p_base and c.model <> p_model
@@ -16,7 +16,7 @@ comment on function baza_internal.outdated_chunks is
 
 create or replace function outdated_bases(p_model text, p_name text)
 returns table (base_id uuid, name text, passages bigint, waiting bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, b.name, b.passages, (select count(*) from outdated_chunks(b.id, p_model)) from bases b
   where (p_name is null or b.name = p_name) and exists (
@@ -30,7 +30,7 @@ comment on function outdated_bases is
 
 create or replace function named_bases(p_name text)
 returns table (name text)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.name from bases b
   where b.name is not null and exists (select from documents d where d.base_id = b.id)
@@ -42,7 +42,7 @@ comment on function named_bases is
 
 create or replace function outdated_documents(p_base text, p_model text)
 returns table (document_id uuid)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select distinct c.document_id from outdated_chunks(p_base::uuid, p_model) c order by 1 limit 500
 $$;
@@ -50,7 +50,7 @@ comment on function outdated_documents is 'Documents of the base with passages f
 
 create or replace function chunks_to_embed(p_base text, p_document text, p_model text, p_after int, p_limit int)
 returns table (chunk_id bigint, ordinal int, text text, span_start int, span_end int, locator jsonb, embedded boolean)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select c.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator,
     c.model = p_model or exists (select from next_vectors n where n.chunk_id = c.id and n.model = p_model)
@@ -63,7 +63,7 @@ comment on function chunks_to_embed is
 
 create or replace function store_next_vectors(p_base text, p_model text, p_vectors text)
 returns table (stored bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   insert into next_vectors (chunk_id, base_id, model, embedding)
@@ -79,7 +79,7 @@ comment on function store_next_vectors is
 
 create or replace function switch_model(p_base text, p_model text)
 returns table (missing bigint, switched bigint)
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
   absent bigint;
@@ -91,15 +91,15 @@ begin
     return query select absent, 0::bigint;
     return;
   end if;
-  perform pg_advisory_xact_lock(hashtext('vector_shelves')); -- nobody fills a shelf meanwhile
-  update documents d set shelved = false -- a shelf of this model stays, and lacks the new vectors
+  perform pg_advisory_xact_lock(hashtext('vector_segments')); -- nobody fills a segment meanwhile
+  update documents d set in_segment = false -- a segment of this model stays, and lacks the new vectors
   from next_vectors n join documents_chunks c on c.id = n.chunk_id
-  where n.base_id = p_base::uuid and n.model = p_model and d.id = c.document_id and d.shelved;
+  where n.base_id = p_base::uuid and n.model = p_model and d.id = c.document_id and d.in_segment;
   update documents_chunks c set embedding = n.embedding, model = n.model
   from next_vectors n where n.chunk_id = c.id and n.base_id = p_base::uuid and n.model = p_model;
   get diagnostics changed = row_count;
   delete from next_vectors n where n.base_id = p_base::uuid;
-  delete from vector_shelves s where s.base_id = p_base::uuid and s.model <> p_model;
+  delete from vector_segments s where s.base_id = p_base::uuid and s.model <> p_model;
   return query select 0::bigint, changed;
 end $$;
 comment on function switch_model is

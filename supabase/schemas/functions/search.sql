@@ -20,12 +20,12 @@ comment on view hidden_documents is
 -- calls (`force_generic_plan`): planning anew for the values of each question took up to a third of a search by vector.
 
 create or replace function baza_internal.folded(p_name text) returns text
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select translate(lower(p_name), 'ё', 'е') $$;
 comment on function baza_internal.folded is 'A name in lower case, with е for ё, as people type it.';
 
 create or replace function baza_internal.matching_documents(p_base uuid, p_filter jsonb) returns uuid[]
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select case when p_filter is not null then array(
     select d.id from documents d
@@ -48,13 +48,14 @@ comment on function baza_internal.matching_documents is
   'date or the date when it was sent has to be within since and before: «приказы 2024 года», «что присылали в мае». A '
   'document without an author, such as a note, counts as written by its sender.';
 
-create or replace function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text, p_filter text,
-  p_limit int, p_near bigint[] default null, p_near_shelf text default null, p_near_put bigint default null)
+create or replace function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text,
+  p_filter text,
+  p_limit int, p_near bigint[] default null, p_near_segment text default null, p_near_row bigint default null)
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
   text text, locator jsonb, published_at timestamptz, url text, author text, sender text,
   document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
   rarities double precision[])
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 #variable_conflict use_column
@@ -68,7 +69,7 @@ begin
   return query
   with found as (
     select chunk_id, near.distance, words.score, words.rarities
-    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_shelf, p_near_put) near
+    from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_segment, p_near_row) near
     full join (
       select * from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit)
       where cardinality(p_terms) > 0) words using (chunk_id) -- without terms it is not even called
@@ -88,12 +89,13 @@ end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg (vector, words), each passage once. `similarity` (cosine) is there for all '
   'that the vector can be compared with, `bm25` for those that the words found, with the weight of each term of the '
-  'question in `rarities`. A leg without vector or terms is left out. `p_near` are candidates from a copy of the shelf '
-  '`p_near_shelf` up to its place `p_near_put`; like all others they are looked up in this base alone.';
+  'question in `rarities`. A leg without vector or terms is left out. `p_near` are candidates from a copy of the '
+  'segment '
+  '`p_near_segment` up to its place `p_near_row`; like all others they are looked up in this base alone.';
 
 create or replace function passage(p_base text, p_chunk bigint)
 returns setof passages
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select * from passages p where p.base_id = p_base::uuid and p.chunk_id = p_chunk
 $$;
@@ -101,7 +103,7 @@ comment on function passage is 'One passage of this base, or none.';
 
 create or replace function holds_documents(p_base text)
 returns table (base_id uuid, holds boolean)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, b.passages > 0 from bases b where b.id = p_base::uuid
 $$;
@@ -111,7 +113,7 @@ comment on function holds_documents is 'Whether the base has any searchable pass
 
 create or replace function read_passages(p_base text, p_document text, p_after int, p_limit int)
 returns setof passages
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select * from passages p
   where p.base_id = p_base::uuid and p.document_id = p_document::uuid and p.ordinal > p_after

@@ -4,7 +4,7 @@
 
 create or replace function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int)
 returns table (id bigint, rating int)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into answer_feedback as f (user_id, base_id, chat_id, message_id, rating)
   values (p_user, p_base::uuid, p_chat, p_message, p_rating)
@@ -15,14 +15,14 @@ comment on function save_feedback is 'A thumb under an answer; a person has one 
 
 create or replace function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null)
 returns table (id bigint, created_at timestamptz)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
     facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls,
     prompt_tokens, answer_tokens, cost)
   select p_user, coalesce(p_asker, p_user), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
-    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step, x.searching_s, x.models_s, x.calls,
-    x.prompt_tokens, x.answer_tokens, x.cost
+    x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step,
+    x.searching_s, x.models_s, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
   from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
     first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
     each_step jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
@@ -32,9 +32,10 @@ $$;
 comment on function save_turn is
   'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
 
-create or replace function spent_in_a_day(p_user bigint, p_questions bigint default null, p_cost double precision default null)
+create or replace function spent_in_a_day(p_user bigint, p_questions bigint default null,
+  p_cost double precision default null)
 returns table (questions bigint, cost double precision, until timestamptz)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with asked as (
     select t.created_at, t.cost, row_number() over latest as questions, sum(t.cost) over latest as spent
@@ -52,7 +53,7 @@ comment on function spent_in_a_day is
   'kept (a null bound always is).';
 
 create or replace function baza_internal.local_day(p_at timestamptz, p_offset_minutes int) returns date
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select (p_at at time zone 'UTC' + make_interval(mins => p_offset_minutes))::date $$;
 comment on function baza_internal.local_day is 'The day by a clock that is so many minutes ahead of UTC.';
 
@@ -60,7 +61,7 @@ create or replace function base_statistics(p_base text, p_days int)
 returns table (documents bigint, passages bigint, pages bigint, recorded_s double precision, thumbs_up bigint,
   thumbs_down bigint, median_s double precision, p95_s double precision, tokens bigint, cost double precision,
   planned_turns bigint, steps_planned bigint, steps_run bigint, adapted bigint, planned_median_s double precision)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select held.documents, held.passages, held.pages, held.recorded_s, thumbs.up, thumbs.down, turns.*
   from (
@@ -87,7 +88,7 @@ comment on function base_statistics is
 
 create or replace function turns_by_day(p_base text, p_days int, p_offset_minutes int)
 returns table (day date, kind text, turns bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with shifted as (
     select local_day(t.created_at, p_offset_minutes) as day, t.kind from turn_metrics t
@@ -103,7 +104,7 @@ comment on function turns_by_day is
 
 create or replace function queue_state()
 returns table (waiting bigint, working bigint, oldest_s double precision)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select count(*) filter (where d.phase = 'waiting'), count(*) filter (where d.phase = 'working'),
     coalesce(extract(epoch from now() - min(d.created_at) filter (where d.phase = 'waiting')), 0)::double precision
@@ -113,7 +114,7 @@ comment on function queue_state is 'How many documents wait or are in work, and 
 
 create or replace function documents_by_status()
 returns table (status text, documents bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select d.status, count(*) from documents d group by d.status order by d.status
 $$;
@@ -121,7 +122,7 @@ comment on function documents_by_status is 'How many documents of all bases have
 
 create or replace function failures_by_code(p_days int, p_limit int)
 returns table (code text, documents bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select coalesce(d.error_code, 'internal'), count(*) from documents d
   where d.status = 'failed' and d.finished_at > now() - make_interval(days => p_days)
@@ -137,7 +138,7 @@ returns table (people bigint, active bigint, bases bigint, turns bigint, general
   cost double precision, planned_turns bigint, steps_planned bigint, steps_run bigint, adapted bigint,
   planned_median_s double precision, total_s double precision, searching_s double precision, models_s double precision,
   facts bigint, facts_used bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with recent as materialized (
     select * from turn_metrics t where t.created_at > now() - make_interval(days => p_days)
@@ -169,7 +170,7 @@ comment on function overall_statistics is
 create or replace function overall_by_day(p_days int, p_offset_minutes int)
 returns table (day date, turns bigint, people bigint, tokens bigint, cost double precision, median_s double precision,
   p95_s double precision, thumbs_up bigint, thumbs_down bigint, read bigint, failed bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with asked as (
     select local_day(t.created_at, p_offset_minutes) as day, count(*) as turns, count(distinct t.user_id) as people,
@@ -200,7 +201,7 @@ comment on function overall_by_day is
 
 create or replace function steps_by_action(p_days int)
 returns table (action text, steps bigint, failed bigint, median_s double precision, tokens bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select s.action, count(*), count(*) filter (where s.state = 'failed'),
     percentile_cont(0.5) within group (order by s.seconds), coalesce(sum(s.tokens), 0)::bigint

@@ -3,14 +3,14 @@
 -- is for, and what it brings, is in docs/retrieval.md.
 
 create or replace function baza_internal.counted_passages() returns int
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select 20000 $$;
 comment on function baza_internal.counted_passages is
   'In a base of up to this many passages a search counts postings itself; in a larger one it takes the large '
   'counts from `common_terms`.';
 
 create or replace function baza_internal.count_common_terms(p_base uuid) returns bigint
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   frequent constant int := 1000; -- postings; fewer are counted in a millisecond
@@ -33,7 +33,7 @@ comment on function baza_internal.count_common_terms is 'Counts the frequent ter
 
 create or replace function refresh_common_terms()
 returns table (base_id uuid, terms bigint)
-language sql security invoker set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
+language sql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '15min'
 as $$
   select b.id, count_common_terms(b.id) from bases b
   where b.passages > counted_passages()
@@ -45,29 +45,67 @@ comment on function refresh_common_terms is
   'Counts the frequent terms of one large base that has grown or shrunk by a fifth since it was last done.';
 
 create or replace function baza_internal.forget_terms() returns trigger
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   delete from common_terms c where c.base_id = new.id;
-  delete from block_plans p where p.base_id = new.id;
-  update blocks b set emptied = true where b.base_id = new.id; -- workers delete them later
+  delete from posting_segment_plans p where p.base_id = new.id;
+  update posting_segments b set emptied = true where b.base_id = new.id; -- workers delete them later
   return null;
 end $$;
 comment on function baza_internal.forget_terms is
-  'Of a base that was emptied, removes the term counts and marks the blocks.';
+  'Of a base that was emptied, removes the term counts and marks the segments.';
 create or replace trigger bases_emptied after update of passages on bases
   for each row when (new.passages = 0 and old.passages > 0) execute function baza_internal.forget_terms();
 
 create or replace function baza_internal.is_word(p_term text) returns boolean
-language sql immutable security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
 as $$ select length(p_term) >= 5 and p_term !~ '[-0-9._@+#'']' $$;
 comment on function baza_internal.is_word is
   'Whether terms with the same first five letters count as relatives of this one: it is a word of letters, '
   'not a code, a number or a file name.';
 
+-- BM25F (Robertson and Zaragoza) with k1 = 1.2 and b = 1: passages are all cut alike, and of two with the same words
+-- the shorter one is about nothing else. A passage of fewer than 16 terms counts as that long. These functions have no
+-- `set` clause: so the planner puts their expressions in the place of the calls.
+
+create or replace function baza_internal.rarity(p_postings bigint, p_passages bigint) returns double precision
+language sql immutable parallel safe
+as $$ select ln(1 + (greatest(p_passages - p_postings, 0) + 0.5::double precision) / (p_postings + 0.5)) $$;
+comment on function baza_internal.rarity is 'The inverse document frequency of a term with so many postings in a base.';
+
+create or replace function baza_internal.prefix_share() returns double precision
+language sql immutable parallel safe
+as $$ select 0.5::double precision $$;
+comment on function baza_internal.prefix_share is
+  'How much of the weight of a word is for its prefix, which its relatives have too; the rest is for the word itself.';
+
+create or replace function baza_internal.half_frequency(p_length smallint, p_average double precision)
+returns double precision
+language sql immutable parallel safe
+as $$ select 1.2 / p_average * greatest(p_length, 16) $$;
+comment on function baza_internal.half_frequency is
+  'How often a term must stand in a passage of this length to get half of what it could: `p_half` below.';
+
+create or replace function baza_internal.in_all(p_frequency smallint, p_titled "char", p_half double precision)
+returns double precision
+language sql immutable parallel safe
+as $$
+  select case when p_titled = 0::"char" then p_frequency else p_frequency + p_titled::int * 0.5 / 1.2 * p_half end
+$$;
+comment on function baza_internal.in_all is
+  'The frequency of a term in the text and in the title and headings above it: once there counts as half the average '
+  'frequency, however long they are.';
+
+create or replace function baza_internal.bm25(p_frequency double precision, p_half double precision)
+returns double precision
+language sql immutable parallel safe
+as $$ select 2.2 * p_frequency / (p_frequency + p_half) $$;
+comment on function baza_internal.bm25 is 'The score that a term of rarity 1 gives to a passage.';
+
 create or replace function baza_internal.similar_terms(p_base uuid, p_term text, p_beginnings text[], p_pattern text)
 returns table (term text)
-language sql stable rows 3 security invoker set search_path = public, baza_internal, extensions, pg_temp
+language sql stable rows 3 set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with recursive vocabulary as (
     select first.term, b.start from unnest(p_beginnings) b (start) cross join lateral (
@@ -91,9 +129,10 @@ comment on function baza_internal.similar_terms is
   'The first three terms of the base that begin with one of `p_beginnings` and match `p_pattern`, to stand '
   'for `p_term`. Steps from term to term along the index: one step for each such term, however many passages hold it.';
 
-create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text, p_hidden bigint[],
+create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text,
+  p_hidden bigint[],
   out own bigint, out around bigint)
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
@@ -116,13 +155,12 @@ comment on function baza_internal.count_postings is
 
 create or replace function baza_internal.weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
 returns table (place int, term text, low text, high text, own double precision, wide double precision, postings bigint)
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  wide_share constant double precision := 0.5; -- of a word's weight, for its prefix; the rest is for the word itself
-  total constant double precision := (select b.passages from bases b where b.id = p_base);
+  total constant bigint := (select b.passages from bases b where b.id = p_base);
 begin
   return query
   with asked as materialized (
@@ -147,10 +185,8 @@ begin
     where c.around > 0
   )
   select c.place, c.term, c.low, c.high,
-    (case when is_word(c.term) then 1 - wide_share else 1 end)
-      * ln(1 + (greatest(total - c.times, 0) + 0.5) / (c.times + 0.5)),
-    case when is_word(c.term) and c.leads then wide_share else 0 end
-      * ln(1 + (greatest(total - c.times_around, 0) + 0.5) / (c.times_around + 0.5)),
+    (case when is_word(c.term) then 1 - prefix_share() else 1 end) * rarity(c.times, total),
+    case when is_word(c.term) and c.leads then prefix_share() else 0 end * rarity(c.times_around, total),
     c.times_around
   from counted c order by c.times_around, c.place, c.term;
 end $$;
@@ -159,19 +195,15 @@ comment on function baza_internal.weigh_terms is
   'term and its relatives, with the number of `postings`; the rarest first. A term that the base does not hold is '
   'looked up in other spellings.';
 
-create or replace function baza_internal.score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+create or replace function baza_internal.score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[],
+  p_own double precision[],
   p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  -- BM25F (Robertson and Zaragoza) with b = 1: passages are all cut alike, and of two with the same words the shorter
-  -- one is about nothing else. A passage of fewer than `shortest` terms counts as that long.
-  k1 constant double precision := 1.2;
-  shortest constant double precision := 16;
-  titled_weight constant double precision := 0.5; -- of a word in the title or the headings, however long they are
   average constant double precision := (
     select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
   all_shown constant boolean := p_hidden = '{}';
@@ -181,24 +213,19 @@ begin
   return query
   select f.chunk_id, f.score
   from (
-    -- The weight of a term is frequency * average / length + titled * titled_weight, here times length / average.
     -- Nearly every posting is the only one of its passage with its prefix: then one fraction serves the term and the
     -- prefix.
     select h.chunk_id, sum(
-      case when h.term <> w.term then w.wide * h.around / (h.around + w.half_at * h.length)
-        when h.own = h.around then (w.own + w.wide) * h.own / (h.own + w.half_at * h.length)
-        else w.own * h.own / (h.own + w.half_at * h.length) + w.wide * h.around / (h.around + w.half_at * h.length)
+      case when h.term <> w.term then w.wide * bm25(h.around, h.half)
+        when h.own = h.around then (w.own + w.wide) * bm25(h.own, h.half)
+        else w.own * bm25(h.own, h.half) + w.wide * bm25(h.around, h.half)
       end) as score
     from (
-      select u.term, u.low, u.high, u.own * (k1 + 1) as own, u.wide * (k1 + 1) as wide, k1 / average as half_at,
-        titled_weight / average as titled
-      from unnest(p_terms, p_lows, p_highs, p_own, p_wide) u (term, low, high, own, wide) offset 0) w
+      select * from unnest(p_terms, p_lows, p_highs, p_own, p_wide) u (term, low, high, own, wide) offset 0) w
     cross join lateral (
-      select x.chunk_id, x.term, greatest(x.length, shortest) as length,
-        case when x.titled = 0::"char" then x.frequency
-          else x.frequency + x.titled::int * w.titled * greatest(x.length, shortest) end as own,
-        case when x.around_titled = 0::"char" then x.around
-          else x.around + x.around_titled::int * w.titled * greatest(x.length, shortest) end as around
+      select x.chunk_id, x.term, half_frequency(x.length, average) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, average)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, average)) as around
       from chunk_terms x
       where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
         and x.chunk_id > p_after limit every) h
@@ -211,11 +238,12 @@ comment on function baza_internal.score_postings is
   'The best passages after `p_after`, by all postings of some ranges of the index; `p_own` is the weight of '
   'the term itself, `p_wide` that of any term in its range.';
 
-create or replace function baza_internal.search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[], p_own double precision[],
+create or replace function baza_internal.search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[],
+  p_own double precision[],
   p_wide double precision[], p_postings bigint[], p_share double precision, p_after bigint, p_hidden bigint[],
   p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
-language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
@@ -242,10 +270,10 @@ begin
     select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, p_after, p_hidden, p_allowed,
       case when few.many_terms is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
-    select x.chunk_id, sum(w.weight * x.weight * 2.2 / (x.weight + 1.2)) as score -- as in `score_postings`, per term
+    select x.chunk_id, sum(w.weight * bm25(in_all(x.frequency, x.titled, x.half), x.half)) as score
     from unnest(few.many_terms, few.weights) w (term, weight)
     cross join lateral (
-      select x.chunk_id, x.frequency * average / greatest(x.length, 16) + x.titled::int * 0.5 as weight
+      select x.chunk_id, x.frequency, x.titled, half_frequency(x.length, average) as half
       from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x
@@ -260,23 +288,25 @@ comment on function baza_internal.search_postings is
   'has in the whole base. `p_share` is the part of them that has to be read; terms that are too frequent even then are '
   'looked up for what the others have found.';
 
-create or replace function baza_internal.search_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_within uuid[], p_limit int)
+create or replace function baza_internal.search_terms(p_base uuid, p_terms text[], p_spellings jsonb,
+  p_within uuid[], p_limit int)
 returns table (chunk_id bigint, score double precision, rarities double precision[])
-language plpgsql stable rows 30 security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
+language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  passed_over constant double precision := 0.03; -- of reading a posting: to skip one in blocks, before PostgreSQL 18
+  passed_over constant double precision := 0.03; -- of reading a posting: to skip one in segments, before PostgreSQL 18
   hidden constant bigint[] := array(
     select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
   allowed constant bigint[] := case when p_within is not null then array(
     select c.id from documents_chunks c where c.base_id = p_base and c.document_id = any (p_within)) end;
-  blocked constant bigint := coalesce(case when p_within is null then blocked_up_to(p_base) end, 0);
-  share constant double precision := case when blocked = 0 then 1 else greatest(unblocked_share(p_base), passed_over) end;
-  renamed constant bigint[] := case when blocked > 0 then array(
+  in_segments constant bigint := coalesce(case when p_within is null then in_segments_up_to(p_base) end, 0);
+  share constant double precision := case when in_segments = 0 then 1
+    else greatest(share_outside_segments(p_base), passed_over) end;
+  renamed constant bigint[] := case when in_segments > 0 then array(
     select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
-    where r.base_id = p_base and c.id <= blocked) else '{}' end;
+    where r.base_id = p_base and c.id <= in_segments) else '{}' end;
   words record;
 begin
   if coalesce(cardinality(p_terms), 0) = 0 then
@@ -285,7 +315,7 @@ begin
   with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
   select array_agg(w.term) as terms, array_agg(w.low) as lows, array_agg(w.high) as highs, array_agg(w.own) as own,
     array_agg(w.wide) as wide, array_agg(w.postings) as postings,
-    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as block_terms,
+    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as keys,
     2.2 * sum(w.own + w.wide) as highest,
     array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
           left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
@@ -294,12 +324,13 @@ begin
   select f.chunk_id, f.score, words.rarities
   from (
     select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
-      share, blocked, hidden, allowed, p_limit)
+      share, in_segments, hidden, allowed, p_limit)
     union all
     select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
       1, 0, hidden, renamed, p_limit) where renamed <> '{}'
     union all
-    select * from search_blocks(p_base, words.block_terms, words.highest, hidden || renamed, p_limit) where blocked > 0) f
+    select * from search_posting_segments(p_base, words.keys, words.highest, hidden || renamed, p_limit)
+    where in_segments > 0) f
   order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.search_terms is

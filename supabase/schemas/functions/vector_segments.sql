@@ -1,28 +1,28 @@
--- Shelves: sketches of the vectors of a large base, in a table of its own (vector_search.sql searches them).
--- In: bases that have grown. Out: `vector_shelves` and tables in the schema `shelves`. Workers make them in the
+-- Segments: the binary-quantised vectors of a large base, in a table of its own (vector_search.sql searches them).
+-- In: bases that have grown. Out: `vector_segments` and tables in the schema `segments`. Workers make them in the
 -- background, from ready documents, whose passages no longer change. Nobody who writes or searches waits for it.
--- `ensure_shelves` is a security definer, because only the owner of a schema may create tables in it.
+-- `ensure_vector_segments` is a security definer, because only the owner of a schema may create tables in it.
 
-create or replace function baza_internal.shelf_wanted()
-returns table (base_id uuid, shelf text, present bigint, shelved bigint, unshelved bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.vector_segment_wanted()
+returns table (base_id uuid, segment text, present bigint, in_segment bigint, outside bigint)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, s.name, b.passages, s.passages, late.passages
-  from bases b left join vector_shelves s on s.base_id = b.id
+  from bases b left join vector_segments s on s.base_id = b.id
   cross join lateral (
     select coalesce(sum(d.chunks), 0)::bigint as passages
-    from documents d -- only of bases that have a shelf: the documents of small bases are never read here
-    where s.base_id is not null and d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.shelved) late
+    from documents d -- only of bases that have a segment: the documents of small bases are never read here
+    where s.base_id is not null and d.base_id = b.id and d.status = 'ready' and d.chunks > 0 and not d.in_segment) late
   where case when s.base_id is null then b.passages > exact_scan_limit()
     else late.passages > exact_scan_limit() / 4 or s.passages > 1.25 * b.passages end
   order by b.passages desc limit 1
 $$;
-comment on function baza_internal.shelf_wanted is
-  'A large base without a shelf, or one whose shelf is outdated: more than a few ready passages are not on '
-  'it, or many that are on it were removed.';
+comment on function baza_internal.vector_segment_wanted is
+  'A large base without a segment, or one whose segment is outdated: more than a few ready passages are not in '
+  'it, or many that are in it were removed.';
 
-create or replace function baza_internal.shelf_edges(p_base uuid, p_model text) returns halfvec[]
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.segment_thresholds(p_base uuid, p_model text) returns halfvec[]
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   with sampled as materialized ( -- an even sample: the ids of documents are random
     select c.embedding
@@ -48,178 +48,179 @@ as $$
     when shape.width >= 340 then '{-0.67, 0, 0.67}'
     else '{-0.84, -0.25, 0.25, 0.84}' end::double precision[]) cut
 $$;
-comment on function baza_internal.shelf_edges is
-  'The edges that cut the numbers of a vector into bits: their mean in this base (vectors of many models '
-  'lean to one side); for a narrow model more edges, so that a sketch has a thousand bits: these divide a normal '
+comment on function baza_internal.segment_thresholds is
+  'The thresholds that cut the numbers of a vector into bits: their mean in this base (vectors of many models '
+  'lean to one side); for a narrow model more thresholds, so that a vector has a thousand bits: these divide a normal '
   'distribution into equal shares. Empty where no passage has a vector.';
 
-create or replace function baza_internal.new_shelf(p_base uuid, p_model text) returns text
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.new_vector_segment(p_base uuid, p_model text) returns text
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
-  shelf constant text := 'shelf_' || replace(gen_random_uuid()::text, '-', '');
-  cuts constant halfvec[] := shelf_edges(p_base, p_model);
-  bits constant int := (select coalesce(sum(vector_dims(edge)), 1) from unnest(cuts) edge);
+  segment constant text := 'segment_' || replace(gen_random_uuid()::text, '-', '');
+  cuts constant halfvec[] := segment_thresholds(p_base, p_model);
+  bits constant int := (select coalesce(sum(vector_dims(threshold)), 1) from unnest(cuts) threshold);
 begin
-  execute format('create table shelves.%I (document_id uuid not null, chunks bigint[] not null, %s, '
-    'place bigint generated always as identity primary key)', shelf,
-    (select string_agg(format('s%s bit(%s)', n, bits), ', ') from generate_series(1, 10) n));
-  execute format('alter table shelves.%I alter column chunks set storage plain, %s', shelf,
-    (select string_agg(format('alter column s%s set storage plain', n), ', ') from generate_series(1, 10) n));
-  execute format('alter table shelves.%I enable row level security', shelf);
+  execute format('create table segments.%I (document_id uuid not null, chunks bigint[] not null, %s, '
+    'place bigint generated always as identity primary key)', segment,
+    (select string_agg(format('b%s bit(%s)', n, bits), ', ') from generate_series(1, 10) n));
+  execute format('alter table segments.%I alter column chunks set storage plain, %s', segment,
+    (select string_agg(format('alter column b%s set storage plain', n), ', ') from generate_series(1, 10) n));
+  execute format('alter table segments.%I enable row level security', segment);
   if exists (select from pg_roles where rolname = 'service_role') then
-    execute format('grant select on shelves.%I to service_role', shelf);
+    execute format('grant select on segments.%I to service_role', segment);
   end if;
-  update documents d set shelved = false where d.base_id = p_base and d.shelved;
-  insert into vector_shelves (base_id, name, model, edges, passages) values (p_base, shelf, p_model, cuts, 0)
+  update documents d set in_segment = false where d.base_id = p_base and d.in_segment;
+  insert into vector_segments (base_id, name, model, thresholds, passages) values (p_base, segment, p_model, cuts, 0)
   on conflict (base_id) do update
-  set name = excluded.name, model = excluded.model, edges = excluded.edges, passages = 0, put = 0;
-  return shelf;
+  set name = excluded.name, model = excluded.model, thresholds = excluded.thresholds, passages = 0, last_row = 0;
+  return segment;
 end $$;
-comment on function baza_internal.new_shelf is
-  'An empty shelf for a base in place of an earlier one, whose table stays for those who are reading it. A '
-  'row holds ten passages of one document, since reading a row costs as much as comparing five sketches.';
+comment on function baza_internal.new_vector_segment is
+  'An empty segment for a base in place of an earlier one, whose table stays for those who are reading it. A '
+  'row holds ten passages of one document, since reading a row costs as much as comparing five.';
 
-create or replace function baza_internal.fill_shelf(p_base uuid, p_shelf text, p_rows bigint) returns bigint
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.fill_vector_segment(p_base uuid, p_segment text, p_rows bigint) returns bigint
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   taken constant uuid[] := array(
     select t.id from (
       select d.id, sum(d.chunks) over (order by d.id) - d.chunks as before from documents d
-      where d.base_id = p_base and d.status = 'ready' and d.chunks > 0 and not d.shelved) t
+      where d.base_id = p_base and d.status = 'ready' and d.chunks > 0 and not d.in_segment) t
     where t.before < p_rows);
   written bigint;
   last bigint;
 begin
   execute format(
     'with read as (select c.document_id, array_agg(c.id) as chunks, '
-    '    array_agg(sketch(c.embedding, s.edges)) as sketches '
-    '  from vector_shelves s, unnest($1) t (id) '
+    '    array_agg(quantised(c.embedding, s.thresholds)) as bits '
+    '  from vector_segments s, unnest($1) t (id) '
     '  cross join lateral (select * from documents_chunks x where x.document_id = t.id order by x.ordinal) c '
     '  where s.name = $2 and c.base_id = s.base_id and c.model = s.model and c.embedding is not null '
     '  group by c.document_id, c.ordinal / 10), '
-    'put as (insert into shelves.%I select document_id, chunks, %s from read '
+    'written as (insert into segments.%I select document_id, chunks, %s from read '
     '  returning cardinality(chunks) as passages, place) '
-    'select coalesce(sum(passages), 0), max(place) from put', p_shelf,
-    (select string_agg(format('sketches[%s]', n), ', ') from generate_series(1, 10) n))
-  into written, last using taken, p_shelf;
-  update documents d set shelved = true where d.id = any (taken) and d.status = 'ready';
-  update vector_shelves s set passages = s.passages + written, put = greatest(s.put, last)
-  where s.name = p_shelf;
+    'select coalesce(sum(passages), 0), max(place) from written', p_segment,
+    (select string_agg(format('bits[%s]', n), ', ') from generate_series(1, 10) n))
+  into written, last using taken, p_segment;
+  update documents d set in_segment = true where d.id = any (taken) and d.status = 'ready';
+  update vector_segments s set passages = s.passages + written, last_row = greatest(s.last_row, last)
+  where s.name = p_segment;
   return written;
 end $$;
-comment on function baza_internal.fill_shelf is
-  'Puts ready documents that are not there yet on a shelf, about `p_rows` passages of them.';
+comment on function baza_internal.fill_vector_segment is
+  'Puts ready documents that are not there yet into a segment, about `p_rows` passages of them.';
 
-create or replace function baza_internal.clear_shelf(p_shelf text) returns bigint
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.clear_vector_segment(p_segment text) returns bigint
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   gone uuid[];
   freed bigint;
 begin
   execute format(
-    'with left_over as (delete from shelves.%I s '
+    'with left_over as (delete from segments.%I s '
     '  where not exists (select from documents d where d.id = s.document_id and d.visible) '
     '  returning s.document_id, cardinality(s.chunks) as passages) '
-    'select coalesce(array_agg(distinct document_id), ''{}''), coalesce(sum(passages), 0) from left_over', p_shelf)
+    'select coalesce(array_agg(distinct document_id), ''{}''), coalesce(sum(passages), 0) from left_over', p_segment)
   into gone, freed;
-  update documents d set shelved = false where d.id = any (gone);
-  update vector_shelves s set passages = s.passages - freed where s.name = p_shelf;
+  update documents d set in_segment = false where d.id = any (gone);
+  update vector_segments s set passages = s.passages - freed where s.name = p_segment;
   return freed;
 end $$;
-comment on function baza_internal.clear_shelf is 'Removes from a shelf what is no longer searchable.';
+comment on function baza_internal.clear_vector_segment is 'Removes from a segment what is no longer searchable.';
 
-create or replace function baza_internal.drop_old_shelves() returns void
-language plpgsql security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.drop_old_vector_segments() returns void
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   unused text;
 begin
   for unused in
     select c.relname from pg_class c
-    where c.relnamespace = 'shelves'::regnamespace and c.relkind = 'r'
-      and not exists (select from vector_shelves s where s.name = c.relname)
+    where c.relnamespace = 'segments'::regnamespace and c.relkind = 'r'
+      and not exists (select from vector_segments s where s.name = c.relname)
   loop
-    execute format('drop table shelves.%I', unused);
+    execute format('drop table segments.%I', unused);
   end loop;
 end $$;
-comment on function baza_internal.drop_old_shelves is 'Drops the tables that no base refers to any longer.';
+comment on function baza_internal.drop_old_vector_segments is 'Drops the tables that no base refers to any longer.';
 
-create or replace function ensure_shelves()
-returns table (base_id uuid, shelved bigint)
+create or replace function ensure_vector_segments()
+returns table (base_id uuid, in_segment bigint)
 language plpgsql security definer set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  step constant bigint := 10000; -- passages, sketched and put on a shelf in about a second
+  step constant bigint := 10000; -- passages, quantised and stored in about a second
   wanted record;
 begin
-  if not pg_try_advisory_xact_lock(hashtext('vector_shelves')) then -- another worker is at it
+  if not pg_try_advisory_xact_lock(hashtext('vector_segments')) then -- another worker is at it
     return;
   end if;
-  perform drop_old_shelves();
-  select * into wanted from shelf_wanted();
+  perform drop_old_vector_segments();
+  select * into wanted from vector_segment_wanted();
   if not found then
     return;
   elsif wanted.present <= exact_scan_limit() then
-    delete from vector_shelves s where s.base_id = wanted.base_id;
+    delete from vector_segments s where s.base_id = wanted.base_id;
     return query select wanted.base_id, 0::bigint;
     return;
-  elsif wanted.shelved > 1.25 * wanted.present then
-    perform clear_shelf(wanted.shelf);
-  elsif wanted.shelf is null then
-    wanted.shelf := new_shelf(wanted.base_id, (
+  elsif wanted.in_segment > 1.25 * wanted.present then
+    perform clear_vector_segment(wanted.segment);
+  elsif wanted.segment is null then
+    wanted.segment := new_vector_segment(wanted.base_id, (
       select c.model from documents_chunks c where c.base_id = wanted.base_id
       group by c.model order by count(*) desc limit 1));
   end if;
-  return query select wanted.base_id, fill_shelf(wanted.base_id, wanted.shelf, step);
+  return query select wanted.base_id, fill_vector_segment(wanted.base_id, wanted.segment, step);
 end $$;
-comment on function ensure_shelves is
-  'One step of about a second for the shelf that needs it most; to be called until no row comes back. Search is '
+comment on function ensure_vector_segments is
+  'One step of about a second for the segment that needs it most; to be called until no row comes back. Search is '
   'complete at any time. Security definer, because only the owner of a schema may create tables in it.';
 
--- Copies of shelves, for a process that answers many questions: PostgreSQL compares a sketch in some ninety
--- nanoseconds, one call each; an array of them in memory takes twenty (docs/decisions.md). In: nothing, or what is held
--- already. Out: which shelves there are, and their rows. What a copy finds is only a proposal: `search` checks it in
--- the base that asks, and knows whether the copy is complete.
+-- Copies of segments, for a process that answers many questions: PostgreSQL compares the bits of a vector in some
+-- ninety nanoseconds, one call each; an array of them in memory takes twenty (docs/decisions.md). In: nothing, or what
+-- is held already. Out: which segments there are, and their rows. What a copy finds is only a proposal: `search` checks
+-- it in the base that asks, and knows whether the copy is complete.
 
-create or replace function list_shelves(p_bytes bigint, p_known text[])
-returns table (base_id uuid, shelf text, model text, edges jsonb, passages bigint, put bigint)
-language sql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function list_vector_segments(p_bytes bigint, p_known text[])
+returns table (base_id uuid, segment text, model text, thresholds jsonb, passages bigint, last_row bigint)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select s.base_id, s.name, s.model,
-    case when s.name = any (p_known) then '[]' else (select jsonb_agg(to_jsonb(edge::real[])) from unnest(s.edges) edge)
-    end, s.passages, s.put
+    case when s.name = any (p_known) then '[]'
+      else (select jsonb_agg(to_jsonb(threshold::real[])) from unnest(s.thresholds) threshold) end, s.passages, s.last_row
   from (
-    select x.*, sum(x.passages * (8 + (select sum(vector_dims(edge)) / 8 from unnest(x.edges) edge)))
+    select x.*, sum(x.passages * (8 + (select sum(vector_dims(threshold)) / 8 from unnest(x.thresholds) threshold)))
       over (order by x.passages, x.name) as bytes
-    from vector_shelves x where x.put > 0 and x.edges <> '{}') s
+    from vector_segments x where x.last_row > 0 and x.thresholds <> '{}') s
   where s.bytes <= p_bytes
   order by s.passages, s.name
 $$;
-comment on function list_shelves is
-  'The shelves whose copies together take up to `p_bytes`, an id and a sketch for each passage; the smallest first, so '
-  'that as many bases as possible have one. The edges of known shelves are left out: they never change.';
+comment on function list_vector_segments is
+  'The segments whose copies together take up to `p_bytes`, an id and the bits of each passage; the smallest first, so '
+  'that as many bases as possible have one. The thresholds of known segments are left out: they never change.';
 
-create or replace function read_shelf(p_base text, p_shelf text, p_after bigint, p_limit int)
-returns table (last bigint, chunks bigint[], sketches text)
-language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp
+create or replace function read_vector_segment(p_base text, p_segment text, p_after bigint, p_limit int)
+returns table (last bigint, chunks bigint[], bits text)
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
-  if exists (select from vector_shelves s where s.base_id = p_base::uuid and s.name = p_shelf) then
+  if exists (select from vector_segments s where s.base_id = p_base::uuid and s.name = p_segment) then
     return query execute format(
       'select max(u.place), array_agg(u.chunk order by u.place, u.nth), '
       '  translate(encode(string_agg(u.bytes, '''' order by u.place, u.nth), ''base64''), e''\n'', '''') '
-      'from (select r.place, x.chunk, substring(bit_send(x.sketch) from 5) as bytes, x.nth '
-      '  from (select * from shelves.%I where place > $1 order by place limit $2) r '
-      '  cross join unnest(r.chunks, array[%s]) with ordinality x (chunk, sketch, nth) where x.chunk is not null) u '
-      'having count(*) > 0', p_shelf,
-      (select string_agg(format('r.s%s', n), ', ') from generate_series(1, 10) n))
+      'from (select r.place, x.chunk, substring(bit_send(x.bits) from 5) as bytes, x.nth '
+      '  from (select * from segments.%I where place > $1 order by place limit $2) r '
+      '  cross join unnest(r.chunks, array[%s]) with ordinality x (chunk, bits, nth) where x.chunk is not null) u '
+      'having count(*) > 0', p_segment,
+      (select string_agg(format('r.b%s', n), ', ') from generate_series(1, 10) n))
     using p_after, p_limit;
   end if;
 end $$;
-comment on function read_shelf is
-  'One row for up to `p_limit` rows of a shelf after the place `p_after`: the place of the last one, the passages, and '
-  'their sketches one after the other, each padded to whole bytes (`bit_send`); no row at the end.';
+comment on function read_vector_segment is
+  'One row for up to `p_limit` rows of a segment after the place `p_after`: the place of the last one, the passages, '
+  'and '
+  'their bits one after the other, each padded to whole bytes (`bit_send`); no row at the end.';

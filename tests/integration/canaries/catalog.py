@@ -1,8 +1,8 @@
 """The functions by which a stranger might reach another's base, as the catalog of the database has them.
 
-In: a database. Out: every function of ours that takes a base, a person or a shelf, with arguments for calling it as one
-who owns one base and knows all ids, words and vectors of another. A function that a later migration adds is there too;
-for a parameter with a new name `GIVEN` has to be told what a stranger would give.
+In: a database. Out: every function of ours that takes a base, a person or a segment, with arguments for calling it as
+one who owns one base and knows all ids, words and vectors of another. A function that a later migration adds is there
+too; for a parameter with a new name `GIVEN` has to be told what a stranger would give.
 """
 
 import json
@@ -27,11 +27,12 @@ OF_NEXT_MODEL = ("outdated_documents", "outdated_chunks", "switch_model")
 _FUNCTIONS = """
 select p.proname, p.proargnames[:p.pronargs], p.pronamespace = 'public'::regnamespace from pg_proc p
 where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
-  and p.proargnames && array['p_base', 'p_user', 'p_shelf']
+  and p.proargnames && array['p_base', 'p_user', 'p_segment']
 order by p.provolatile = 'v', 1
 """
-_SHELF = """
-select name, sketch(%s::extensions.halfvec, edges)::text, put from vector_shelves where edges <> '{}' and base_id = %s
+_SEGMENT = """
+select name, quantised(%s::extensions.halfvec, thresholds)::text, last_row from vector_segments
+where thresholds <> '{}' and base_id = %s
 """
 _TABLES = """
 select t.table_name, array_agg(c.column_name::text) from information_schema.columns c
@@ -114,7 +115,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_offset": lambda _: 0,
     "p_after": lambda _: -1,
 }
-"""Ids, words and vectors are the canary's; the base, the person and the shelf are the caller's own."""
+"""Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
 
 OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
     ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
@@ -124,7 +125,7 @@ OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
 }
 """Where a parameter of the same name is something else."""
 
-NO_SHELF: Mapping[str, Argument] = {"p_near_shelf": None, "p_near_put": None}
+NO_SEGMENT: Mapping[str, Argument] = {"p_near_segment": None, "p_near_row": None}
 """Of a small base: what somebody found nearest is no use then."""
 
 EVERYWHERE: Mapping[str, Argument] = {"p_filter": None, "p_within": None, "p_allowed": None, "p_name_contains": None}
@@ -168,12 +169,12 @@ class Catalog:
     ) -> Iterator[dict[str, Argument]]:
         """The arguments with which the caller asks for what is the canary's: for each document, where it takes one.
 
-        None for a function that takes a shelf, when the caller has none.
+        None for a function that takes a segment, when the caller has none.
         """
-        parameters, shelf = self.functions[name], self._shelf(caller.base)
-        if "p_shelf" in parameters and shelf is None:
+        parameters, segment = self.functions[name], self._segment(caller.base)
+        if "p_segment" in parameters and segment is None:
             return
-        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(shelf or NO_SHELF)}
+        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(segment or NO_SEGMENT)}
         if name in OF_NEXT_MODEL:
             own["p_model"] = NEXT_MODEL
         if not filtered:
@@ -183,13 +184,13 @@ class Catalog:
             known = {**own, "p_document": document}
             yield {part: known[part] if part in known else _given(name, part, canary) for part in parameters}
 
-    def _shelf(self, base: BaseId) -> dict[str, Argument] | None:
+    def _segment(self, base: BaseId) -> dict[str, Argument] | None:
         """Where the vectors of the base lie once more, and what is looked for there."""
-        found = self.connection.execute(_SHELF, [NORTHWARDS, base]).fetchone()
+        found = self.connection.execute(_SEGMENT, [NORTHWARDS, base]).fetchone()
         if found is None:
             return None
-        name, sketch, put = str(found[0]), str(found[1]), int(found[2])
-        return {"p_shelf": name, "p_sketch": sketch, "p_near_shelf": name, "p_near_put": put}
+        name, bits, last_row = str(found[0]), str(found[1]), int(found[2])
+        return {"p_segment": name, "p_bits": bits, "p_near_segment": name, "p_near_row": last_row}
 
 
 def _given(name: str, part: str, canary: Canary) -> Argument:

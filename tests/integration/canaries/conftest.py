@@ -1,4 +1,4 @@
-"""A catalog over this test's database, whose bases are searched whole, or by their shelves and blocks."""
+"""A catalog over this test's database, whose bases are searched whole, or by their segments and blocks."""
 
 from collections.abc import Iterator
 
@@ -21,6 +21,6 @@ def catalog(database_url: str) -> Iterator[Catalog]:
 
 @pytest.fixture
 def every_base_is_large(database_url: str) -> None:
-    """From one passage on, a base gets a shelf and blocks."""
-    for function, number in (("exact_scan_limit", 0), ("counted_passages", 0), ("block_size", 1)):
+    """From one passage on, a base gets a segment and blocks."""
+    for function, number in (("exact_scan_limit", 0), ("counted_passages", 0), ("posting_segment_size", 1)):
         set_number(database_url, function, number)

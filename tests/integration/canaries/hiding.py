@@ -112,7 +112,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
 
 
 async def hide(stores: DatabaseStores, bases: list[Content]) -> list[Canary]:
-    """A canary for each, and shelves where they are due."""
+    """A canary for each, and segments where they are due."""
     canaries = [await hide_canary(stores, base) for base in bases]
     await stores.search.ensure_index()
     return canaries

@@ -32,8 +32,8 @@ COUNTS_ONLY = {
     "lock_entities",
     "count_postings",
     "count_common_terms",
-    "blocked_up_to",
-    "unblocked_share",
+    "in_segments_up_to",
+    "share_outside_segments",
     "writing_key",
     "begin_writing",
     "writers_in",
@@ -41,9 +41,9 @@ COUNTS_ONLY = {
     "turns_by_day",
     "spent_in_a_day",
     "switch_model",
-    "shelf_edges",
-    "fill_shelf",  # all is there already
-    "clear_shelf",  # and nothing has left
+    "segment_thresholds",
+    "fill_vector_segment",  # all is there already
+    "clear_vector_segment",  # and nothing has left
 }
 WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
 """They take a document and no base or lease; each is called by another function that has asked for one."""
@@ -53,7 +53,7 @@ select p.proname from pg_proc p where p.pronamespace in ('public'::regnamespace,
 and p.proargnames[:p.pronargs] && array['p_document', 'p_chunk', 'p_table', 'p_batch_id', 'p_session', 'p_entity']
 and not p.proargnames[:p.pronargs] && array['p_base', 'p_lease', 'p_user']
 """
-_WITHOUT_SHELF = "select id from bases b where not exists (select from vector_shelves s where s.base_id = b.id)"
+_WITHOUT_SEGMENT = "select id from bases b where not exists (select from vector_segments s where s.base_id = b.id)"
 
 
 def call(connection: psycopg.Connection, function: str, arguments: dict[str, Argument]) -> Rows:
@@ -99,11 +99,11 @@ async def test_no_function_crosses_from_base_to_base(
 @pytest.mark.usefixtures("every_base_is_large")
 @settings(SLOW, max_examples=2)
 @given(bases=some_bases, filtered=st.booleans())
-async def test_no_function_crosses_between_bases_with_shelves(
+async def test_no_function_crosses_between_bases_with_segments(
     catalog: Catalog, postgres_transport: PostgresTransport, bases: list[Content], filtered: bool
 ) -> None:
     assert await crossing(DatabaseStores(postgres_transport), catalog, bases, filtered=filtered) == []
-    assert catalog.connection.execute(_WITHOUT_SHELF).fetchall() == []
+    assert catalog.connection.execute(_WITHOUT_SEGMENT).fetchall() == []
 
 
 async def test_a_careless_new_function_is_found_out(catalog: Catalog, postgres_transport: PostgresTransport) -> None:

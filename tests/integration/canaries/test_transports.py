@@ -49,7 +49,7 @@ class Stranger:
 @pytest.mark.usefixtures("every_base_is_large")
 @FEW
 @given(bases=some_bases)
-async def test_no_call_crosses_between_bases_with_shelves(
+async def test_no_call_crosses_between_bases_with_segments(
     catalog: Catalog, transport: Transport, bases: list[Content]
 ) -> None:
     canaries = await hide(DatabaseStores(transport), bases)

@@ -6,7 +6,7 @@ text, settings and comment), each with its grants, in the schemas of ours. Objec
 
 import psycopg
 
-_IN = "in (select oid from pg_namespace where nspname in ('public', 'baza_internal', 'shelves'))"
+_IN = "in (select oid from pg_namespace where nspname in ('public', 'baza_internal', 'segments'))"
 _QUERIES = (
     f"select nspname, nspacl::text from pg_namespace where oid {_IN}",
     f"select oid::regclass::text, relkind::text, relrowsecurity, reloptions::text, array(select unnest(relacl::text[])"

@@ -1,6 +1,6 @@
-"""A base of any size gives as many passages as it has, up to the limit: read whole, by its shelf, beside a shelf.
+"""A base of any size gives as many passages as it has, up to the limit: read whole, by its segment, beside a segment.
 
-In: how many passages lie on the shelf, come after it, are deleted, and lie in another base, nearer to the question.
+In: how many passages lie in the segment, come after it, are deleted, and lie in another base, nearer to the question.
 """
 
 import random
@@ -40,12 +40,12 @@ async def add(stores: DatabaseStores, base: BaseId, name: str, count: int, *, ne
 
 @pytest.mark.parametrize("exact", [0, NEVER])
 @FOUND_BY_WALKING
-@given(shelved=SIZES, later=SIZES, gone=SIZES, person=st.integers(min_value=10_000, max_value=10**9))
+@given(in_segment=SIZES, later=SIZES, gone=SIZES, person=st.integers(min_value=10_000, max_value=10**9))
 async def test_no_base_gives_fewer_passages_than_it_has(
     postgres_transport: PostgresTransport,
     database_url: str,
     exact: int,
-    shelved: int,
+    in_segment: int,
     later: int,
     gone: int,
     person: int,
@@ -54,7 +54,7 @@ async def test_no_base_gives_fewer_passages_than_it_has(
     set_number(database_url, "exact_scan_limit", exact)
     mine, other = await open_base(stores, UserId(person)), await open_base(stores, UserId(1))
     await add(stores, other, f"чужое{person}", LIMIT, near=NORTH)
-    await add(stores, mine, "на полке", shelved, near=EAST)
+    await add(stores, mine, "на полке", in_segment, near=EAST)
     await add(stores, mine, "уйдёт", gone, near=NORTH)
     await stores.search.ensure_index()
     await add(stores, mine, "позже", later, near=EAST)
@@ -62,7 +62,7 @@ async def test_no_base_gives_fewer_passages_than_it_has(
         await stores.library.delete(mine, card.id)
 
     by_vector = await find(stores, mine, vector=NORTH, limit=LIMIT)
-    assert len(by_vector) == min(LIMIT, shelved + later)
-    assert len(await find(stores, mine, "слово", limit=LIMIT)) == min(LIMIT, shelved + later)
+    assert len(by_vector) == min(LIMIT, in_segment + later)
+    assert len(await find(stores, mine, "слово", limit=LIMIT)) == min(LIMIT, in_segment + later)
     assert not any(text.startswith(("чужое", "уйдёт")) for text in by_vector)
     await stores.library.clean_base(mine)

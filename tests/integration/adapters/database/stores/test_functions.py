@@ -27,8 +27,15 @@ from tests.integration.adapters.database.stores.material import (
 )
 
 LINES_MAX = 60
-LONG = ["clean_base", "delete_document", "ensure_term_blocks", "refresh_common_terms", "remove_expired", "switch_model"]
-AS_DEFINER = ("applied_files", "ensure_shelves")  # each says why
+LONG = [
+    "clean_base",
+    "delete_document",
+    "ensure_posting_segments",
+    "refresh_common_terms",
+    "remove_expired",
+    "switch_model",
+]
+AS_DEFINER = ("applied_files", "ensure_vector_segments")  # each says why
 OURS = """
 from pg_proc p
 where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)

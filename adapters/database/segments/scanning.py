@@ -1,9 +1,9 @@
-"""Compares sketches: bits that tell on which side of an edge the numbers of a vector lie (`sketch` in SQL).
+"""Compares binary-quantised vectors: a bit tells on which side of a threshold a number lies (`quantised` in SQL).
 
-In: sketches as bytes with the passages they stand for; a vector. Out: of the passages whose sketches differ in the
+In: their bits as bytes with the passages they stand for; a vector. Out: of the passages whose vectors differ in the
 fewest bits, those whose bits agree best with the vector's numbers: a bit is weighted by its number of the query, so
 that only the passages' side is quantised (as in RaBitQ, arXiv:2405.12497). It knows neither bases nor the database.
-Five hundred thousand sketches of 1,024 bits take 68 MB and are compared in some ten milliseconds, without Python's
+Five hundred thousand vectors of 1,024 bits take 68 MB and are compared in some ten milliseconds, without Python's
 lock.
 """
 
@@ -30,29 +30,30 @@ Differences = npt.NDArray[np.uint16]
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32)  # of each byte
 
 
-def sketch_of(vector: Sequence[float], edges: Sequence[Sequence[float]]) -> bytes:
-    """The sketch that the database makes of this vector: for each edge a bit of each number, in half precision, padded
-    to whole bytes."""
-    halves = _halves(vector, edges)
-    sides = [halves[: len(edge)] > np.asarray(edge, dtype=np.float32).astype(np.float16) for edge in edges]
+def bits_of(vector: Sequence[float], thresholds: Sequence[Sequence[float]]) -> bytes:
+    """The bits that the database makes of this vector: one for each threshold and number, in half precision, padded to
+    whole bytes."""
+    halves = _halves(vector, thresholds)
+    levels = [np.asarray(threshold, dtype=np.float32).astype(np.float16) for threshold in thresholds]
+    sides = [halves[: len(level)] > level for level in levels]
     return np.packbits(np.concatenate(sides)).tobytes()
 
 
-def weights_of(vector: Sequence[float], edges: Sequence[Sequence[float]]) -> Weights:
-    """The weight of each bit of a sketch: the number of the vector that the bit stands for."""
-    halves = _halves(vector, edges).astype(np.float32)
-    return np.concatenate([halves[: len(edge)] for edge in edges])
+def weights_of(vector: Sequence[float], thresholds: Sequence[Sequence[float]]) -> Weights:
+    """The weight of each bit: the number of the vector that the bit stands for."""
+    halves = _halves(vector, thresholds).astype(np.float32)
+    return np.concatenate([halves[: len(threshold)] for threshold in thresholds])
 
 
-def _halves(vector: Sequence[float], edges: Sequence[Sequence[float]]) -> npt.NDArray[np.float16]:
-    halves = np.zeros(max(len(vector), *map(len, edges)), dtype=np.float16)  # padded, as the database does
+def _halves(vector: Sequence[float], thresholds: Sequence[Sequence[float]]) -> npt.NDArray[np.float16]:
+    halves = np.zeros(max(len(vector), *map(len, thresholds)), dtype=np.float16)  # padded, as the database does
     halves[: len(vector)] = np.asarray(vector, dtype=np.float32)
     return halves
 
 
 @dataclass(kw_only=True)
 class _Block:
-    """Up to BLOCK sketches, transposed: `words[i]` is the i-th word of each."""
+    """The bits of up to BLOCK vectors, transposed: `words[i]` is the i-th word of each."""
 
     words: Words
     passages: Passages
@@ -72,33 +73,33 @@ class _Block:
         self.held += count
         return count
 
-    def differences(self, sketch: Words, part: slice) -> Differences:
-        """By how many bits each sketch differs in this part of the words."""
+    def differences(self, bits: Words, part: slice) -> Differences:
+        """By how many bits each vector differs in this part of the words."""
         held = self.held
         sums = np.zeros(held, dtype=np.uint16)
         differing, counts = np.empty(held, dtype=np.uint64), np.empty(held, dtype=np.uint8)
-        for mine, theirs in zip(self.words[part], sketch[part], strict=True):
+        for mine, theirs in zip(self.words[part], bits[part], strict=True):
             np.bitwise_xor(mine[:held], theirs, out=differing)
             np.bitwise_count(differing, out=counts)
             sums += counts
         return sums
 
-    def differences_at(self, places: Passages, sketch: Words, part: slice) -> Differences:
-        """The same for the sketches at these places."""
-        differing = self.words[part].take(places, axis=1) ^ sketch[part, np.newaxis]
+    def differences_at(self, places: Passages, bits: Words, part: slice) -> Differences:
+        """The same for the vectors at these places."""
+        differing = self.words[part].take(places, axis=1) ^ bits[part, np.newaxis]
         sums: Differences = np.bitwise_count(differing).sum(axis=0, dtype=np.uint16)
         return sums
 
-    def worth(self, places: Passages, byte_worth: Weights) -> Weights:
-        """The weights of the sketches at these places; `byte_worth[i, b]` is that of the i-th byte when it is b."""
-        rows = np.ascontiguousarray(self.words.take(places, axis=1).T).view(np.uint8)[:, : len(byte_worth)]
-        worth: Weights = byte_worth.reshape(-1).take(rows + np.arange(0, byte_worth.size, 256)).sum(axis=1)
-        return worth
+    def weights_at(self, places: Passages, byte_weights: Weights) -> Weights:
+        """The weights of the vectors at these places; `byte_weights[i, b]` is that of the i-th byte when it is b."""
+        rows = np.ascontiguousarray(self.words.take(places, axis=1).T).view(np.uint8)[:, : len(byte_weights)]
+        sums: Weights = byte_weights.reshape(-1).take(rows + np.arange(0, byte_weights.size, 256)).sum(axis=1)
+        return sums
 
 
 @dataclass(kw_only=True)
-class Sketches:
-    """The sketches of one shelf, all of the same length."""
+class QuantisedVectors:
+    """The bits of the vectors of one segment, all of the same length."""
 
     size: int  # bytes of one
     _blocks: list[_Block] = field(default_factory=list)
@@ -106,42 +107,42 @@ class Sketches:
     def __len__(self) -> int:
         return sum(block.held for block in self._blocks)
 
-    def add(self, passages: Sequence[int], sketches: bytes) -> None:
-        """Add the sketches of these passages, one after the other. Raises ValueError where the lengths do not agree."""
-        if len(sketches) != len(passages) * self.size:
-            raise ValueError(f"{len(sketches)} bytes are no {len(passages)} sketches of {self.size}")
-        words, numbers = self._words(sketches, len(passages)), np.asarray(passages, dtype=np.int64)
+    def add(self, passages: Sequence[int], bits: bytes) -> None:
+        """Add the bits of these passages, one after the other. Raises ValueError where the lengths do not agree."""
+        if len(bits) != len(passages) * self.size:
+            raise ValueError(f"{len(bits)} bytes are no {len(passages)} vectors of {self.size}")
+        words, numbers = self._words(bits, len(passages)), np.asarray(passages, dtype=np.int64)
         while len(numbers):
             if not self._blocks or self._blocks[-1].is_full:
                 self._blocks.append(self._new_block(room=len(numbers) + len(self) // 4))
             taken = self._blocks[-1].take(words, numbers)
             words, numbers = words[taken:], numbers[taken:]
 
-    def nearest(self, sketch: bytes, weights: Weights, *, sketched: int, count: int) -> list[int]:
-        """Among the `sketched` passages with the fewest differing bits the `count` of the greatest weight, in no order;
+    def nearest(self, bits: bytes, weights: Weights, *, weighed: int, count: int) -> list[int]:
+        """Among the `weighed` passages with the fewest differing bits the `count` of the greatest weight, in no order;
         all where there are no more."""
-        near = self._fewest_differing(sketch, sketched)
+        near = self._fewest_differing(bits, weighed)
         if not near:
             return []
-        bit_worth = np.zeros((self.size, 8), dtype=np.float32)
-        bit_worth.reshape(-1)[: len(weights)] = weights
-        byte_worth = bit_worth @ _BITS.T
-        worth = np.concatenate([block.worth(places, byte_worth) for block, places in near])
+        bit_weights = np.zeros((self.size, 8), dtype=np.float32)
+        bit_weights.reshape(-1)[: len(weights)] = weights
+        byte_weights = bit_weights @ _BITS.T
+        sums = np.concatenate([block.weights_at(places, byte_weights) for block, places in near])
         passages = np.concatenate([block.passages[places] for block, places in near])
-        if len(worth) > count:
-            passages = passages[np.argpartition(-worth, count - 1)[:count]]
+        if len(sums) > count:
+            passages = passages[np.argpartition(-sums, count - 1)[:count]]
         return [int(passage) for passage in passages]
 
-    def _fewest_differing(self, sketch: bytes, count: int) -> list[tuple[_Block, Passages]]:
+    def _fewest_differing(self, bits: bytes, count: int) -> list[tuple[_Block, Passages]]:
         """The places of the `count` with the fewest differing bits; approximate, since half of the bits preselect."""
-        (asked,) = self._words(sketch, 1)
+        (asked,) = self._words(bits, 1)
         blocks = [*self._blocks]  # one that is added meanwhile is not compared
         if not blocks:
             return []
         half = len(asked) // 2
         rough = [block.differences(asked, slice(half)) for block in blocks]
-        edge = _edge(rough, max(ROUGHLY * count, LEAST_ROUGHLY))
-        near = [np.nonzero(differences <= edge)[0] for differences in rough]
+        bound = _bound(rough, max(ROUGHLY * count, LEAST_ROUGHLY))
+        near = [np.nonzero(differences <= bound)[0] for differences in rough]
         whole = [
             differences[places] + block.differences_at(places, asked, slice(half, None))
             for block, differences, places in zip(blocks, rough, near, strict=True)
@@ -149,9 +150,9 @@ class Sketches:
         kept = _fewest(whole, count)
         return [(block, places[chosen]) for block, places, chosen in zip(blocks, near, kept, strict=True)]
 
-    def _words(self, sketches: bytes, count: int) -> Words:
-        """The sketches in shape (count, words of one), each padded with zeros."""
-        rows = np.frombuffer(sketches, dtype=np.uint8).reshape(count, self.size)
+    def _words(self, bits: bytes, count: int) -> Words:
+        """The bits in shape (count, words of one), each padded with zeros."""
+        rows = np.frombuffer(bits, dtype=np.uint8).reshape(count, self.size)
         whole = np.zeros((count, -(-self.size // _WORD) * _WORD), dtype=np.uint8)
         whole[:, : self.size] = rows
         return whole.view(np.uint64)
@@ -164,8 +165,8 @@ class Sketches:
         return _Block(words=words, passages=np.zeros(room, dtype=np.int64))
 
 
-def _edge(differences: Sequence[Differences], wanted: int) -> int:
-    """A number of differing bits that about `wanted` sketches do not exceed, estimated from a sample."""
+def _bound(differences: Sequence[Differences], wanted: int) -> int:
+    """A number of differing bits that about `wanted` vectors do not exceed, estimated from a sample."""
     step = max(1, sum(map(len, differences)) // SAMPLED)
     sample = np.concatenate([each[::step] for each in differences])
     place = -(-wanted // step)

@@ -1,13 +1,13 @@
-"""Copies of shelves over both transports: with one a search finds what it finds without, and never anything else."""
+"""Copies of segments over both transports: with one a search finds what it finds without, and never anything else."""
 
 from random import Random
 
 import psycopg
 import pytest
 
-from adapters.database.sketches.mirror import Near, ShelfMirror
+from adapters.database.segments.mirror import Near, SegmentMirror
 from adapters.database.stores.search import SearchStore
-from adapters.database.stores.shelves import ShelfStore
+from adapters.database.stores.segments import SegmentStore
 from adapters.database.transport import Transport
 from domain.ids import BaseId, DocumentId
 from rag.records import SearchFilter, SearchQuery
@@ -50,11 +50,11 @@ async def publish_scattered(stores: DatabaseStores, base: BaseId, name: str, cou
 
 
 class Copied:
-    """A base whose shelf is copied, searched with the copy and without."""
+    """A base whose segment is copied, searched with the copy and without."""
 
     def __init__(self, transport: Transport) -> None:
         self.stores = DatabaseStores(transport)
-        self.mirror = ShelfMirror(ShelfStore(transport), size=SIZE)
+        self.mirror = SegmentMirror(SegmentStore(transport), size=SIZE)
         self.with_copy = SearchStore(transport, self.mirror)
         self.without = SearchStore(transport)
         self.base = BaseId("")
@@ -97,31 +97,33 @@ async def test_a_search_finds_the_same_with_a_copy(copied: Copied) -> None:
     await copied.finds_the_same(only=SearchFilter(documents=tuple(copied.documents[:3])))
 
 
-async def test_the_copy_proposes_by_the_same_sketches(copied: Copied, database_url: str) -> None:
+async def test_the_copy_proposes_by_the_same_bits(copied: Copied, database_url: str) -> None:
     vector = some_vector()
-    sketched = "select id, baza_internal.sketch(c.embedding, s.edges)::text from documents_chunks c, vector_shelves s"
+    weighed = (
+        "select id, baza_internal.quantised(c.embedding, s.thresholds)::text from documents_chunks c, vector_segments s"
+    )
     padded = [*vector, *[0.0] * (1024 - len(vector))]
-    asked = f"select baza_internal.sketch('{padded}', s.edges)::text from vector_shelves s"
+    asked = f"select baza_internal.quantised('{padded}', s.thresholds)::text from vector_segments s"
     ((bits,),) = ask(database_url, asked)
     differing = {
         passage: sum(mine != theirs for mine, theirs in zip(str(bits), str(theirs), strict=True))
-        for passage, theirs in ask(database_url, sketched)
+        for passage, theirs in ask(database_url, weighed)
     }
     (copy,) = copied.mirror._copies.values()
-    from adapters.database.sketches.scanning import sketch_of, weights_of
+    from adapters.database.segments.scanning import bits_of, weights_of
 
-    edges = copy.shelf.edges
-    best = copy.sketches.nearest(sketch_of(vector, edges), weights_of(vector, edges), sketched=10, count=10)
+    thresholds = copy.segment.thresholds
+    best = copy.quantised.nearest(bits_of(vector, thresholds), weights_of(vector, thresholds), weighed=10, count=10)
     assert sorted(differing[passage] for passage in best) == sorted(differing.values())[:10]
 
 
 async def test_what_came_and_left_since_is_told_from_what_is_there(copied: Copied) -> None:
     await publish_scattered(copied.stores, copied.base, "потом", 12)
-    await copied.finds_the_same()  # beside the shelf
+    await copied.finds_the_same()  # beside the segment
     await copied.stores.library.delete(copied.base, copied.documents[0])
     await copied.finds_the_same()
     assert await copied.without.ensure_index()
-    await copied.finds_the_same()  # on the shelf, and not in the copy
+    await copied.finds_the_same()  # in the segment, and not in the copy
     await copied.mirror.refresh()
     await copied.finds_the_same()
     for document in copied.documents[1:4]:
@@ -129,9 +131,9 @@ async def test_what_came_and_left_since_is_told_from_what_is_there(copied: Copie
     await copied.finds_the_same()  # most of what is proposed has left
 
 
-async def test_a_base_moved_to_another_shelf_is_searched_there(copied: Copied, database_url: str) -> None:
+async def test_a_base_moved_to_another_segment_is_searched_there(copied: Copied, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("delete from vector_shelves")
+        connection.execute("delete from vector_segments")
     await copied.finds_the_same()
     assert await copied.without.ensure_index()
     await copied.finds_the_same()
@@ -147,7 +149,7 @@ async def test_what_is_proposed_is_looked_at_in_one_s_own_base_alone(copied: Cop
     assert theirs
     assert own
 
-    wicked = Near(passages=[*theirs.passages, *own.passages[:1]], shelf=own.shelf, put=own.put)
+    wicked = Near(passages=[*theirs.passages, *own.passages[:1]], segment=own.segment, last_row=own.last_row)
 
     class Wicked:
         async def near(self, base: BaseId, model: str | None, vector: object, *, limit: int) -> Near:
@@ -158,35 +160,40 @@ async def test_what_is_proposed_is_looked_at_in_one_s_own_base_alone(copied: Cop
     assert found == await copied.without.search(query)
 
 
-async def test_a_shelf_is_read_in_its_own_base_alone(copied: Copied, transport: Transport) -> None:
+async def test_a_segment_is_read_in_its_own_base_alone(copied: Copied, transport: Transport) -> None:
     stranger = Copied(transport)
     await stranger.fill(name="чужая")
-    shelves = ShelfStore(transport)
-    by_base = {shelf.base_id: shelf for shelf in await shelves.shelves(size=SIZE, known=())}
-    assert await shelves.rows(copied.base, by_base[stranger.base].name, after=0, limit=10) is None
-    assert await shelves.rows(stranger.base, by_base[stranger.base].name, after=0, limit=10)
+    segments = SegmentStore(transport)
+    by_base = {segment.base_id: segment for segment in await segments.segments(size=SIZE, known=())}
+    assert await segments.rows(copied.base, by_base[stranger.base].name, after=0, limit=10) is None
+    assert await segments.rows(stranger.base, by_base[stranger.base].name, after=0, limit=10)
 
 
-async def test_as_many_shelves_are_listed_as_fit_the_smallest_first(copied: Copied, transport: Transport) -> None:
+async def test_as_many_segments_are_listed_as_fit_the_smallest_first(copied: Copied, transport: Transport) -> None:
     larger = Copied(transport)
     await larger.fill(name="чужая", documents=6)
-    shelves = ShelfStore(transport)
-    listed = await shelves.shelves(size=SIZE, known=())
-    sizes = [shelf.passages for shelf in listed]
+    segments = SegmentStore(transport)
+    listed = await segments.segments(size=SIZE, known=())
+    sizes = [segment.passages for segment in listed]
     assert sizes == sorted(sizes)
-    bytes_of_first = sizes[0] * (8 + sum(map(len, listed[0].edges)) // 8)
-    assert await shelves.shelves(size=bytes_of_first, known=()) == listed[:1]
-    assert await shelves.shelves(size=bytes_of_first - 1, known=()) == []
-    edges = {shelf.name: len(shelf.edges) for shelf in await shelves.shelves(size=SIZE, known=[listed[0].name])}
-    assert [edges[shelf.name] for shelf in listed] == [0, 4]  # numbers of a narrow model are cut at four places
+    bytes_of_first = sizes[0] * (8 + sum(map(len, listed[0].thresholds)) // 8)
+    assert await segments.segments(size=bytes_of_first, known=()) == listed[:1]
+    assert await segments.segments(size=bytes_of_first - 1, known=()) == []
+    thresholds = {
+        segment.name: len(segment.thresholds) for segment in await segments.segments(size=SIZE, known=[listed[0].name])
+    }
+    assert [thresholds[segment.name] for segment in listed] == [
+        0,
+        4,
+    ]  # numbers of a narrow model are cut at four places
 
 
 async def test_a_copy_is_made_in_steps(copied: Copied) -> None:
-    shelves = copied.mirror._shelves
+    segments = copied.mirror._segments
     ((base, copy),) = [(base, copy) for base, copy in copied.mirror._copies.items() if base == copied.base]
     after, passages = 0, list[int]()
-    while rows := await shelves.rows(base, copy.shelf.name, after=after, limit=2):
+    while rows := await segments.rows(base, copy.segment.name, after=after, limit=2):
         assert rows.last > after
         passages, after = [*passages, *rows.passages], rows.last
-    assert after == copy.shelf.put
-    assert len(passages) == len(set(passages)) == copy.shelf.passages == 60
+    assert after == copy.segment.last_row
+    assert len(passages) == len(set(passages)) == copy.segment.passages == 60

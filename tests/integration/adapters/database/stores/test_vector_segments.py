@@ -1,4 +1,4 @@
-"""Shelves of large bases: what comes after one is made, what leaves, bases without vectors."""
+"""Segments of large bases: what comes after one is made, what leaves, bases without vectors."""
 
 import psycopg
 import pytest
@@ -20,7 +20,7 @@ MANY_SMALL = (
     "chunks) select d.base_id, d.batch_id, n, 1, 'note', n, n, 'ready', 1 from documents d, generate_series(1, 5000) n",
     "analyze documents",
 )
-LOOKED_FOR = b"explain (analyze, buffers, format json) select * from baza_internal.shelf_wanted()"
+LOOKED_FOR = b"explain (analyze, buffers, format json) select * from baza_internal.vector_segment_wanted()"
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def small_is_large(database_url: str) -> None:
     set_number(database_url, "exact_scan_limit", LIMIT)
 
 
-async def shelved_base(stores: DatabaseStores, transport: Transport) -> tuple[BaseId, list[DocumentId]]:
+async def base_in_segment(stores: DatabaseStores, transport: Transport) -> tuple[BaseId, list[DocumentId]]:
     base = await open_base(stores)
     documents = [
         await publish(stores, base, *(f"{number} слово{place}" for place in range(6)), name=f"{number}")
@@ -45,31 +45,31 @@ async def found(stores: DatabaseStores, base: BaseId, *, limit: int = 30, only: 
 
 async def test_what_came_since_is_found_beside_it(transport: Transport) -> None:
     stores = DatabaseStores(transport)
-    base, _ = await shelved_base(stores, transport)
+    base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, "пришло потом", name="потом")
     assert len(await found(stores, base, limit=31)) == 31
 
 
 async def test_what_left_since_is_not_found(transport: Transport) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
+    base, documents = await base_in_segment(stores, transport)
     await stores.library.delete(base, documents[0])
     assert {text[0] for text in await found(stores, base, limit=24)} == {"1", "2", "3", "4"}
 
 
-async def test_a_shelf_that_is_dropped_while_it_is_searched_is_not_missed(
+async def test_a_segment_that_is_dropped_while_it_is_searched_is_not_missed(
     transport: Transport, database_url: str
 ) -> None:
     """A search sees the base as it was when it began, and tables as they are now."""
     stores = DatabaseStores(transport)
-    base, _ = await shelved_base(stores, transport)
-    ((shelf,),) = ask(database_url, "select name from vector_shelves")
+    base, _ = await base_in_segment(stores, transport)
+    ((segment,),) = ask(database_url, "select name from vector_segments")
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(f"drop table shelves.{shelf}".encode())
+        connection.execute(f"drop table segments.{segment}".encode())
     assert len(await found(stores, base)) == 30
 
 
-async def test_documents_of_small_bases_are_not_read_for_shelves(transport: Transport, database_url: str) -> None:
+async def test_documents_of_small_bases_are_not_read_for_segments(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base = await open_base(stores)
     await publish(stores, base, "слова")
@@ -80,42 +80,42 @@ async def test_documents_of_small_bases_are_not_read_for_shelves(transport: Tran
     assert plans[-1]["Shared Hit Blocks"] + plans[-1]["Shared Read Blocks"] < 50
 
 
-async def test_a_filter_holds_on_the_shelf(transport: Transport) -> None:
+async def test_a_filter_holds_on_the_segment(transport: Transport) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
+    base, documents = await base_in_segment(stores, transport)
     for count in (1, 4):
         only = SearchFilter(documents=tuple(documents[:count]))
         assert len(await found(stores, base, limit=count * 6, only=only)) == count * 6
 
 
-async def test_a_shelf_that_fell_behind_takes_more(transport: Transport, database_url: str) -> None:
+async def test_a_segment_that_fell_behind_takes_more(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, _ = await shelved_base(stores, transport)
+    base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, *(f"потом {place}" for place in range(6)), name="потом")
     assert await SearchStore(transport).ensure_index()
-    assert ask(database_url, "select passages from vector_shelves") == [(36,)]
-    assert ask(database_url, "select count(*) from documents where not shelved") == [(0,)]
+    assert ask(database_url, "select passages from vector_segments") == [(36,)]
+    assert ask(database_url, "select count(*) from documents where not in_segment") == [(0,)]
     assert len(await found(stores, base, limit=36)) == 36
 
 
 async def test_what_left_is_taken_from_it(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
+    base, documents = await base_in_segment(stores, transport)
     await stores.library.delete(base, documents[0])
     await publish(stores, base, *(f"потом {place}" for place in range(3)), name="потом")
     await stores.library.delete(base, documents[1])
     assert await SearchStore(transport).ensure_index()
-    assert ask(database_url, "select passages from vector_shelves") == [(21,)]
+    assert ask(database_url, "select passages from vector_segments") == [(21,)]
     assert not await SearchStore(transport).ensure_index()
     assert len(await found(stores, base, limit=21)) == 21
 
 
 async def test_those_that_left_take_no_places(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
-    sketch = "baza_internal.sketch(c.embedding, s.edges)"
-    sketched = f"baza_internal.scan_shelf(s.base_id, s.name, {sketch}, c.embedding, s.model, null, 3, 3)"
-    asked = f"select count(*) from vector_shelves s, (select embedding from documents_chunks limit 1) c, {sketched}"
+    base, documents = await base_in_segment(stores, transport)
+    bits = "baza_internal.quantised(c.embedding, s.thresholds)"
+    weighed = f"baza_internal.scan_segment(s.base_id, s.name, {bits}, c.embedding, s.model, null, 3, 3)"
+    asked = f"select count(*) from vector_segments s, (select embedding from documents_chunks limit 1) c, {weighed}"
     for document in documents[:-1]:
         await stores.library.delete(base, document)
     assert ask(database_url, asked) == [(3,)]
@@ -123,7 +123,7 @@ async def test_those_that_left_take_no_places(transport: Transport, database_url
 
 async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, _ = await shelved_base(stores, transport)
+    base, _ = await base_in_segment(stores, transport)
     await publish(stores, base, *(f"потом {place}" for place in range(6)), name="потом")
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("update documents_chunks set model = 'the one between' where text like 'потом%'")
@@ -137,7 +137,7 @@ async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: 
 
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
+    base, documents = await base_in_segment(stores, transport)
     for document in documents:
         await stores.library.delete(base, document)
     assert await found(stores, base) == set()
@@ -145,10 +145,10 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
 
 async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, _ = await shelved_base(stores, transport)
+    base, _ = await base_in_segment(stores, transport)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("update documents_chunks set embedding = null")
-        connection.execute("delete from vector_shelves")
+        connection.execute("delete from vector_segments")
     assert await SearchStore(transport).ensure_index()
     assert not await SearchStore(transport).ensure_index()
     assert await found(stores, base) == set()
@@ -156,11 +156,11 @@ async def test_a_large_base_without_vectors_is_left_alone(transport: Transport, 
 
 async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
-    base, documents = await shelved_base(stores, transport)
+    base, documents = await base_in_segment(stores, transport)
     for document in documents[1:]:
         await stores.library.delete(base, document)
     for _ in range(2):  # the table is left for those who are reading it, until the next time
         await SearchStore(transport).ensure_index()
-    tables = "select count(*) from pg_class where relnamespace = 'shelves'::regnamespace and relkind = 'r'"
+    tables = "select count(*) from pg_class where relnamespace = 'segments'::regnamespace and relkind = 'r'"
     assert ask(database_url, tables) == [(0,)]
     assert len(await found(stores, base)) == 6

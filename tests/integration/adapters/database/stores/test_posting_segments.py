@@ -17,16 +17,18 @@ from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import ask, claim_new, find, indexed, open_base, publish
 from tests.integration.adapters.database.stores.test_functions import set_number
 
-SIZE = 20  # passages; more is a large base, so many are a block
+SIZE = 20  # passages; more is a large base, so many are a segment
 ONE_CHUNK = json.dumps(
     {"chunks": [{"ordinal": 0, "text": "", "span_start": 0, "span_end": 0, "locator": {}, "length": 0, "model": ""}]}
 )
-COUNTED = "select passages, last = (select max(chunk_id) from block_places) from blocks order by number"
+COUNTED = (
+    "select passages, last = (select max(chunk_id) from posting_segment_chunks) from posting_segments order by number"
+)
 
 
 @pytest.fixture(autouse=True)
 def small_is_large(database_url: str) -> None:
-    for function in ("counted_passages", "block_size"):
+    for function in ("counted_passages", "posting_segment_size"):
         set_number(database_url, function, SIZE)
 
 
@@ -42,11 +44,11 @@ async def large_base(stores: DatabaseStores, transport: Transport, user: UserId 
     base = await open_base(stores, user or UserId(101))
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
-    await make_blocks(transport)
+    await make_segments(transport)
     return base
 
 
-async def make_blocks(transport: Transport) -> bool:
+async def make_segments(transport: Transport) -> bool:
     return await SearchStore(transport).ensure_index()
 
 
@@ -70,11 +72,11 @@ async def test_words_find_the_same_with_blocks_as_without(transport: Transport, 
     stores = DatabaseStores(transport)
     base = await large_base(stores, transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
-    with_blocks = await scores(stores, base, words)
+    with_segments = await scores(stores, base, words)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("delete from blocks")
-    assert with_blocks == pytest.approx(await scores(stores, base, words), rel=1e-5)
-    assert with_blocks
+        connection.execute("delete from posting_segments")
+    assert with_segments == pytest.approx(await scores(stores, base, words), rel=1e-5)
+    assert with_segments
 
 
 async def test_what_is_best_comes_first_from_either_side(transport: Transport) -> None:
@@ -98,11 +100,11 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
     base = await large_base(stores, transport)
     for number in range(5, 9):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert ask(database_url, "select baza_internal.unblocked_share(id) from bases") == [
+    assert ask(database_url, "select baza_internal.share_outside_segments(id) from bases") == [
         (pytest.approx((54 - SIZE) / 54),)
     ]
     with psycopg.connect(database_url, autocommit=True) as connection:
-        last = connection.execute("select baza_internal.blocked_up_to(%s)", [base]).fetchone()
+        last = connection.execute("select baza_internal.in_segments_up_to(%s)", [base]).fetchone()
         for share, found in ((1, 6), (0.1, 34)):
             rows = connection.execute(_WITH_A_FREQUENT_WORD, [base, share, *(last or ())])
             assert len(rows.fetchall()) == found
@@ -134,14 +136,14 @@ async def test_a_filter_holds(transport: Transport) -> None:
     assert len(await find(stores, base, "запись", only=SearchFilter(documents=(one,)))) == 6
 
 
-async def test_enough_more_passages_are_another_block(transport: Transport, database_url: str) -> None:
+async def test_enough_more_passages_are_another_segment(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base = await large_base(stores, transport)
     for number in (5, 6):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert await make_blocks(transport)
+    assert await make_segments(transport)
     assert [passages for passages, _ in ask(database_url, COUNTED)] == [SIZE, SIZE]
-    assert ask(database_url, "select * from ensure_term_blocks()") == []
+    assert ask(database_url, "select * from ensure_posting_segments()") == []
     assert len(await scores(stores, base, "запись", limit=50)) == 42
 
 
@@ -151,10 +153,10 @@ async def test_a_passage_that_is_being_written_is_waited_for(transport: Transpor
     with somebody_writing(database_url, await claim_new(stores, base)) as writing:
         for number in range(5):
             await publish(stores, base, *texts(number), name=f"{number}")
-        await make_blocks(transport)
+        await make_segments(transport)
         assert ask(database_url, COUNTED) == []
         writing.rollback()
-    await make_blocks(transport)
+    await make_segments(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
 
 
@@ -186,8 +188,8 @@ async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport,
         await publish(stores, base, *texts(number), name=f"{number}")
     for document in documents:
         await stores.library.delete(base, document)
-    await make_blocks(transport)
-    assert ask(database_url, "select count(*) from block_places p where not exists (" + _HELD + ")") == [(0,)]
+    await make_segments(transport)
+    assert ask(database_url, "select count(*) from posting_segment_chunks p where not exists (" + _HELD + ")") == [(0,)]
     assert len(await scores(stores, base, "запись", limit=50)) == 36
 
 
@@ -201,7 +203,7 @@ async def test_a_document_goes_by_its_new_name_alone(transport: Transport, datab
     assert await scores(stores, base, "смета") == {}
     assert len(await scores(stores, base, "запись договор")) == 30
     await rename_all(stores, base)
-    await make_blocks(transport)
+    await make_segments(transport)
     assert ask(database_url, "select count(*) from renamed_documents") == [(0,)]
     assert len(await scores(stores, base, "общее")) == 30
 
@@ -218,7 +220,7 @@ async def test_blocks_are_not_made_for_ever_of_what_may_not_be_seen(transport: T
         await publish(stores, base, *texts(number), name=f"{number}")
     ask(database_url, "update documents set visible = false where title in ('0', '1', '2') returning 1")
     async with asyncio.timeout(60):
-        await make_blocks(transport)
+        await make_segments(transport)
     assert [passages for passages, _ in ask(database_url, COUNTED)] == [SIZE, SIZE]
     assert len(await scores(stores, base, "запись")) == 30
 
@@ -228,9 +230,9 @@ async def test_who_wrote_on_another_server_is_not_waited_for(transport: Transpor
     base = await open_base(stores)
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
-    ask(database_url, "select * from ensure_term_blocks()")
-    assert ask(database_url, "update block_plans set writers = '{99/99}' returning up_to > 0") == [(True,)]
-    await make_blocks(transport)
+    ask(database_url, "select * from ensure_posting_segments()")
+    assert ask(database_url, "update posting_segment_plans set writers = '{99/99}' returning up_to > 0") == [(True,)]
+    await make_segments(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
 
 
@@ -239,8 +241,8 @@ async def test_terms_are_weighed_anew_when_the_base_has_grown_by_half(transport:
     base = await large_base(stores, transport)
     for number in range(5, 8):
         await publish(stores, base, *texts(number), name=f"{number}")
-    await make_blocks(transport)
-    assert ask(database_url, "select distinct of from blocks") == [(48,)]
+    await make_segments(transport)
+    assert ask(database_url, "select distinct base_passages from posting_segments") == [(48,)]
 
 
 async def test_a_base_that_became_small_has_none(transport: Transport, database_url: str) -> None:
@@ -248,8 +250,8 @@ async def test_a_base_that_became_small_has_none(transport: Transport, database_
     base = await large_base(stores, transport)
     for card in (await stores.library.documents(base, limit=10, offset=0))[:3]:
         await stores.library.delete(base, card.id)
-    await make_blocks(transport)
-    assert ask(database_url, "select count(*) from block_terms") == [(0,)]
+    await make_segments(transport)
+    assert ask(database_url, "select count(*) from posting_segment_terms") == [(0,)]
     assert len(await scores(stores, base, "запись")) == 12
 
 
@@ -268,11 +270,11 @@ async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
     await stores.library.clean_base(base)
     for number in range(5):
         await publish(stores, base, *texts(number), name=f"{number}")
-    assert ask(database_url, "select baza_internal.blocked_up_to(id) from bases") == [(None,)]
+    assert ask(database_url, "select baza_internal.in_segments_up_to(id) from bases") == [(None,)]
     before = await scores(stores, base, "запись номер3")
-    await make_blocks(transport)
+    await make_segments(transport)
     assert ask(database_url, COUNTED) == [(SIZE, True)]
-    assert ask(database_url, "select count(*) from block_places p where not exists (" + _HELD + ")") == [(0,)]
+    assert ask(database_url, "select count(*) from posting_segment_chunks p where not exists (" + _HELD + ")") == [(0,)]
     assert before == pytest.approx(await scores(stores, base, "запись номер3"), rel=1e-5)
 
 
@@ -305,9 +307,9 @@ returning id
 """
 _LATER = """
 explain analyze select from documents_chunks c where c.base_id = %s and c.id > 0 order by c.id limit 20
-"""  # as `block_wanted` counts them
+"""  # as `posting_segment_wanted` counts them
 _WITH_A_FREQUENT_WORD = """
 select * from baza_internal.search_postings(
   %s, '{номер8,запис}', '{номер8,запис}', '{номер8\x01,записю}', '{1,1}', '{1,1}',
   '{9000,90000}', %s, %s, '{}', null, 40)
-"""  # nine passages in ten stand in blocks, it says, or none
+"""  # nine passages in ten stand in segments, it says, or none

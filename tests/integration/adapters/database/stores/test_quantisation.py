@@ -31,7 +31,7 @@ def leaning_base() -> MadeBase:
 
 @pytest.fixture
 def connection(database_server: Server, database: str) -> psycopg.Connection:
-    """A superuser's, where every base of more than a thousand passages gets a shelf."""
+    """A superuser's, where every base of more than a thousand passages gets a segment."""
     connection = psycopg.connect(database_server.superuser_url(database), autocommit=True)
     connection.execute("set search_path = public, baza_internal, extensions")
     connection.execute(
@@ -40,11 +40,11 @@ def connection(database_server: Server, database: str) -> psycopg.Connection:
     return connection
 
 
-def test_the_nearest_passages_are_among_the_nearest_sketches(connection: psycopg.Connection) -> None:
+def test_the_nearest_passages_are_among_the_nearest_by_their_bits(connection: psycopg.Connection) -> None:
     base = leaning_base()
     with connection:
         store_base(connection, base)
-        connection.execute("select ensure_shelves()")
+        connection.execute("select ensure_vector_segments()")
         first = connection.execute("select min(id) from documents_chunks where base_id = %s", [base.id]).fetchone()
         assert first is not None
         held = [
@@ -56,6 +56,6 @@ def test_the_nearest_passages_are_among_the_nearest_sketches(connection: psycopg
 
 def near(connection: psycopg.Connection, base: MadeBase, number: int) -> set[int]:
     vector = str(base.questions[number].tolist())
-    scan = "scan_shelf(base_id, name, sketch(v, edges), v, model, null, %s, 1000)"
-    asked = f"select chunk_id from (select %s::halfvec v) q, vector_shelves, {scan} where base_id = %s"
+    scan = "scan_segment(base_id, name, quantised(v, thresholds), v, model, null, %s, 1000)"
+    asked = f"select chunk_id from (select %s::halfvec v) q, vector_segments, {scan} where base_id = %s"
     return {row[0] for row in connection.execute(asked.encode(), [vector, CANDIDATES, base.id])}
