@@ -75,8 +75,7 @@ declare
   next constant int := (select coalesce(max(b.number) + 1, 0) from posting_segments b where b.base_id = p_base);
   size constant int := posting_segment_size();
   total constant bigint := (select b.passages from bases b where b.id = p_base);
-  average constant double precision := (
-    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  half_at constant double precision := half_per_term(p_base);
   members constant bigint[] := array(
     select c.id from documents_chunks c
     where c.base_id = p_base and c.id > coalesce(in_segments_up_to(p_base), 0) and c.id <= p_up_to
@@ -88,7 +87,7 @@ begin
   select p_base, next, m.place, m.chunk from unnest(members) with ordinality m (chunk, place);
   insert into posting_segment_terms (base_id, term, number, weights)
   with posting as materialized (
-    select t.term, left(t.term, 5) as low, m.place, half_frequency(t.length, average) as half, t.frequency, t.titled,
+    select t.term, left(t.term, 5) as low, m.place, half_frequency(t.length, half_at) as half, t.frequency, t.titled,
       t.around, t.around_titled
     from unnest(members) with ordinality m (chunk, place)
     -- By the passage alone: without statistics the planner would read all postings of the base for each passage.

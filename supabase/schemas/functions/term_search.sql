@@ -80,10 +80,18 @@ as $$ select 0.5::double precision $$;
 comment on function baza_internal.prefix_share is
   'How much of the weight of a word is for its prefix, which its relatives have too; the rest is for the word itself.';
 
-create or replace function baza_internal.half_frequency(p_length smallint, p_average double precision)
+create or replace function baza_internal.half_per_term(p_base uuid) returns double precision
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select 1.2::double precision * greatest(b.passages, 1) / greatest(b.terms, 1) from bases b where b.id = p_base
+$$;
+comment on function baza_internal.half_per_term is
+  'k1 by the average length of the passages of a base: for `half_frequency`.';
+
+create or replace function baza_internal.half_frequency(p_length smallint, p_half_per_term double precision)
 returns double precision
 language sql immutable parallel safe
-as $$ select 1.2 / p_average * greatest(p_length, 16) $$;
+as $$ select p_half_per_term * greatest(p_length, 16::smallint) $$;
 comment on function baza_internal.half_frequency is
   'How often a term must stand in a passage of this length to get half of what it could: `p_half` below.';
 
@@ -91,7 +99,8 @@ create or replace function baza_internal.in_all(p_frequency smallint, p_titled "
 returns double precision
 language sql immutable parallel safe
 as $$
-  select case when p_titled = 0::"char" then p_frequency else p_frequency + p_titled::int * 0.5 / 1.2 * p_half end
+  select case when p_titled = 0::"char" then p_frequency
+    else p_frequency + p_titled::int * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
 $$;
 comment on function baza_internal.in_all is
   'The frequency of a term in the text and in the title and headings above it: once there counts as half the average '
@@ -204,8 +213,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  average constant double precision := (
-    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  half_at constant double precision := half_per_term(p_base);
   all_shown constant boolean := p_hidden = '{}';
   every constant int := 2147483647; -- rows; as an optimisation fence as good as "offset 0", but for an unknown limit
   -- the planner expects a tenth of the rows, and makes hash tables that fit the cache
@@ -223,9 +231,9 @@ begin
     from (
       select * from unnest(p_terms, p_lows, p_highs, p_own, p_wide) u (term, low, high, own, wide) offset 0) w
     cross join lateral (
-      select x.chunk_id, x.term, half_frequency(x.length, average) as half,
-        in_all(x.frequency, x.titled, half_frequency(x.length, average)) as own,
-        in_all(x.around, x.around_titled, half_frequency(x.length, average)) as around
+      select x.chunk_id, x.term, half_frequency(x.length, half_at) as half,
+        in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
+        in_all(x.around, x.around_titled, half_frequency(x.length, half_at)) as around
       from chunk_terms x
       where x.base_id = p_base and x.term >= w.low collate "C" and x.term < w.high collate "C"
         and x.chunk_id > p_after limit every) h
@@ -251,8 +259,7 @@ declare
   readable constant int := 10000; -- postings that one search reads in full, beginning with the rarest word
   longest constant int := 15000; -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
   looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
-  average constant double precision := (
-    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  half_at constant double precision := half_per_term(p_base);
   few record; -- the terms that are read; the frequent `many_terms` are looked up by key for the candidates found
 begin
   select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
@@ -273,7 +280,7 @@ begin
     select x.chunk_id, sum(w.weight * bm25(in_all(x.frequency, x.titled, x.half), x.half)) as score
     from unnest(few.many_terms, few.weights) w (term, weight)
     cross join lateral (
-      select x.chunk_id, x.frequency, x.titled, half_frequency(x.length, average) as half
+      select x.chunk_id, x.frequency, x.titled, half_frequency(x.length, half_at) as half
       from chunk_terms x
       where x.base_id = p_base and x.term = w.term collate "C"
         and x.chunk_id = any (array(select found.chunk_id from found)) offset 0) x

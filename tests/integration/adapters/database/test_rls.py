@@ -99,12 +99,3 @@ def test_the_service_sees_every_row(connection: psycopg.Connection) -> None:
     connection.execute("insert into public.bases (kind, name) values ('named', 'canary')")
     connection.execute("set role service_role")
     assert connection.execute("select name from public.bases").fetchall() == [("canary",)]
-
-
-def test_every_function_fixes_its_search_path(connection: psycopg.Connection) -> None:
-    loose = connection.execute(
-        f"select p.proname from pg_proc p where p.pronamespace {_OURS}"
-        " and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')"
-        " and not exists (select from unnest(p.proconfig) as setting where setting like 'search_path=%')".encode()
-    ).fetchall()
-    assert loose == []
