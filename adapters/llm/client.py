@@ -33,6 +33,7 @@ from rag.tokens import estimate_tokens
 PATH = "/chat/completions"
 LONGEST_TOKEN = 32  # characters, far above any average
 ANSWERS = 2  # of a structured question: the first, and one corrected
+STRICT_AGAIN = 20  # structured questions after which a schema that the model ignored is sent to the server again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +57,8 @@ class OpenAIChatModel:
         self._sdk = sdk
         self._settings = settings
         self._heard = heard
-        self._rung = Rung.JSON_SCHEMA  # the highest that is not known to be refused by this server for this model
-        self._in_words = False  # the server takes schemas but the model ignores them: the prompt states them, too
+        self._refused: frozenset[Rung] = frozenset()  # by this server for this model
+        self._in_words = 0  # questions that still state the schema in words, because the model ignored the server's
 
     @property
     def name(self) -> str:
@@ -100,44 +101,54 @@ class OpenAIChatModel:
         self, messages: Sequence[ChatMessage], schema: type[Schema], *, corrected: bool = True
     ) -> Schema:
         """An answer that fits `schema`, a model with fields. Raises ModelError."""
-        rung, answers = self._rung, ANSWERS if corrected else 1
-        while True:
+        answers, refused = ANSWERS if corrected else 1, self._refused
+        rungs = self._rungs()
+        for rung in rungs:
             try:
                 record = await self._structured_at(rung, messages, schema, answers)
             except RequestRejected:
-                lower = rung.next
-                if lower is None:
+                if rung is rungs[-1]:
                     raise
                 structlog.get_logger().info("llm.rung_refused", model=self.name, rung=rung.name)
-                rung = lower
+                refused |= {rung}
             except ModelMisfit:
-                self._rung = rung  # the server took the request; what the model made of it is another matter
+                self._refused = refused  # the server took the request; what the model made of it is another matter
                 raise
             else:
-                self._rung = rung
+                self._refused = refused
                 return record
+        raise ModelNonsense("not asked")
+
+    def _rungs(self) -> list[Rung]:
+        """The ways to ask, best first. The schema goes to the server or into the prompt, never into both."""
+        in_words, self._in_words = self._in_words > 0, max(self._in_words - 1, 0)
+        passed_over = self._refused | ({Rung.JSON_SCHEMA} if in_words else frozenset())
+        return [rung for rung in Rung if rung not in passed_over]
 
     async def _structured_at(
         self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema], answers: int
     ) -> Schema:
-        fields = self._schema_fields(rung, schema)
+        """Raises ModelMisfit when none of so many answers fits. A model that ignores the server's schema is told it in
+        words, by a lower rung, from its second answer on."""
         misfit: ModelMisfit | None = None
         for _ in range(answers):
+            fields = self._schema_fields(rung, schema)
             text = await self._complete(self._dialogue(rung, messages, schema, misfit), fields)
             try:
                 return read_record(text, schema)
             except ValueError as error:
-                self._in_words = True
                 structlog.get_logger().info("llm.misfit", model=self.name, rung=rung.name, schema=schema.__name__)
                 message = f"no {schema.__name__} in {answers} answers"
                 misfit = ModelMisfit(message, answer=text, problems=describe_problems(error))
+            if rung is Rung.JSON_SCHEMA:
+                self._in_words = STRICT_AGAIN
+                rung = self._rungs()[0]
         raise misfit or ModelNonsense("not asked")
 
     def _dialogue(
         self, rung: Rung, messages: Sequence[ChatMessage], schema: type[Schema], misfit: ModelMisfit | None
     ) -> list[ChatMessage]:
-        is_seen = rung is Rung.JSON_SCHEMA and not self._in_words
-        words = [] if is_seen else [instruction(schema)]
+        words = [] if rung is Rung.JSON_SCHEMA else [instruction(schema)]
         shown = [ChatMessage(role="assistant", content=misfit.answer), re_ask(misfit.problems)] if misfit else []
         return [*messages, *words, *shown]
 

@@ -38,23 +38,19 @@ class Rung(IntEnum):
     JSON_OBJECT = 1  # the server keeps it to JSON; the schema is in the prompt
     PLAIN = 2  # only the prompt asks for it
 
-    @property
-    def next(self) -> "Rung | None":
-        """The rung below."""
-        return Rung(self + 1) if self < Rung.PLAIN else None
-
 
 def response_format(rung: Rung, schema: type[BaseModel]) -> Mapping[str, object] | None:
     """The request's `response_format`; None to send none."""
     if rung is Rung.JSON_SCHEMA:
-        named = {"name": schema.__name__, "strict": True, "schema": strict_schema(schema)}
+        shape = strict_schema(schema)
+        named = {"name": schema.__name__, "strict": not _is_open(shape), "schema": shape}
         return {"type": "json_schema", "json_schema": named}
     return {"type": "json_object"} if rung is Rung.JSON_OBJECT else None
 
 
 def instruction(schema: type[BaseModel]) -> ChatMessage:
     """The schema in words, where the server does not see it or the model does not keep to it."""
-    shape = json.dumps(schema.model_json_schema(), ensure_ascii=False)
+    shape = json.dumps(schema.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
     return ChatMessage(role="user", content=_INSTRUCTION + shape)
 
 
@@ -88,6 +84,15 @@ def _closed(node: object) -> object:
     # `properties` maps names, which may be "default" or "properties" themselves, to schemas.
     named = {name: _closed(value) for name, value in properties.items()}
     return {**rest, "properties": named, "required": list(named), "additionalProperties": False}
+
+
+def _is_open(node: object) -> bool:
+    """Whether an object in the schema may hold anything; strict mode refuses such a schema."""
+    if isinstance(node, list):
+        return any(map(_is_open, node))
+    if not isinstance(node, dict):
+        return False
+    return (node.get("type") == "object" and "properties" not in node) or any(map(_is_open, node.values()))
 
 
 def read_record(text: str, schema: type[Schema]) -> Schema:

@@ -3,9 +3,10 @@
 import pytest
 from pydantic import BaseModel
 
+from adapters.llm.client import STRICT_AGAIN
 from rag.errors import ModelAway, ModelMisfit, ModelNonsense, ModelRefused
 from tests.integration.adapters.llm.conftest import IMPATIENT_S, MESSAGES, model_of
-from tests.servers.llm import Answer, LlmServer, serve_llm
+from tests.servers.llm import FORMATS, Answer, LlmServer, serve_llm
 from tests.servers.scripted import HANG, refusal
 
 
@@ -135,12 +136,11 @@ async def test_a_misfit_leaves_the_rung_that_the_server_took() -> None:
     assert formats(server) == ["json_schema", "json_object", None, None]
 
 
-async def test_a_server_that_ignores_the_schema_is_told_it_in_words_from_then_on() -> None:
-    async with serve_llm(reply=["нет", GOOD, GOOD]) as server, model_of(server) as model:
-        await model.structured(MESSAGES, Plan)
-        await model.structured(MESSAGES, Plan)
-    assert ['"steps"' in "".join(each.content for each in request.messages) for request in server.requests] == [
-        False,
-        True,
-        True,
-    ]
+async def test_a_model_that_ignores_the_schema_is_told_it_in_words_for_a_while_and_never_twice() -> None:
+    answers = STRICT_AGAIN + 2
+    async with serve_llm(reply=["нет", *[GOOD] * answers], formats=FORMATS) as server, model_of(server) as model:
+        for _ in range(answers):
+            await model.structured(MESSAGES, Plan)
+    in_words = ['"steps"' in "".join(each.content for each in request.messages) for request in server.requests]
+    assert in_words == [False, *[True] * STRICT_AGAIN, *[False] * (answers - STRICT_AGAIN)]
+    assert [each == "json_schema" for each in formats(server)] == [not each for each in in_words]

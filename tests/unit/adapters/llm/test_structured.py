@@ -118,9 +118,5 @@ def test_each_rung_asks_in_its_way() -> None:
     assert kinds == ["json_schema", "json_object", None]
 
 
-def test_the_rungs_end_at_plain_text() -> None:
-    assert [rung.next for rung in Rung] == [Rung.JSON_OBJECT, Rung.PLAIN, None]
-
-
 def test_the_instruction_holds_the_schema() -> None:
     assert '"steps"' in instruction(Plan).content
