@@ -142,6 +142,10 @@ class Lab:
 
     def search(self, text: str, variant: Variant) -> list[str]:
         """Document ids, best first, as the product would have them."""
+        return documents(self.ranked(text, variant), lambda each: each.passage.document_id)
+
+    def ranked(self, text: str, variant: Variant) -> list[RankedPassage]:
+        """The passages with their scores, best first."""
         terms = tuple(dict.fromkeys(self._analyses[variant.analysis](text)))
         spellings = other_spellings(terms, self._analyzer.unsure(text)) if variant.spelled else ()
         index = self._index(variant.analysis, variant.words)
@@ -155,7 +159,7 @@ class Lab:
         ranked = self._ranked(text, words, variant)
         if variant.sentences:
             ranked = raise_close(ranked, dict(zip(terms, scored.rarities, strict=True)), weight=variant.sentences)
-        return documents(collapse(ranked) if variant.collapsed else ranked, lambda each: each.passage.document_id)
+        return collapse(ranked) if variant.collapsed else ranked
 
     def _ranked(self, text: str, words: Scores, variant: Variant) -> list[RankedPassage]:
         leg = variant.leg

@@ -32,10 +32,11 @@ from rag.execution.survey_tool import SurveyBase
 from rag.grounding.check import SupportCheck
 from rag.planning.breadth import Breadth
 from rag.planning.entities import RegistryResolver
+from rag.planning.mending import AnyTool
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
-from rag.planning.wire import AnyTool
 from rag.ports import ChatModel, QuestionAnalyzer
+from rag.retrieval.documents import DocumentSearch
 from rag.retrieval.search import Retrieval
 from rag.small_talk import SmallTalkRule
 
@@ -74,6 +75,7 @@ def build_conversation(
             breadth=breadth,
             small_talk=SmallTalkRule(load_small_talk()),
             entities=entities,
+            needs_sign=asked.search_policy == "explicit",
         ),
         prompt=_planner_prompt(asked, tools, prompts),
         executor=Executor(
@@ -84,6 +86,9 @@ def build_conversation(
         ),
         writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
         plain=PlainAnswers(prompts, "auto"),  # facts are in the language of the question
+        documents=DocumentSearch(stores.search, analyzer),
+        catalogue=stores.library,
+        searches_early=asked.search_policy == "planned",
     )
     return Conversation(stages, limits=_limits(asked))
 
@@ -125,7 +130,6 @@ def _tools(
 def _planner_prompt(asked: Asked, tools: tuple[AnyTool, ...], prompts: Prompts) -> PlannerPrompt:
     return PlannerPrompt(
         prompts,
-        intents=load_intents(),
         tools=tools,
         policy=asked.search_policy,
         max_calls=asked.tool_calls,

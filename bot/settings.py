@@ -166,7 +166,7 @@ class AnswerSettings(Section):
     answer_language: Literal["ru", "en", "auto"] = Field("ru", alias="ANSWER_LANGUAGE")
     general_knowledge: bool = Field(True, alias="GENERAL_KNOWLEDGE")
     candidates: int = Field(30, alias="SEARCH_CANDIDATES", ge=1, le=500)
-    passages: int = Field(10, alias="SEARCH_PASSAGES", ge=1, le=50)
+    passages: int = Field(20, alias="SEARCH_PASSAGES", ge=1, le=50)
     window_pairs: int = Field(15, alias="DIALOGUE_PAIRS", ge=0, le=15)
     prompt_tokens: int = Field(12000, alias="PROMPT_TOKENS", ge=1000)
     interface_language: Language = Field("ru", alias="DEFAULT_LANGUAGE")

@@ -76,23 +76,22 @@ class SupportTask:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannerRules:
-    """`planner.md`, the planner's system prompt: the same for every question of an installation."""
+    """`planner.md`, the planner's system prompt: the same for every question of an installation. The names of intents
+    and tools and the shapes of the fields stand in the schema alone."""
 
     max_calls: int  # MAX_TOOL_CALLS
     threshold: float  # PLAN_CONFIDENCE_THRESHOLD
     policy: str  # a text of `rules/search_*.md`
-    intents: str  # one per line
-    tools: str  # one per section
+    tools: str  # one per paragraph
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannerQuestion:
     """`planner_question.md`, the planner's last message."""
 
-    dialogue: str  # summary and last exchanges, or nothing
-    entities: str  # those that the question may name, one per line
+    known: str  # the dialogue, entities and documents that may be meant, between tags; or nothing
     today: str  # ISO date
-    fence: str  # a word that does not stand in the question
+    fence: str  # a word that stands in none of the texts
     question: str
 
 

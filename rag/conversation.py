@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from statistics import mean
 from typing import Any
@@ -25,19 +25,23 @@ from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
+from rag.execution.facts import FactsPayload
+from rag.execution.merging import shortlist
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
 from rag.normalising import normalise
+from rag.planning.mending import PlanningRequest
 from rag.planning.plan import FollowUp, PlannedEntity
-from rag.planning.planner import Planned, Planner, PlanningRequest
-from rag.planning.prompt import PlannerPrompt
-from rag.ports import EntityResolver
+from rag.planning.planner import Planned, Planner, PlanOrigin
+from rag.planning.prompt import KnownBefore, PlannerPrompt
+from rag.ports import DocumentCatalogue, DocumentFinder, EntityResolver
 from rag.progress import StepShown, StepState
 from rag.records import (
     Answer,
     Answered,
     AnswerKind,
+    DocumentMatch,
     Exchange,
     KnownEntity,
     Question,
@@ -50,6 +54,7 @@ from rag.trace import trace_of
 from rag.watching import Latest, end
 
 DIALOGUE_CHARS = 600  # of the last answer, for tools
+LISTED_DOCUMENTS = 12  # that the planner sees; a dozen names take some 300 tokens
 
 log = structlog.get_logger()
 
@@ -64,15 +69,20 @@ class TurnStages:
     prompt: PlannerPrompt
     executor: Executor
     writer: AnswerWriter | None
-    plain: PlainAnswers  # answers where there is no writer
+    plain: PlainAnswers  # answers where there is no writer, and to greetings
+    documents: DocumentFinder | None = None  # finds the documents that a question may mean, for the planner
+    catalogue: DocumentCatalogue | None = None  # counts them all
+    searches_early: bool = True  # before it is planned; False where a search must be asked for (SEARCH_POLICY)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
     """What is known before planning."""
 
-    dialogue: Dialogue
-    entities: tuple[KnownEntity, ...]
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    entities: tuple[KnownEntity, ...] = ()
+    documents: tuple[DocumentMatch, ...] = ()
+    total: int = 0  # documents of the base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +155,16 @@ class Conversation:
             today=self._today(),
             run=run,
         )
-        early = self._search_early(context) if self._stages.writer else None
+        if self._stages.writer and (courtesy := self._stages.planner.courtesy(asked.text)):
+            nothing = Execution(payload=FactsPayload(), calls=())
+            return _Found(planned=courtesy, execution=nothing, known=_Known(), pace=Pace())
+        early = self._search_early(context) if self._stages.writer and self._stages.searches_early else None
         try:
             await asyncio.sleep(0)  # the search takes longest: let it send its statement first
             known = await self._recollect(asked)
             planned = await self._plan(asked, known)
             planned_s = time.monotonic() - started
-            context = replace(context, dialogue=_in_short(known.dialogue))
+            context = _for_tools(context, planned, known.dialogue)
             execution = await self._stages.executor.execute(planned.plan, context, early, watch)
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
             return _Found(planned=planned, execution=execution, known=known, pace=pace)
@@ -178,11 +191,31 @@ class Conversation:
             search.exception()  # retrieved, so that asyncio does not log the error of an unwanted search
 
     async def _recollect(self, asked: Question) -> _Known:
-        """Dialogue and entities, concurrently. Entities that the previous question named may still be meant («а
-        достижения там?»). When the store gives another previous question than expected, they are looked up again."""
+        """Dialogue, entities and documents, concurrently. Without a model no plan uses the latter two."""
+        if self._stages.writer is None:
+            return _Known(dialogue=await self._stages.memory.recollect(asked))
+        matching = asyncio.create_task(self._matches(asked))
+        try:
+            known = await self._dialogue_and_entities(asked)
+            documents, total = await matching
+            return replace(known, documents=documents, total=total)
+        finally:
+            self._break_off(matching)
+
+    async def _matches(self, asked: Question) -> tuple[tuple[DocumentMatch, ...], int]:
+        """The documents that the question's words choose, and how many there are in all."""
+        finder, catalogue = self._stages.documents, self._stages.catalogue
+        if finder is None or catalogue is None:
+            return (), 0
+        found = await finder.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
+        return found, (await catalogue.count(asked.base_id)).documents if found else 0
+
+    async def _dialogue_and_entities(self, asked: Question) -> _Known:
+        """Entities that the previous question named may still be meant («а достижения там?»). When the store gives
+        another previous question than expected, they are looked up again."""
         memory, registry = self._stages.memory, self._stages.entities
-        if registry is None or self._stages.writer is None:  # without a model no plan uses entities
-            return _Known(dialogue=await memory.recollect(asked), entities=())
+        if registry is None:
+            return _Known(dialogue=await memory.recollect(asked))
         expected = memory.expected(asked)
         naming = asyncio.create_task(registry.resolve(asked.base_id, asked.text, earlier=expected))
         try:
@@ -197,13 +230,13 @@ class Conversation:
             self._break_off(naming)
 
     async def _plan(self, asked: Question, known: _Known) -> Planned:
-        entities = [PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities]
-        messages = self._stages.prompt.messages(asked.text, known.dialogue, entities, today=self._today())
-        ids = tuple(each.id for each in known.entities)
+        entities = tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities)
+        before = KnownBefore(dialogue=known.dialogue, entities=entities, documents=known.documents, total=known.total)
         request = PlanningRequest(
             question=asked.text,
-            messages=messages,
-            entity_ids=ids,
+            messages=self._stages.prompt.messages(asked.text, before, today=self._today()),
+            entities=entities,
+            documents=known.documents,
             base_id=asked.base_id,
             has_dialogue=bool(known.dialogue),
             window=known.dialogue.window,
@@ -215,7 +248,9 @@ class Conversation:
             yield Draft(kind=AnswerKind.CONVERSATION, text=clarification.question, done=True)
             return
         assignment = _assignment(asked, found)
-        if self._stages.writer is None:
+        if self._stages.writer is not None:
+            assignment = replace(assignment, facts=shortlist(assignment.facts))
+        if self._stages.writer is None or found.planned.origin is PlanOrigin.COURTESY:
             yield self._stages.plain.write(assignment)
             return
         async with aclosing(self._stages.writer.write(assignment, stop)) as drafts:
@@ -236,7 +271,8 @@ class Conversation:
 
 
 def _assignment(asked: Question, found: _Found) -> Assignment:
-    """A doubtful follow-up is answered without the dialogue (seed 4, section 5.1: the memory gate)."""
+    """A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees the
+    dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6)."""
     plan, known = found.planned.plan, found.known
     return Assignment(
         question=asked.text,
@@ -246,7 +282,8 @@ def _assignment(asked: Question, found: _Found) -> Assignment:
         facts=found.execution.payload,
         gaps=found.execution.gaps,
         searched=bool(found.execution.calls),
-        dialogue=Dialogue() if plan.follow_up is FollowUp.DOUBTFUL else known.dialogue,
+        dialogue=known.dialogue,
+        doubtful=plan.follow_up is FollowUp.DOUBTFUL,
         style=plan.render_style,
         answer_style=plan.answer_style,
         limits=plan.limits,
@@ -293,6 +330,18 @@ def _counted(found: _Found) -> StepCounts:
         planned=len(found.planned.plan.steps),
         run=sum(step.state not in never_run for step in found.execution.steps),
         adapted=found.execution.adapted,
+    )
+
+
+def _for_tools(context: ToolContext, planned: Planned, dialogue: Dialogue) -> ToolContext:
+    """Adds what tools get of the dialogue, and the words that are searched beside the planned ones: the person's own,
+    or the question in full where it hangs on the dialogue. The default plan searches the person's words anyway."""
+    plan = planned.plan
+    own = plan.question if plan.follow_up is FollowUp.EXPLICIT else context.question
+    return replace(
+        context,
+        dialogue="" if plan.follow_up is FollowUp.DOUBTFUL else _in_short(dialogue),
+        own_words="" if planned.origin is PlanOrigin.DEFAULT else own,
     )
 
 

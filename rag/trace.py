@@ -62,4 +62,5 @@ def _call(result: CallResult) -> JsonValue:
         "problem": result.problem,
         "fallback": result.is_fallback,
         "early": result.was_early,
+        "added": result.is_added,
     }

@@ -25,6 +25,7 @@ _LATIN = re.compile("[a-z]", re.IGNORECASE)
 _LEGAL = "ооо оао зао пао ао нко ано ип тоо llc ltd inc corp gmbh plc llp co"
 _LEGAL_FORMS = frozenset(_LEGAL.split())
 _NAME_SIGNS = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn", "Trad", "Abbr", "Init"})
+_FUNCTION_WORDS = frozenset({"PREP", "CONJ", "PRCL", "NPRO"})
 # Case endings of Russian nouns, for words that no dictionary has: «в Алоре», «Астоном».
 _ENDINGS = ("ами", "ями", "ого", "ему", "ом", "ем", "ой", "ей", "ах", "ях", "ам", "ям", "ов", *"аяуюеыиоь")
 _POSSESSIVE = re.compile("['’]s$")
@@ -100,7 +101,8 @@ class NameForms:
         stem = () if known else _stems(word)
         keys = dict.fromkeys(fold(form) for form in (*list(forms)[: MOST_KEYS - 1], *stem, word))
         is_name = any(parse.tag.grammemes & _NAME_SIGNS for parse in parses) and len(word) > 1
-        return tuple(keys)[: MOST_KEYS + 1], known and not is_name
+        serves = any(parse.tag.grammemes & _FUNCTION_WORDS for parse in parses)  # «про» may be an abbreviation, too
+        return tuple(keys)[: MOST_KEYS + 1], known and (serves or not is_name)
 
 
 def _stems(word: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from rag.tokens import estimate_tokens
 # The dialogue's share of the prompt without rules and question. Seed 3's TokenBudget gives it 0 to 50 %, growing over
 # the steps of a plan; a single step takes the middle.
 _HISTORY_SHARE = 0.25
+DOUBT = "The question may be about another subject than the conversation so far: use that only where it answers."
 _FENCE = "material-00000000"  # as long as every fence word, for estimates
 
 
@@ -36,6 +37,7 @@ class Assignment:
     gaps: str = ""  # what steps looked for and did not find
     searched: bool = True  # False: the plan called no tool; the answer comes from the dialogue alone
     dialogue: Dialogue = field(default_factory=Dialogue)
+    doubtful: bool = False  # the dialogue may be about another subject
     style: RenderStyle = RenderStyle.SHORT
     answer_style: AnswerStyle = AnswerStyle.NATURAL_RU
     limits: Limits = field(default_factory=Limits)
@@ -86,7 +88,7 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     block = build_block(assignment.facts.facts, tokens=left - spent - estimate_tokens(_gaps(assignment, _FENCE)))
     gaps = _gaps(assignment, block.fence) if block.facts else ""
     materials = "\n\n".join(filter(None, (block.text, gaps)))
-    last = earlier + _last(assignment, asked, replace(block, text=materials), prompts, today)
+    last = earlier + _doubt(assignment) + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
     said = (*block.said, assignment.gaps) if gaps else block.said
     return AnswerPrompt(messages=messages, facts=block.facts, said=said)
@@ -97,6 +99,10 @@ def _gaps(assignment: Assignment, fence: str) -> str:
     if not assignment.gaps:
         return ""
     return f"<{fence}>\nWhat the program did not find or do:\n{assignment.gaps}\n</{fence}>"
+
+
+def _doubt(assignment: Assignment) -> str:
+    return f"{DOUBT}\n\n" if assignment.doubtful and assignment.dialogue else ""
 
 
 def _asked(assignment: Assignment) -> str:
@@ -133,4 +139,12 @@ def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompt
 
 
 def _form(assignment: Assignment, prompts: Prompts) -> str:
-    return prompts.forms[assignment.style.value].replace("{items}", str(assignment.limits.max_items))
+    """The form with the plan's limits in it."""
+    form, limits = prompts.forms[assignment.style.value], assignment.limits
+    for name, value in (
+        ("items", limits.max_items),
+        ("groups", limits.max_groups),
+        ("paragraphs", limits.max_paragraphs),
+    ):
+        form = form.replace(f"{{{name}}}", str(value))
+    return form

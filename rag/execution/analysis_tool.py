@@ -58,11 +58,8 @@ class Analysis(_Part):
 
 
 class Analyze(Tool[AnalyzeArguments]):
-    """Thinks about what earlier steps found: compares, names causes, draws what follows, says what is missing. It
-    searches nothing itself. Use it as a step after steps that find something, with context_requirements naming them;
-    the program then searches for what it says is missing. Never a call of a simple plan.
-
-    - task: what to find out from the materials, in full.
+    """only as a step after others: compares what they found, draws conclusions, and has the program search for what is
+    missing. task: what to find out.
     """
 
     name = "analyze"

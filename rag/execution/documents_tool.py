@@ -5,7 +5,7 @@ reads names and dates, never texts.
 """
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,7 +14,7 @@ from domain.documents import DocumentCard, Medium, known_as, title_beside
 from domain.ids import UserId
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.senders import is_sent_by
+from rag.execution.filters import Since, Until, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
 from rag.persons import person_name
@@ -29,20 +29,13 @@ class ListArguments(ToolArguments):
     name_contains: str | None = Field(None, max_length=200)
     kind: Literal["text", "image", "audio", "video", "link", "note"] | None = None
     sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    since: date | None = None
-    until: date | None = None
+    since: Since | None = None
+    until: Until | None = None
 
 
 class ListDocuments(Tool[ListArguments]):
-    """Lists the documents of the base, newest first, with their kind, size, own date and the day they came, and says
-    how many there are. Use it for questions about the base itself: which documents, how many, what came last, when
-    something was sent, is there a file called X. It does not look into documents.
-
-    - name_contains: a part of a name or title, as short as identifies it («аренд»), or null for all.
-    - kind: "text", "image", "audio", "video", "link" or "note", or null for all.
-    - sender: a part of the name of who sent them to this group, or "asker" where the person means what they sent
-      themselves («что я присылал»), or null for all.
-    - since, until: days (YYYY-MM-DD) between which they came, or null.
+    """which documents there are, how many, of what kind, when they came; not what they say. Optional: name_contains,
+    kind (text, image, audio, video, link, note), sender, since, until.
     """
 
     name = "list_documents"

@@ -2,7 +2,8 @@
 nothing or too little.
 
 In: a `QueryPlan`, the turn's context, and perhaps an early search that began before the plan was made. Out:
-`Execution`: the facts and the result of each call. It asks no model itself and writes nothing.
+`Execution`: the facts and the result of each call. The base is searched with the planner's words and with the person's
+own, and both results are fused. It asks no model itself and writes nothing.
 """
 
 import asyncio
@@ -15,19 +16,18 @@ import structlog
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.gaps import gaps_of
-from rag.execution.merging import ROWS, limit, merge
+from rag.execution.merging import ROWS, fuse, limit, merge
 from rag.execution.run import Spent
-from rag.execution.search_tool import SearchArguments
+from rag.execution.search_tool import SearchArguments, coverage_by_document, searched_text
 from rag.execution.step_summary import StepSummariser
 from rag.execution.token_budget import TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
+from rag.planning.mending import AnyTool
 from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
-from rag.planning.planner import SEARCH_TOOL
-from rag.planning.steps import LIST
-from rag.planning.wire import AnyTool
+from rag.planning.steps import LIST, SEARCH
 from rag.progress import StepShown
-from rag.words import stems
+from rag.words import held, stems, union
 
 LOW_COVERAGE = 0.5
 """Less than half of the question's words in the results. Seed 4 names the case but no number; this is the middle."""
@@ -36,6 +36,8 @@ LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
 """Arguments that narrow a search; the fallback has none of them."""
 
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
+SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section 6)
+INSIDE = 4  # passages that a second search inside a found document adds
 
 log = structlog.get_logger()
 
@@ -62,6 +64,7 @@ class CallResult:
     problem: str = ""  # why it could not be run
     is_fallback: bool = False
     was_early: bool = False  # taken from the early search
+    is_added: bool = False  # by code: the person's own words, or inside a found document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +77,7 @@ class Execution:
     each_step: tuple[StepMetrics, ...] = ()  # of those that were begun
     adapted: int = 0  # steps added, changed or skipped on the way
     spent: Spent | None = None  # the limit that ended the work
-    gaps: str = ""  # what steps looked for and did not find, for the model that answers
+    gaps: str = ""  # what was not found or not done, for the model that answers
 
 
 def _unwatched(steps: tuple[StepShown, ...]) -> None:
@@ -109,21 +112,26 @@ class Executor:
         """Raises DatabaseAway. An early search that the plan cannot use is cancelled."""
         if plan.steps:
             return await self._execute_steps(plan, context, early, watch)
-        calls = self._distinct(plan)
-        used_early = next((call for call in calls if early and _is_same_search(call, early)), None)
-        if early and used_early is None and not _may_serve(early, plan, calls):
+        calls, dropped = self._allowed(plan)
+        added = _in_own_words(calls, context.own_words)
+        if early and not _may_serve(early, plan, [*calls, *added]):
             early.task.cancel()  # two searches at once would wait for each other
-        results = await self._run_all(calls, context, early if used_early else None, used_early)
-        payload = merge([result.payload for result in results])
+        results = await self._run_all([*calls, *added], context, early, added=len(added))
+        results += await self._look_inside(results, context)
+        payload = _together(results)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context, early)]
-            payload = merge([result.payload for result in results if result.payload.found])
+            payload = _together([result for result in results if result.payload.found or result.payload.remarks])
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
         items = MAX_ITEMS if plan.render_style is RenderStyle.SHORT else plan.limits.max_items
-        return Execution(payload=limit(payload, items=items, skip=plan.limits.skip), calls=tuple(results))
+        return Execution(
+            payload=limit(payload, items=items, skip=plan.limits.skip),
+            calls=tuple(results),
+            gaps="\n".join((*_remarks_on_dropped(dropped), *payload.remarks)),
+        )
 
     async def _execute_steps(
         self, plan: QueryPlan, context: ToolContext, early: EarlySearch | None, watch: Watch
@@ -142,6 +150,7 @@ class Executor:
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
+        gaps = gaps_of(done.shown, done.spent, _missing(done))
         return Execution(
             payload=limit(payload, items=plan.limits.max_items, skip=plan.limits.skip, counted=ROWS),
             calls=tuple(results),
@@ -149,30 +158,35 @@ class Executor:
             each_step=_measured(done),
             adapted=done.adapted,
             spent=done.spent,
-            gaps=gaps_of(done.shown, done.spent, _missing(done)),
+            gaps="\n".join(filter(None, (gaps, *payload.remarks))),
         )
 
     async def begin_search(self, context: ToolContext) -> Callable[[], FactsPayload]:
         """The default plan's one search. Raises DatabaseAway, ToolMisused."""
-        tool = self._tool(SEARCH_TOOL)
+        tool = self._tool(SEARCH)
         return await tool.begin(tool.read({"query": context.question}), context)
 
-    def _distinct(self, plan: QueryPlan) -> list[ToolCall]:
-        """Each call once, in order, at most `max_calls`."""
-        if len(plan.tool_calls) < 2:
-            return list(plan.tool_calls)
-        seen = {(call.tool, call.model_dump_json()): call for call in plan.tool_calls}
-        return list(seen.values())[: self._max_calls]
+    def _allowed(self, plan: QueryPlan) -> tuple[list[ToolCall], list[ToolCall]]:
+        """Each call once, in order: those that are made, and those beyond the limits: SEARCHES for a simple question,
+        `max_calls` in all."""
+        distinct = list({call.model_dump_json(): call for call in plan.tool_calls}.values())
+        searches = [call for call in distinct if call.tool == SEARCH]
+        allowed = [call for call in distinct if call not in searches[SEARCHES:]][: self._max_calls]
+        return allowed, [call for call in distinct if call not in allowed]
 
     async def _run_all(
-        self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, used_early: ToolCall | None
+        self, calls: Sequence[ToolCall], context: ToolContext, early: EarlySearch | None, *, added: int = 0
     ) -> list[CallResult]:
-        """Runs the calls concurrently; when one raises, the others are cancelled."""
-        if len(calls) == 1:  # nearly always; a task would only add overhead
-            return [await self._run(calls[0], context, early=early)]
-        tasks = [
-            asyncio.create_task(self._run(call, context, early=early if call is used_early else None)) for call in calls
+        """Runs the calls concurrently, the last `added` of which the plan does not have; when one raises, the others
+        are cancelled. One of them is the early search, where it is the same."""
+        used = next((call for call in calls if early and _is_same_search(call, early)), None)
+        runs = [
+            self._run(call, context, early=early if call is used else None, is_added=place >= len(calls) - added)
+            for place, call in enumerate(calls)
         ]
+        if len(runs) == 1:  # a task would only add overhead
+            return [await runs[0]]
+        tasks = [asyncio.create_task(run) for run in runs]
         try:
             return list(await asyncio.gather(*tasks))
         finally:
@@ -180,7 +194,13 @@ class Executor:
                 task.cancel()
 
     async def _run(
-        self, call: ToolCall, context: ToolContext, *, early: EarlySearch | None = None, is_fallback: bool = False
+        self,
+        call: ToolCall,
+        context: ToolContext,
+        *,
+        early: EarlySearch | None = None,
+        is_fallback: bool = False,
+        is_added: bool = False,
     ) -> CallResult:
         started = time.monotonic()
         problem, payload = "", FactsPayload()
@@ -196,7 +216,21 @@ class Executor:
             problem=problem,
             is_fallback=is_fallback,
             was_early=early is not None,
+            is_added=is_added,
         )
+
+    async def _look_inside(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
+        """A second search inside a document that names what others do not, but of which only a part was found: its head
+        names the party, and the clauses found are those of other contracts."""
+        planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
+        if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
+            return []
+        document = half_found(_together(results).facts, str(planned.call.args.get("query", "")))
+        if document is None:
+            return []
+        call = planned.call.model_copy(update={"args": {**planned.call.args, "documents": [document]}})
+        inside = await self._run(call, context, is_added=True)
+        return [replace(inside, payload=replace(inside.payload, facts=inside.payload.facts[:INSIDE]))]
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)
@@ -225,13 +259,76 @@ class Executor:
         return await self._run(call, context, early=begun, is_fallback=True)
 
 
+def _in_own_words(calls: Sequence[ToolCall], own_words: str) -> list[ToolCall]:
+    """For each set of limits of the planned searches one more, in the person's own words, where none has them."""
+    if not own_words:
+        return []
+    limits: dict[str, list[ToolCall]] = {}
+    for call in calls:
+        if call.tool == SEARCH:
+            limits.setdefault(_limits_of(call), []).append(call)
+    return [
+        first.model_copy(update={"args": {**first.args, "query": own_words}})
+        for first, *others in limits.values()
+        if not any(stems(str(each.args.get("query", ""))) == stems(own_words) for each in (first, *others))
+    ]
+
+
+def _limits_of(call: ToolCall) -> str:
+    limits = {name: value for name, value in call.args.items() if name != "query" and value}
+    return repr(sorted(limits.items()))
+
+
+def _together(results: Sequence[CallResult]) -> FactsPayload:
+    """Searches within the same limits are fused, also with what was found inside a document; then all are merged."""
+    searches = [each for each in results if each.call.tool == SEARCH and not each.is_fallback]
+    planned = [_limits_of(each.call) for each in searches if not each.is_added]
+    groups: dict[str, list[CallResult]] = {}
+    for place, each in enumerate(results):
+        key = _limits_of(each.call) if each in searches else str(place)
+        if each in searches and key not in planned and planned:  # inside a document that the first search has found
+            key = planned[0]
+        groups.setdefault(key, []).append(each)
+    return merge([_fused(group) for group in groups.values()])
+
+
+def _fused(results: Sequence[CallResult]) -> FactsPayload:
+    payload = fuse([each.payload for each in results])
+    if len(results) == 1:
+        return payload
+    shares = coverage_by_document(payload.facts, str(results[0].call.args.get("query", "")))
+    return replace(payload, coverage=max(payload.coverage, *shares.values(), 0.0))
+
+
+def half_found(facts: Sequence[Fact], query: str) -> str | None:
+    """The id of the document that alone holds some of the query's words, while other words were found only elsewhere;
+    None where there is no such document."""
+    wanted = stems(query)
+    texts: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.kind is FactKind.PASSAGE and fact.document:
+            texts.setdefault(fact.document, []).append(searched_text(fact))
+    holds = {document: held(wanted, "\n".join(said)) for document, said in texts.items()}
+    for document, own in holds.items():
+        others = union(words for each, words in holds.items() if each != document)
+        if own - others and others - own:
+            return document
+    return None
+
+
+def _remarks_on_dropped(calls: Sequence[ToolCall]) -> list[str]:
+    named = [f"«{each.args.get('query') or each.tool}»" for each in calls]
+    return [f"Not looked for, because one question allows no more calls: {', '.join(named)}."] if named else []
+
+
 def _remark_on_limits(calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
     """A remark for the model when only the fallback found something: the fallback ignores the plan's dates and names,
     which may be the planner's mistake, or may be what the person meant."""
     limits = [f"{name}: {value}" for call in calls for name, value in call.args.items() if name in LIMITS and value]
     if not limits:
         return ()
-    text = f"Within the limits ({', '.join(limits)}) this search found nothing. What follows was found without them."
+    told = ", ".join(dict.fromkeys(limits))
+    text = f"Within the limits ({told}) this search found nothing. What follows was found without them."
     return (Fact(kind=FactKind.VALUE, text=text),)
 
 
@@ -240,10 +337,12 @@ def _fallback_call(plan: QueryPlan) -> ToolCall:
 
 
 def _may_serve(early: EarlySearch, plan: QueryPlan, calls: Sequence[ToolCall]) -> bool:
-    """Whether to keep an early search that the plan does not ask for: as the fallback, which would otherwise start its
-    own search after the others; or where the plan makes no search."""
+    """Whether to keep an early search: for one of the calls; as the fallback, which would otherwise start its own
+    search after the others; or where the plan makes no search."""
+    if any(_is_same_search(call, early) for call in calls):
+        return True
     falls_back_to_it = plan.fallback.enabled and _is_same_search(_fallback_call(plan), early)
-    return falls_back_to_it or all(call.tool != SEARCH_TOOL for call in calls)
+    return falls_back_to_it or all(call.tool != SEARCH for call in calls)
 
 
 def _found_nothing(results: Sequence[CallResult]) -> bool:
@@ -289,5 +388,5 @@ def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:
 def _is_search_for(call: ToolCall, question: str) -> bool:
     """A search without filters for exactly the words of a question, regardless of order and endings."""
     query = call.args.get("query")
-    is_plain = call.tool == SEARCH_TOOL and set(call.args) <= {"query"}
+    is_plain = call.tool == SEARCH and not any(value for name, value in call.args.items() if name != "query")
     return is_plain and isinstance(query, str) and stems(query) == stems(question)

@@ -68,6 +68,7 @@ class FactsPayload:
     table: FactTable | None = None
     conflicts: tuple[Conflict, ...] = ()
     advice: Advice | None = None  # what to do next, from an analysis step
+    remarks: tuple[str, ...] = ()  # for the model that answers: what was looked for otherwise than asked, or not at all
 
     @property
     def found(self) -> bool:

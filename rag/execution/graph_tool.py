@@ -66,16 +66,9 @@ class GraphArguments(ToolArguments):
 
 
 class GraphQuery(Tool[GraphArguments]):
-    """Looks up what the documents state of a person, organisation, project or technology, as a complete list: where
-    somebody works, contacts, what a project is, its achievements, its technologies, where a technology was applied.
-    It is the first tool for these intents whenever «Known entities» names what is meant; keep the fallback on with
-    rag_db_query. It knows nothing of other intents and of entities that are not listed: use rag_db_query for those.
-
-    - intent: one of the structural intents (CURRENT_JOB, PROJECT_DETAILS, PROJECT_ACHIEVEMENTS, PROJECT_TECH_STACK,
-      TECHNOLOGY_USAGE, EXPERIENCE_SUMMARY, TECHNOLOGY_OVERVIEW, CONTACTS, ENTITY_FACTS). "Which projects at X?" is
-      PROJECT_DETAILS of the organisation X.
-    - entity_id: the exact id from «Known entities»: the technology for TECHNOLOGY_USAGE, the person for CURRENT_JOB,
-      the project for achievements and stacks; null for a question about all of them at once.
+    """whole lists of what documents state of a known entity; the first choice for the intents from CURRENT_JOB to
+    ENTITY_FACTS when «known entities» has what is meant (a search joins by itself). intent; entity_id: exact, of the
+    technology for TECHNOLOGY_USAGE, or left out for all at once. Projects at X: PROJECT_DETAILS of X.
     """
 
     name = GRAPH_TOOL

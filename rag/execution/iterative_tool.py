@@ -59,14 +59,9 @@ class ReadAllArguments(ToolArguments):
 
 
 class ReadDocuments(Tool[ReadAllArguments]):
-    """Reads documents one by one, from beginning to end, and collects facts that answer a question. Use it for
-    analytical questions that a search of a few passages cannot answer: causes and developments over several documents,
-    what they have in common, an overview of a subject, everything that is said of it. It is slow: never for one value.
-
-    - question: what to find out, in full, understandable without the dialogue.
-    - documents: names of the documents, or null for those of the base that may have something to say.
-    - exhaustive: true to read every document to its end («все», «всё», «во всех документах», «сравни»), false to stop
-      when the question can be answered.
+    """slow: reads documents one by one and collects what answers a question that no few passages answer: causes and
+    developments over documents, an overview, everything said of a thing. question; documents, or left out for those
+    that may matter; exhaustive: true for «все», «всё», «сравни».
     """
 
     name = "read_documents"

@@ -1,11 +1,11 @@
-"""Merges the results of several tools.
+"""Merges the results of several tools, and chooses how much of them an answer is written from.
 
-In: payloads in the order of the plan's calls. Out: one payload, each fact once, and no more facts than the plan's
-limits allow. Pure.
+In: payloads in the order of the plan's calls. Out: one payload, each fact once, no more items than the plan's limits
+allow, and no passages that cannot matter. Pure.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.records import DocumentsRead
@@ -26,7 +26,82 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
         documents=_documents([each.documents for each in payloads if each.documents]),
         table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
         conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
+        remarks=tuple(dict.fromkeys(remark for payload in payloads for remark in payload.remarks)),
     )
+
+
+def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
+    """Results of searches for one thing in different words: by the sum of their scores, each search's scores relative
+    to its best. A passage keeps the higher of its relative scores (`RankedPassage.score`), for `shortlist`.
+
+    Of 24 questions the person's words found 21, the planner's 21, both together 23 (issue 18).
+    """
+    if len(payloads) == 1:
+        return payloads[0]
+    found: list[_Fused] = []
+    for payload in payloads:
+        for fact, score in zip(payload.facts, _relative(payload.facts), strict=True):
+            known = next((each for each in found if each.is_same(fact)), None)
+            if known:
+                known.total, known.best = known.total + score, max(known.best, score)
+            else:
+                found.append(_Fused(fact=fact, total=score, best=score))
+    ordered = sorted(found, key=lambda each: -each.total)
+    merged = merge(payloads)
+    return replace(
+        merged,
+        facts=tuple(each.as_fact() for each in ordered),
+        coverage=max(payload.coverage for payload in payloads),
+    )
+
+
+@dataclass(kw_only=True)
+class _Fused:
+    """A fact of one search or of several."""
+
+    fact: Fact
+    total: float
+    best: float
+
+    def is_same(self, other: Fact) -> bool:
+        """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
+        if not fact_keys(self.fact).isdisjoint(fact_keys(other)):
+            return True
+        alike = self.fact.document == other.document and self.fact.kind is other.kind is FactKind.PASSAGE
+        return alike and (other.text in self.fact.text or self.fact.text in other.text)
+
+    def as_fact(self) -> Fact:
+        ranked = self.fact.passage
+        return replace(self.fact, passage=replace(ranked, score=self.best)) if ranked else self.fact
+
+
+def _relative(facts: Sequence[Fact]) -> list[float]:
+    """Scores from the best one's 1 down; by place where they have none."""
+    scores = [fact.passage.score if fact.passage else 0.0 for fact in facts]
+    best = max(scores, default=0.0)
+    if best <= 0:
+        return [1 - place / len(facts) for place in range(len(facts))]
+    return [max(score, 0.0) / best for score in scores]
+
+
+FEWEST, MOST = 4, 20
+"""Passages of one prompt: 93 % of the marks of answers point to the first four; of alike statements (the same clause of
+many contracts) the right one may be the twentieth."""
+STANDS_OUT = 0.6  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
+
+
+def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT) -> FactsPayload:
+    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST where many
+    are nearly as good. Other facts stay."""
+    places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
+    scores = _relative([payload.facts[place] for place in places])
+    kept = {
+        place
+        for rank, (place, score) in enumerate(zip(places, scores, strict=True))
+        if rank < FEWEST or (rank < MOST and score >= within)
+    }
+    gone = set(places) - kept
+    return replace(payload, facts=tuple(fact for place, fact in enumerate(payload.facts) if place not in gone))
 
 
 def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:

@@ -27,12 +27,8 @@ class ReadArguments(ToolArguments):
 
 
 class ReadDocument(Tool[ReadArguments]):
-    """Reads one document of the base from its beginning. Use it when a question is about a document as a whole: retell
-    it, summarise it, what is it about, what is in its first part. For a question about one point in a document use
-    rag_db_query with its name.
-
-    - document: the document's name or title, as the person or list_documents names it.
-    - part: 1 for the beginning; 2, 3 … go on where the part before ended.
+    """reads one document: as a whole from its beginning (part: 1, 2 …) to retell it; or, with about (a question), the
+    sections of a long one (over 10 pages) that its contents show to matter. document.
     """
 
     name = "read_document"

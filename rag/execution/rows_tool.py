@@ -68,23 +68,12 @@ class RowsArguments(ToolArguments):
 
 
 class CollectRows(Tool[RowsArguments]):
-    """Goes through documents, takes a row out of them for every thing of a kind, and lets the program count, add up,
-    sort and compare the rows. Use it for «сколько …», «перечисли все …», «на какую сумму …», «у кого больше …»,
-    «сравни … и …» (the things compared are the rows, what they are compared by are the columns), «что изменилось между
-    … и …». It reads every document, so it is slow: not for one value of one document, not for the documents of the base
-    themselves (list_documents counts those).
-
-    - what: what one row is, in the singular («договор», «платёж», «требование»).
-    - columns: 1 to 6 names; the first one says which thing the row is («номер договора», «продукт», «имя»), the others
-      what the question needs of it, the condition's own value included.
-    - documents: names of the documents, or null for all of the base. Name them when the person does.
-    - where: which rows are wanted, in words, or null for all («заключён в 2024 году»).
-    - aggregate: "sum", "min", "max", "avg" of the column `of`; "count" or "none": rows are always counted.
-    - of: the column that the aggregate is worked out of, or null.
-    - group_by: a column whose values are counted one by one, or null.
-    - sort_by: a column, or null; order: "asc" or "desc".
-    - changes: true for what changed between two documents: then documents holds exactly these two, the earlier first.
-      What is no such row (a discount, a general clause) is not compared: a rag_db_query step beside it finds that.
+    """slow: takes a row out of documents for every thing of a kind; the program counts, sums, sorts, compares. For
+    «сколько …», «перечисли все …», «на какую сумму», «у кого больше», «сравни», «что изменилось между»; not for one
+    value, not to count documents. what: one row, in the singular; columns: 1-6, the first names the thing, the others
+    what the question needs, its condition's value too. Optional: documents (else all); where: rows wanted, in words;
+    aggregate: sum, min, max, avg of column `of`; group_by; sort_by, order: asc, desc; changes: true with exactly two
+    documents, the earlier first.
     """
 
     name = "collect_rows"

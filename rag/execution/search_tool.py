@@ -1,28 +1,30 @@
 """`rag_db_query`: search in the base, by words and by meaning.
 
 In: a query, and filters when the question has any. Out: the best passages as facts, and how much of the query they
-cover. The search itself is in `rag.retrieval`.
+cover. The search itself is in `rag.retrieval`, the reading of filters in `filters`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from domain.documents import Medium, SourceType
+from domain.ids import DocumentId
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.senders import is_asker, is_by, is_sent_by
+from rag.execution.filters import Since, Until, documents_named, is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
-from rag.planning.planner import SEARCH_TOOL
+from rag.planning.steps import SEARCH
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.retrieval.search import Retrieval
 from rag.words import covered, stems
 
-SCANNED = 900  # documents with a matching name that one search is limited to
 TITLES = 10  # of an author's latest documents, where the question names nothing but the author
+MOST_NAMED = 12  # documents that one search is limited to by name
 
 SourceKind = Literal["note", "file", "link", "image", "audio", "video"]
 _TYPES: dict[SourceKind | None, tuple[SourceType, ...]] = {
@@ -41,30 +43,22 @@ class SearchArguments(ToolArguments):
     """What to look for, and where; what is left open narrows nothing."""
 
     query: str = Field(min_length=1)
-    document: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    documents: tuple[str, ...] = Field((), max_length=MOST_NAMED)
     source: SourceKind | None = None
     author: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    since: date | None = None
-    until: Annotated[date, Field(lt=date.max)] | None = None  # the day after it must exist
+    since: Since | None = None
+    until: Until | None = None
 
 
 class SearchBase(Tool[SearchArguments]):
-    """Searches the person's base, all documents at once, and returns the passages that fit best, word for word with
-    their documents. It is the way to any content of the base.
-
-    - query: what the passage must be about, worded as the document would word it. Name the document in it when the
-      person names one («договор аренды срок оплаты»). With author or sender, and no subject («что пишет Анна?»): the
-      name alone.
-    - document, source, author, sender, since, until: only when the person limits the search so, otherwise null.
-      document: a part of the name that stands in it letter for letter; source: "note", "file", "link", "image" (also
-      scans), "audio" (voice messages, recordings) or "video"; author: a part of the name, in its first case, of who
-      wrote it or whose post was forwarded («что пишет Анна»); sender: of the name of who sent it to this group, or
-      "asker" where the person means what they sent themselves («что я присылал»); since and until: days (YYYY-MM-DD)
-      between which the document appeared or came.
+    """the passages that fit best, word for word; the way to any content. query: rare words that the document itself
+    would use, names and numbers included, and the rarest also in the documents' other language («обеспечительный платёж
+    security deposit»). Optional: documents; source: note, file, link, image, audio, video; author: who wrote it, a part
+    of the name in its first case; sender: who sent it to this group, or "asker" («что я присылал»); since, until: days.
     """
 
-    name = SEARCH_TOOL
+    name = SEARCH
     arguments = SearchArguments
 
     def __init__(self, retrieval: Retrieval, catalogue: DocumentCatalogue) -> None:
@@ -73,12 +67,14 @@ class SearchBase(Tool[SearchArguments]):
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         """Raises DatabaseAway."""
-        only = await self._filter(arguments, context)
+        named = await documents_named(self._catalogue, context.base_id, arguments.documents)
+        only = self._filter(arguments, named.documents, context)
         query = await self._titles(arguments, context) if _is_name_alone(arguments) else ""
         found = await self._retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self._retrieval.find(context.base_id, titles, only=only)
-        return passages_payload(found, asked=query or arguments.query)
+        payload = passages_payload(found, asked=query or arguments.query)
+        return replace(payload, remarks=named.remarks)
 
     async def begin(self, arguments: SearchArguments, context: ToolContext) -> Callable[[], FactsPayload]:
         """A plain search leaves the ranking to the returned function, for when it is wanted. Raises DatabaseAway."""
@@ -97,13 +93,14 @@ class SearchBase(Tool[SearchArguments]):
         theirs = [each for each in cards if is_by(each, author) and is_sent_by(each, sender, asker=context.user_id)]
         return "\n".join(card.title for card in theirs[:TITLES])
 
-    async def _filter(self, arguments: SearchArguments, context: ToolContext) -> SearchFilter | None:
-        """None when there is no filter. A name that no document has is ignored: the model may have guessed it."""
-        named, sender = arguments.document, arguments.sender
+    def _filter(
+        self, arguments: SearchArguments, documents: tuple[DocumentId, ...], context: ToolContext
+    ) -> SearchFilter | None:
+        """None when there is no filter."""
+        sender = arguments.sender
         is_own = sender is not None and is_asker(sender)
-        cards = await self._catalogue.documents(context.base_id, limit=SCANNED, name_contains=named) if named else []
         only = SearchFilter(
-            documents=tuple(card.id for card in cards),
+            documents=documents,
             types=_TYPES.get(arguments.source, ()),
             media=_MEDIA.get(arguments.source, ()),
             sender=None if is_own else sender,
@@ -127,7 +124,8 @@ def _midnight(day: date) -> datetime:
 
 
 def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayload:
-    """Passages as facts. The coverage is the share of the query's words that they hold, titles included."""
+    """Passages as facts. The coverage is the share of the query's words that the passages of one document hold, its
+    title included: a head that names the party and clauses of other contracts answer nothing together."""
     facts = tuple(
         Fact(
             kind=FactKind.PASSAGE,
@@ -138,8 +136,19 @@ def passages_payload(found: Sequence[RankedPassage], *, asked: str) -> FactsPayl
         )
         for each in found
     )
+    return FactsPayload(facts=facts, coverage=max(coverage_by_document(facts, asked).values(), default=0.0))
+
+
+def coverage_by_document(facts: Sequence[Fact], asked: str) -> Mapping[DocumentId | None, float]:
+    """For each document the share of the words of `asked` that its passages hold; the best document's passage first."""
     wanted = stems(asked)
-    return FactsPayload(
-        facts=facts,
-        coverage=covered(wanted, (f"{each.passage.title}\n{each.passage.name}\n{each.passage.text}" for each in found)),
-    )
+    texts: dict[DocumentId | None, list[str]] = {}
+    for fact in facts:
+        texts.setdefault(fact.document, []).append(searched_text(fact))
+    return {document: covered(wanted, said) for document, said in texts.items()}
+
+
+def searched_text(fact: Fact) -> str:
+    """The words by which a fact is found: its own and its document's names."""
+    name = fact.passage.passage.name if fact.passage else ""
+    return f"{fact.title}\n{name}\n{fact.text}"

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.merging import merge
 from rag.execution.token_budget import StepBudget
-from rag.planning.plan import Step
-from rag.planning.steps import ALL_PREVIOUS
+from rag.planning.plan import ALL_PREVIOUS, Step
 from rag.tokens import estimate_tokens
 
 WINDOW = 2  # steps that are summarised with all facts (seed 3, "Sliding Window": "Последние 2")

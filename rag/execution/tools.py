@@ -4,27 +4,75 @@ In: arguments as the plan gives them. Out: a `FactsPayload`. Each tool has its o
 one line in the composition root.
 """
 
+import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import reduce
 from inspect import cleandoc
 from typing import ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from annotated_types import Ge, Le, MaxLen
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from domain.ids import BaseId, UserId
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.run import Run
 
+_ONE_OR_SEVERAL = ("document", "documents")  # a tool has one of them; plans confuse them
+
 
 class ToolArguments(BaseModel):
-    """Frozen; an argument that the tool does not know is an error."""
+    """Frozen. What is plain is put right: numbers out of bounds are clamped, texts cut, a single value where a list
+    belongs becomes a list of one, and arguments that the tool does not have are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_right(cls, raw: object) -> object:
+        if not isinstance(raw, Mapping):
+            return raw
+        raw = dict(raw)
+        for name, other in (_ONE_OR_SEVERAL, _ONE_OR_SEVERAL[::-1]):
+            if name in raw and name not in cls.model_fields:
+                raw.setdefault(other, raw[name])
+        known = {
+            name: _fitted(value, cls.model_fields[name]) for name, value in raw.items() if name in cls.model_fields
+        }
+        return {name: value for name, value in known.items() if value is not None}
 
 
 Arguments = TypeVar("Arguments", bound=ToolArguments)
+
+
+def _fitted(value: object, field: FieldInfo) -> object:
+    """The value as a list where a list belongs, within the field's bounds. Empty means not given."""
+    holds_list = typing.get_origin(field.annotation) is tuple or any(
+        typing.get_origin(each) is tuple for each in typing.get_args(field.annotation)
+    )
+    if isinstance(value, str | list | tuple) and not value:
+        return None
+    if isinstance(value, str) and holds_list:
+        return (value,)
+    if isinstance(value, list | tuple) and not holds_list:
+        value = ", ".join(map(str, value))
+    if isinstance(value, str) and value.isdecimal() and field.annotation is int:
+        value = int(value)
+    return reduce(_bounded, field.metadata, value)
+
+
+def _bounded(value: object, bound: object) -> object:
+    """The value within one bound of its field."""
+    if isinstance(bound, MaxLen) and isinstance(value, str | list | tuple):
+        return value[: bound.max_length]
+    if isinstance(bound, Ge) and isinstance(value, int | float):
+        return max(value, typing.cast("float", bound.ge))
+    if isinstance(bound, Le) and isinstance(value, int | float):
+        return min(value, typing.cast("float", bound.le))
+    return value
 
 
 class ToolMisused(Exception):
@@ -50,7 +98,8 @@ class ToolContext:
     step_id: str = ""  # of the running step, for progress reports
     materials: tuple[Fact, ...] = ()  # facts of the earlier steps that this one asks for
     background: str = ""  # a summary of the other steps
-    dialogue: str = ""  # a summary of the dialogue
+    dialogue: str = ""  # a summary of the dialogue; empty where the question does not hang on it
+    own_words: str = ""  # the question as the person words it, or in full where it hangs on the dialogue
     run: Run = field(default_factory=Run)
 
 

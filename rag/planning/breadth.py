@@ -1,15 +1,18 @@
-"""How far a reading goes: to the end of the base, or until the question can be answered.
+"""What the words of a question tell without a model: whether it is about all documents, about a list's rest.
 
-In: a question, the words of `prompts/breadth.toml`. Out: its `Reach`, and whether it depends on the dialogue. It
-decides no intent: only how far a reading that is planned anyway goes, and the emergency plan where no model plans.
-Pure.
+In: a question, the words of `prompts/breadth.toml`, the exchanges before it. Out: its `Reach`, whether it depends on
+the dialogue, and the `Rest` of a list that an earlier answer has cut. It serves plans without a model, and says from
+where a list goes on. Pure.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 from prompts.breadth import BreadthWords
+from rag.answering.counts import left_and_total
+from rag.records import Exchange
 from rag.words import folded
 
 SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
@@ -66,6 +69,24 @@ class Breadth:
         if not self._all.search(meant):
             return Reach.ENOUGH
         return Reach.ALL if self._all.search(self._single.sub("-", meant)) else Reach.THOROUGH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """A list that is to be continued."""
+
+    question: str  # the question that it answers
+    shown: int  # items so far
+
+
+def rest_of(question: str, window: Sequence[Exchange], breadth: Breadth) -> Rest | None:
+    """None where the last answer left out nothing, or the message asks for something else."""
+    left, total = (left_and_total(window[-1].answer) if window else None) or (0, 0)
+    if left >= total or not breadth.takes_up(re.sub(rf"\b{left}\b", "", question)):  # «выведи ещё 18», as was offered
+        return None
+    asked = (each.question for each in reversed(window) if not breadth.takes_up(each.question))
+    first = next(asked, None)
+    return Rest(question=first, shown=total - left) if first else None
 
 
 def _words(text: str) -> str:

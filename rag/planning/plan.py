@@ -1,30 +1,98 @@
 """The plan of a turn: seed 4, section 6, and the fields that the other seeds add to it.
 
-In: the planner model's JSON. Out: `QueryPlan`, of the right shape and within the limits of section 6.3. `validation`
-checks whether its intents, tools and entities exist; this module knows no catalogue.
+In: the planner model's JSON. Out: `QueryPlan`. Reading it is tolerant: numbers out of bounds are clamped, what is known
+under another name or stands in another place is put right, and unknown fields are ignored; only an answer that names
+nothing of a plan is refused. `mending` puts right what depends on the installation (its tools, intents, entities).
 """
 
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticUseDefault
 
 MAX_ITEMS = 12  # seed 4, section 6.3: technologies at most 10-12, achievements and bullets 8-10
 MAX_GROUPS = 12
 MAX_PARAGRAPHS = 4  # the same section: long descriptive blocks at most 3-4
 MAX_SKIPPED = 10_000  # items that earlier answers have shown, when the person asks for the rest
 MAX_CHOICES = 6  # of a clarification: as many buttons as fit under a message
-MAX_STEPS = 8  # of a new plan; while it runs some may be added, up to `RunLimits.steps` in all
-MAX_LISTED = 8  # intents, entities or calls that one plan may name; the executor's own limit is lower
+MAX_STEPS = 8  # whose results one step may ask for
+MAX_LISTED = 40  # calls, steps or names that are read; the executor limits what is run, and says so
+CONFIDENT = 0.75  # of a plan that does not say how sure it is
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Wording = Annotated[str, Field(min_length=1, max_length=1000)]
+ALL_PREVIOUS = "all_previous"
+
+_OF_CALL = ("tool", "action", "name", "function")
+_OF_ARGUMENTS = ("args", "params", "arguments", "parameters")
+_OF_STEP = ("id", "depends_on", "after", "context_requirements", "success")
+_TELLING = ("question", "intents", "tool_calls", "steps", "clarification")
+
+
+def _or_default(value: object, read: Callable[[object], object]) -> object:
+    """The field's default for a value that cannot be read."""
+    try:
+        return read(value)
+    except ValidationError:
+        raise PydanticUseDefault from None
+
+
+def _within(low: float, high: float) -> BeforeValidator:
+    """Clamps a number; what is none becomes the field's default."""
+
+    def clamp(value: object) -> float | int:
+        try:
+            number = float(cast("Any", value))
+        except (TypeError, ValueError):
+            raise PydanticUseDefault from None
+        if number != number:
+            raise PydanticUseDefault
+        clamped = min(max(number, low), high)
+        return clamped if isinstance(low, float) else round(clamped)
+
+    return BeforeValidator(clamp)
+
+
+def _cut(length: int) -> BeforeValidator:
+    """Shortens a text or a list; a single value where a list belongs becomes a list of one."""
+    return BeforeValidator(lambda value: value[:length] if isinstance(value, str | list | tuple) else value)
+
+
+def _listed(length: int) -> BeforeValidator:
+    def read(value: object) -> object:
+        items = [] if value is None else value if isinstance(value, list | tuple) else [value]
+        return [item for item in items if item not in (None, "")][:length]
+
+    return BeforeValidator(read)
+
+
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Lenient = WrapValidator(_or_default)
+Name = Annotated[str, Field(min_length=1), _cut(200)]
+Wording = Annotated[str, Field(min_length=1), _cut(1000)]
 
 
 class PlanPart(BaseModel):
-    """Frozen; a field that is not in the schema is an error that the model is shown."""
+    """Frozen; fields that are not in the schema are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class RenderStyle(StrEnum):
@@ -55,7 +123,7 @@ class FollowUp(StrEnum):
 
     NONE = "none"
     EXPLICIT = "explicit"  # «а что насчёт X?»: its standalone form was made from the dialogue
-    DOUBTFUL = "doubtful"  # searched as it stands, without the dialogue
+    DOUBTFUL = "doubtful"  # searched as it stands, without the dialogue; the writer sees the dialogue
 
 
 class PlannedEntity(PlanPart):
@@ -76,25 +144,25 @@ class ToolCall(PlanPart):
 class Fallback(PlanPart):
     """What is called when the plan's own tools bring nothing, or too little."""
 
-    enabled: bool = True
+    enabled: Annotated[bool, Lenient] = True
     tool: Name = "rag_db_query"
-    when: tuple[FallbackReason, ...] = (FallbackReason.NO_RESULTS, FallbackReason.LOW_COVERAGE)
+    when: Annotated[tuple[FallbackReason, ...], Lenient] = (FallbackReason.NO_RESULTS, FallbackReason.LOW_COVERAGE)
 
 
 class Limits(PlanPart):
     """Seed 4, section 6.3."""
 
-    max_items: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = 10
-    max_groups: Annotated[int, Field(ge=1, le=MAX_GROUPS)] = 4
-    max_paragraphs: Annotated[int, Field(ge=1, le=MAX_PARAGRAPHS)] = 3
-    skip: Annotated[int, Field(ge=0, le=MAX_SKIPPED)] = 0
+    max_items: Annotated[int, _within(1, MAX_ITEMS)] = 10
+    max_groups: Annotated[int, _within(1, MAX_GROUPS)] = 4
+    max_paragraphs: Annotated[int, _within(1, MAX_PARAGRAPHS)] = 3
+    skip: Annotated[int, _within(0, MAX_SKIPPED)] = 0
 
 
 class Clarification(PlanPart):
     """One short question back, and the answers that are known (they become buttons)."""
 
     question: Wording
-    choices: Annotated[tuple[Name, ...], Field(max_length=MAX_CHOICES)] = ()
+    choices: Annotated[tuple[Name, ...], _listed(MAX_CHOICES)] = ()
 
 
 class QueryKind(StrEnum):
@@ -109,34 +177,168 @@ class QueryKind(StrEnum):
 class Success(PlanPart):
     """When a step has done what it is for; judged by code."""
 
-    min_facts: Annotated[int, Field(ge=0, le=100)] = 1
-    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_facts: Annotated[int, _within(0, 100)] = 1
+    min_coverage: Annotated[float, _within(0.0, 1.0)] = 0.0
 
 
 class Step(PlanPart):
     """A step of a plan of several (seed 3, "Plan Generator"). Its action is a tool."""
 
-    id: Annotated[str, Field(min_length=1, max_length=40)]
+    id: Annotated[str, Field(min_length=1), _cut(40)]
     action: Name
     params: dict[str, JsonValue] = Field(default_factory=dict)
-    depends_on: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()
-    context_requirements: Annotated[tuple[Name, ...], Field(max_length=MAX_STEPS)] = ()  # ids, or "all_previous"
-    success: Success = Success()
+    depends_on: Annotated[tuple[Name, ...], _listed(MAX_STEPS)] = ()
+    context_requirements: Annotated[tuple[Name, ...], _listed(MAX_STEPS)] = ()  # ids, or "all_previous"
+    success: Annotated[Success, Lenient] = Success()
 
 
 class QueryPlan(PlanPart):
     """What a turn will do. Neither calls nor steps: it is answered from the dialogue alone, or asks back."""
 
-    question: Wording = Field(description="the question in full, understandable without the dialogue")
-    follow_up: FollowUp = FollowUp.NONE
-    intents: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_LISTED)]
-    entities: Annotated[tuple[PlannedEntity, ...], Field(max_length=MAX_LISTED)] = ()
-    kind: QueryKind = QueryKind.SIMPLE
-    tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=MAX_LISTED)] = ()
-    steps: Annotated[tuple[Step, ...], Field(max_length=MAX_STEPS)] = ()
-    fallback: Fallback = Fallback()
-    limits: Limits = Limits()
-    render_style: RenderStyle = RenderStyle.BULLETS
-    answer_style: AnswerStyle = AnswerStyle.NATURAL_RU
-    clarification: Clarification | None = None
-    confidence: Annotated[float, Field(ge=0, le=1)]
+    question: Annotated[str, _cut(1000)] = ""  # in full, understandable without the dialogue; empty: as it was asked
+    follow_up: Annotated[FollowUp, Lenient, BeforeValidator(_lower)] = FollowUp.NONE
+    intents: Annotated[tuple[Name, ...], _listed(MAX_LISTED)] = ()
+    entities: Annotated[tuple[PlannedEntity, ...], Lenient, _listed(MAX_LISTED)] = ()
+    kind: Annotated[QueryKind, Lenient, BeforeValidator(_lower)] = QueryKind.SIMPLE
+    tool_calls: Annotated[tuple[ToolCall, ...], _listed(MAX_LISTED)] = ()
+    steps: Annotated[tuple[Step, ...], _listed(MAX_LISTED)] = ()
+    sign: Annotated[str, Lenient, _cut(200)] = ""  # SEARCH_POLICY=explicit: the words that ask for a search
+    fallback: Annotated[Fallback, Lenient] = Fallback()
+    limits: Annotated[Limits, Lenient] = Limits()
+    render_style: Annotated[RenderStyle, Lenient, BeforeValidator(_upper)] = RenderStyle.BULLETS
+    answer_style: Annotated[AnswerStyle, Lenient, BeforeValidator(_upper)] = AnswerStyle.NATURAL_RU
+    clarification: Annotated[Clarification | None, Lenient] = None
+    confidence: Annotated[float, _within(0.0, 1.0)] = CONFIDENT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_right(cls, raw: object) -> object:
+        return _put_right(raw) if isinstance(raw, Mapping) else raw
+
+
+def _put_right(raw: Mapping[str, object]) -> dict[str, object]:
+    """The same plan with everything in its place. Raises ValueError for an object that names nothing of a plan."""
+    inner = next((each for each in raw.values() if isinstance(each, Mapping) and "tool_calls" in each), None)
+    said = dict(raw if inner is None or "tool_calls" in raw else inner)
+    if not any(said.get(field) for field in _TELLING):
+        raise ValueError(f"none of {', '.join(_TELLING)} is there")
+    calls = [_call(each) for each in _items(said.get("tool_calls"))]
+    steps = [_step(each, place) for place, each in enumerate(_items(said.get("steps")), start=1)]
+    if any(isinstance(each, Mapping) and (each.get("depends_on") or each.get("after")) for each in calls):
+        steps += [_step(each, place) for place, each in enumerate(calls, start=len(steps) + 1)]
+        calls = []
+    limits = said.get("limits")
+    own = {name: said[name] for name in Limits.model_fields if name in said}
+    asked_back = said.get("clarification")
+    return {
+        **{name: value for name, value in said.items() if value is not None},
+        "tool_calls": calls,
+        "steps": steps,
+        "limits": {**(limits if isinstance(limits, Mapping) else {}), **own}
+        if not isinstance(limits, Limits)
+        else limits,
+        "entities": [_entity(each) for each in _items(said.get("entities"))],
+        "clarification": {"question": asked_back} if isinstance(asked_back, str) and asked_back else asked_back,
+    }
+
+
+def _items(value: object) -> list[object]:
+    return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _call(raw: object) -> object:
+    """Tool and arguments, under whatever names they go. Arguments beside the tool's name belong to it."""
+    if isinstance(raw, str):
+        return {"tool": raw}
+    if not isinstance(raw, Mapping):
+        return raw
+    tool = next((raw[name] for name in _OF_CALL if isinstance(raw.get(name), str)), None)
+    given: object = next((raw[name] for name in _OF_ARGUMENTS if raw.get(name) is not None), {})
+    beside = {name: value for name, value in raw.items() if name not in (*_OF_CALL, *_OF_ARGUMENTS, *_OF_STEP)}
+    of_step = {name: raw[name] for name in _OF_STEP if name in raw}
+    return {"tool": tool, "args": {**beside, **_arguments(given)}, **of_step}
+
+
+def _arguments(given: object) -> dict[str, object]:
+    """Some models write the arguments as a string of JSON; a plain string is the tool's one question."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            given = {"query": given}
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def _step(raw: object, place: int) -> object:
+    """A step out of what may be worded as a call."""
+    called = _call(raw)
+    if not isinstance(called, Mapping) or isinstance(raw, Step):
+        return raw
+    before = [str(each) for each in _items(called.get("depends_on", called.get("after")))]
+    wanted = [str(each) for each in _items(called.get("context_requirements"))]
+    return {
+        "id": str(called.get("id") or place),
+        "action": called["tool"],
+        "params": called["args"],
+        "depends_on": [each for each in before if each != ALL_PREVIOUS],
+        "context_requirements": wanted or ([ALL_PREVIOUS] if ALL_PREVIOUS in before else []),
+        **({"success": called["success"]} if called.get("success") is not None else {}),
+    }
+
+
+def _entity(raw: object) -> object:
+    """An id alone is enough: its type is its beginning."""
+    if isinstance(raw, str):
+        return {"id": raw, "type": raw.partition(":")[0], "name": raw}
+    if isinstance(raw, Mapping) and isinstance(raw.get("id"), str):
+        return {"type": raw["id"].partition(":")[0], "name": raw["id"], **raw}
+    return raw
+
+
+def plan_schema(tools: Iterable[str], intents: Iterable[str], *, with_sign: bool = False) -> type[QueryPlan]:
+    """`QueryPlan` with a JSON schema for the model: short, with the names of this installation's tools and intents.
+
+    Arguments stay open objects (each tool's text tells them; a schema of all tools' arguments takes twice the room of
+    all else). What code fills in by itself (fallback, language, success criteria) is not asked for.
+    """
+    shape = _shape(list(tools), list(intents), with_sign=with_sign)
+
+    class Plan(QueryPlan):
+        @classmethod
+        def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            return shape
+
+    Plan.__name__ = Plan.__qualname__ = QueryPlan.__name__
+    return Plan
+
+
+def _shape(tools: Sequence[str], intents: Sequence[str], *, with_sign: bool) -> dict[str, Any]:
+    text, number, free = {"type": "string"}, {"type": "integer"}, {"type": "object"}
+    texts, tool = _array(text), _choice(tools)
+    fields: dict[str, Any] = {
+        "question": text,
+        "follow_up": _choice(FollowUp),
+        "intents": _array(_choice(intents)),
+        "entities": texts,
+        "kind": _choice(QueryKind),
+        **({"sign": text} if with_sign else {}),
+        "tool_calls": _array(_object({"tool": tool, "args": free})),
+        "steps": _array(_object({"id": text, "action": tool, "params": free, "depends_on": texts})),
+        "limits": _object(dict.fromkeys(Limits.model_fields, number)),
+        "render_style": _choice(RenderStyle),
+        "clarification": {"anyOf": [_object({"question": text, "choices": texts}), {"type": "null"}]},
+        "confidence": {"type": "number"},
+    }
+    return _object(fields)
+
+
+def _array(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items)}
+
+
+def _choice(values: Iterable[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": [str(value) for value in values]}
+
+
+def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(fields)}

@@ -1,25 +1,38 @@
 """Builds the planner's messages.
 
-In: a question, the dialogue, the entities that it may name, the available tools and intents. Out: messages; the
-constant rules come first so that they can be cached. Pure.
+In: a question, the dialogue, the entities and documents that it may mean, the available tools. Out: messages; the
+constant rules come first so that they can be cached. Everything that people and documents have said stands between tags
+that no text can close. Pure.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
-from prompts.intents import Intent
 from prompts.loader import Prompts
 from prompts.records import PlannerQuestion, PlannerRules
 from rag.dialogue.records import Dialogue
+from rag.planning.mending import AnyTool, alias_of
 from rag.planning.plan import PlannedEntity
-from rag.planning.wire import AnyTool
-from rag.records import ChatMessage, Exchange
+from rag.records import ChatMessage, DocumentMatch, Exchange
 from rag.tokens import estimate_tokens
 
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
+RECALLED = 2  # exchanges of long ago; the writer sees more of them
+NAME_CHARS = 90  # of a document's name
 _FENCE_DIGITS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownBefore:
+    """What is known before planning."""
+
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    entities: Sequence[PlannedEntity] = ()
+    documents: Sequence[DocumentMatch] = ()
+    total: int = 0  # documents of the base
 
 
 class PlannerPrompt:
@@ -29,7 +42,6 @@ class PlannerPrompt:
         self,
         prompts: Prompts,
         *,
-        intents: Mapping[str, Intent],
         tools: Sequence[AnyTool],
         policy: str,
         max_calls: int,
@@ -41,25 +53,36 @@ class PlannerPrompt:
             max_calls=max_calls,
             threshold=threshold,
             policy=prompts.policies[policy],
-            intents="\n".join(f"- {intent.name}: {intent.about}" for intent in intents.values()),
-            tools="\n\n".join(f"## {tool.name}\n{tool.about}" for tool in tools if tool.is_offered),
+            tools="\n\n".join(f"{tool.name}: {tool.about}" for tool in tools if tool.is_offered),
         )
         self._rules = ChatMessage(role="system", content=prompts.planner.fill(rules))
         self._question = prompts.planner_question
         self._dialogue_tokens = dialogue_tokens
 
-    def messages(
-        self, question: str, dialogue: Dialogue, entities: Sequence[PlannedEntity], *, today: date
-    ) -> tuple[ChatMessage, ...]:
-        """Rules, then one message with the dialogue, the entities that may be meant, and the question."""
-        filled = PlannerQuestion(
-            dialogue=_dialogue_text(dialogue, self._dialogue_tokens),
-            entities="\n".join(f"- {each.id} ({each.type}): {each.name}" for each in entities) or "None.",
-            today=today.isoformat(),
-            fence=_fence(question),
-            question=question,
-        )
+    def messages(self, question: str, known: KnownBefore, *, today: date) -> tuple[ChatMessage, ...]:
+        """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
+        parts = {
+            "dialogue so far": _dialogue_text(known.dialogue, self._dialogue_tokens),
+            "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
+            f"documents ({len(known.documents)} of {known.total})": "\n".join(
+                _document_line(place, match) for place, match in enumerate(known.documents)
+            ),
+        }
+        fence = _fence("\0".join((question, *parts.values())))
+        told = "".join(f"<{fence} {name}>\n{text}\n</{fence}>\n\n" for name, text in parts.items() if text)
+        filled = PlannerQuestion(known=told, today=today.isoformat(), fence=fence, question=question)
         return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
+
+
+def _document_line(place: int, match: DocumentMatch) -> str:
+    """«d1: 117.docx; Договор поставки 117, 2025-03-01, 4 p.» Names are the person's text: one line each."""
+    title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, match.file_name))
+    told = (
+        title if title and title != name else match.source_type.value,
+        match.published_at.date().isoformat() if match.published_at else "",
+        f"{match.pages} p." if match.pages else "",
+    )
+    return f"{alias_of(place)}: {name or title}; {', '.join(filter(None, told))}"
 
 
 def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
@@ -76,24 +99,23 @@ def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
         kept.append(text)
     parts = [
         f"Summary of what was said before: {dialogue.summary}" if dialogue.summary else "",
-        *(f"Said long ago:\n{_exchange_text(exchange)}" for exchange in dialogue.recalled),
+        *(f"Said long ago:\n{_exchange_text(exchange)}" for exchange in dialogue.likest(RECALLED)),
         *reversed(kept),
     ]
-    return "# Dialogue so far (data)\n\n" + "\n\n".join(filter(None, parts)) + "\n\n"
+    return "\n\n".join(filter(None, parts))
 
 
 def _exchange_text(exchange: Exchange) -> str:
-    return f"Person: {exchange.question}\nBaza: {_shortened(exchange.answer)}"
+    return f"Person: {_shortened(exchange.question)}\nBaza: {_shortened(exchange.answer)}"
 
 
-def _shortened(answer: str) -> str:
-    if len(answer) <= ANSWER_CHARS:
-        return answer
-    beginning = answer[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()
-    return f"{beginning} … {answer[-ANSWER_END_CHARS:].lstrip()}"
+def _shortened(text: str) -> str:
+    if len(text) <= ANSWER_CHARS:
+        return text
+    return f"{text[: ANSWER_CHARS - ANSWER_END_CHARS].rstrip()} … {text[-ANSWER_END_CHARS:].lstrip()}"
 
 
-def _fence(question: str) -> str:
-    """A delimiter that nobody can put into the question on purpose: a hash of the question."""
-    digest = hashlib.sha256(question.encode(errors="replace")).hexdigest()
-    return f"question-{digest[:_FENCE_DIGITS]}"
+def _fence(content: str) -> str:
+    """A delimiter that nobody can put into the texts on purpose: a hash of them all."""
+    digest = hashlib.sha256(content.encode(errors="replace")).hexdigest()
+    return f"said-{digest[:_FENCE_DIGITS]}"

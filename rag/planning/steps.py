@@ -1,32 +1,18 @@
-"""Checks plans of several steps, and has a template for each kind of question when the model names no steps.
+"""Steps of a plan: their order, and a template for each kind of question when the model names no steps.
 
-In: steps from the planner model, and the available tools. Out: problems in words that the model can act on, or the
-steps of seed 3's strategies ("Типы сложных запросов"). Pure; it runs nothing.
+In: steps, or a kind and a question. Out: the steps in an order in which they can be run, or those of seed 3's
+strategies ("Типы сложных запросов"). Pure; it runs nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 
-from rag.execution.tools import ToolMisused
-from rag.planning.plan import QueryKind, QueryPlan, Step, Success
-from rag.planning.wire import AnyTool
+from rag.planning.plan import ALL_PREVIOUS, QueryKind, Step, Success
 
-ALL_PREVIOUS = "all_previous"
 SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
 SURVEY = "search_each_document"  # for emergency plans only; the planner model is not offered it
-EXHAUSTIVE = "exhaustive"  # the argument by which a tool reads to the end of the base
 
 ANYTHING = Success(min_facts=0)
 """The criterion of a step that may find no facts: its advice on how to go on is worth as much."""
-
-
-def step_problems(steps: Sequence[Step], tools: Mapping[str, AnyTool]) -> list[str]:
-    """Unknown or misused actions, duplicate or unknown ids, cycles."""
-    ids = [step.id for step in steps]
-    doubled = [f"two steps have the id {each}" for each in dict.fromkeys(ids) if ids.count(each) > 1]
-    named = [problem for step in steps for problem in _unknown_ids(step, ids)]
-    actions = [problem for step in steps for problem in _action_problems(step, tools)]
-    circle = [] if doubled or named or in_order(steps) is not None else ["the steps depend on each other in a circle"]
-    return [*doubled, *named, *actions, *circle]
 
 
 def in_order(steps: Sequence[Step]) -> tuple[Step, ...] | None:
@@ -48,7 +34,7 @@ def needs(step: Step) -> frozenset[str]:
     return frozenset({*step.depends_on, *step.context_requirements} - {ALL_PREVIOUS})
 
 
-def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tuple[Step, ...]:
+def template(kind: QueryKind, question: str, tools: Container[str]) -> tuple[Step, ...]:
     """The steps for a kind, limited to the actions that this installation has; none for a simple question."""
     steps = [step for step in _TEMPLATES[kind](question) if step.action in tools]
     held = {step.id for step in steps}
@@ -56,17 +42,6 @@ def template(kind: QueryKind, question: str, tools: Mapping[str, AnyTool]) -> tu
         step.model_copy(update={"depends_on": tuple(each for each in step.depends_on if each in held)})
         for step in steps
     )
-
-
-def to_the_end(plan: QueryPlan, tools: Mapping[str, AnyTool]) -> QueryPlan:
-    """The same plan, with readings that go to the end instead of stopping early."""
-    steps = tuple(
-        step.model_copy(update={"params": {**step.params, EXHAUSTIVE: True}})
-        if EXHAUSTIVE in tools[step.action].arguments.model_fields
-        else step
-        for step in plan.steps
-    )
-    return plan.model_copy(update={"steps": steps})
 
 
 def _analytical(question: str) -> tuple[Step, ...]:
@@ -98,19 +73,3 @@ _TEMPLATES = {
     QueryKind.ITERATIVE: _iterative,
     QueryKind.DIAGNOSTIC: _diagnostic,
 }
-
-
-def _unknown_ids(step: Step, ids: Sequence[str]) -> list[str]:
-    wanted = (*step.depends_on, *step.context_requirements)
-    return [f"step {step.id} needs {each}, which is no step" for each in wanted if each not in (*ids, ALL_PREVIOUS)]
-
-
-def _action_problems(step: Step, tools: Mapping[str, AnyTool]) -> list[str]:
-    tool = tools.get(step.action)
-    if tool is None:
-        return [f"step {step.id}: unknown action {step.action}"]
-    try:
-        tool.read(step.params)
-    except ToolMisused as error:
-        return [f"step {step.id}: {error}"]
-    return []

@@ -30,7 +30,7 @@ TECHNICAL = re.compile(
 )
 FORBIDDEN = re.compile("рекомендуется уточнить|конфиденциальность низкая|не найдено", re.IGNORECASE)
 
-_KNOWN = re.compile(r"^- (?P<id>\S+:\S+) \((?P<type>\w+)\): (?P<name>.+)$", re.MULTILINE)
+_KNOWN = re.compile(r"^(?P<id>(?P<type>\w+):\S+) \((?P<name>.+)\)$", re.MULTILINE)
 _FACT = re.compile(r"<(?P<fence>material-\w+) number=(?P<number>\d+)>.*?Text:\n(?P<text>.*?)\n</(?P=fence)>", re.DOTALL)
 _ABOUT = re.compile(r"Statement about: (.+?)(?: \(|\n)")
 

@@ -13,9 +13,9 @@ from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
 from rag.execution.executor import Executor
 from rag.execution.search_tool import SearchBase
+from rag.planning.mending import AnyTool
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
-from rag.planning.wire import AnyTool
 from rag.ports import ChatModel, EntityResolver
 from rag.records import (
     Answer,
@@ -73,7 +73,6 @@ class Turn:
             ),
             prompt=PlannerPrompt(
                 prompts,
-                intents=intents,
                 tools=tools,
                 policy="planned",
                 max_calls=4,

@@ -27,7 +27,7 @@ FORMATS = frozenset({"json_schema", "json_object"})
 _PLANNER = "You plan how Baza"  # how prompts/planner.md begins
 _CHECK = "You check the statements"  # how prompts/support.md begins
 _ENTITIES = "You read one part of a document"  # how prompts/entities.md begins
-_ASKED = re.compile(r"<(question-[0-9a-f]+)>\n(?P<question>.*)\n</\1>", re.DOTALL)
+_ASKED = re.compile(r"<(?P<fence>said-\w+) question>\n(?P<question>.*)\n</(?P=fence)>", re.DOTALL)
 _PIECE = re.compile(r"\s*\S+|\s+$")
 
 UNAUTHORIZED = refusal(401, {"error": {"message": "Incorrect API key provided: sk-1***9.", "code": "invalid_api_key"}})

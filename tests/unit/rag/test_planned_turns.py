@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from domain.errors import DatabaseAway
+from rag.answering.prompt import DOUBT
 from rag.progress import StepState
 from rag.records import (
     Answered,
@@ -23,11 +24,11 @@ from tests.fakes.rag import (
 from tests.fakes.turns import ASKED, FOUND, RIGHT, Turn, planner
 
 
-async def test_the_planner_words_the_search_and_the_early_one_is_dropped() -> None:
+async def test_the_planner_words_a_search_beside_the_early_one() -> None:
     turn = Turn(ScriptedModel(RIGHT), planner=planner())
     answer = await turn.answer()
 
-    assert turn.search.queries[-1].terms == ("штраф", "просрочка", "оплаты", "договор")
+    assert ("штраф", "просрочка", "оплаты", "договор") in [query.terms for query in turn.search.queries]
     assert answer.searched
     assert answer.trace is not None
     assert answer.trace["origin"] == "model"
@@ -40,9 +41,24 @@ async def test_the_search_is_on_its_way_before_the_dialogue_is_looked_up() -> No
     assert len(turn.search.queries) == 1
 
 
-async def test_small_talk_is_answered_without_the_base() -> None:
-    model = ScriptedModel("[-] Здравствуйте!")
-    answer = await Turn(model, planner=planner(tool_calls=[], intents=["CONVERSATION"])).answer("Привет!")
+@pytest.mark.parametrize("question", ["Спасибо!", "Привет", "до свидания"])
+async def test_a_greeting_and_thanks_cost_no_call_of_any_model(question: str) -> None:
+    model, planning = ScriptedModel("[-] Здравствуйте!"), planner()
+    turn = Turn(model, planner=planning)
+    answer = await turn.answer(question)
+    assert (answer.kind, answer.searched, answer.small_talk is not None) == (AnswerKind.CONVERSATION, False, True)
+    assert (model.asked, planning.asked, turn.search.queries) == ([], [], [])
+
+
+async def test_thanks_before_a_question_do_not_answer_it() -> None:
+    model = ScriptedModel(RIGHT)
+    await Turn(model, planner=planner()).answer("Спасибо, а какой штраф?")
+    assert len(model.asked) == 1
+
+
+async def test_talk_is_answered_without_the_base() -> None:
+    model = ScriptedModel("[-] Я Baza.")
+    answer = await Turn(model, planner=planner(tool_calls=[], intents=["CONVERSATION"])).answer("А ты кто будешь?")
 
     assert (answer.kind, answer.citations, answer.searched) == (AnswerKind.CONVERSATION, (), False)
     assert FOUND[0].passage.text not in model.asked[0][-1].content
@@ -57,12 +73,15 @@ async def test_a_vague_question_is_asked_back_with_its_choices() -> None:
     assert model.asked == []
 
 
-async def test_a_doubtful_follow_up_is_answered_without_the_dialogue() -> None:
+async def test_a_doubtful_follow_up_is_searched_without_the_dialogue_and_answered_with_it() -> None:
     model = ScriptedModel(RIGHT)
-    dialogue = RememberedDialogue([Exchange(question="раньше", answer="ответ")])
-    await Turn(model, planner=planner(follow_up="doubtful"), dialogue=dialogue).answer()
+    dialogue = RememberedDialogue([Exchange(question="Запомни: PID mcs777", answer="Запомнил.")])
+    turn = Turn(model, planner=planner(follow_up="doubtful"), dialogue=dialogue)
+    await turn.answer("Какой PID?")
 
-    assert "раньше" not in str(model.asked[0])
+    assert "mcs777" in str(model.asked[0])
+    assert DOUBT in model.asked[0][-1].content
+    assert all("mcs777" not in query.terms for query in turn.search.queries)
 
 
 async def test_a_planner_that_is_away_costs_nothing_but_the_plan() -> None:

@@ -45,11 +45,6 @@ async def test_a_model_that_is_away_is_no_reason_for_another_answer(planning: Sc
     assert (answer.kind, answer.small_talk) == (AnswerKind.CONVERSATION, SmallTalk.GREETING)
 
 
-async def test_where_only_the_plan_is_missing_the_model_greets() -> None:
-    answer = await Turn(ScriptedModel("[-] Добрый день!"), [CHANCE], planner=AWAY).answer("Привет")
-    assert (answer.text, answer.small_talk) == ("Добрый день!", None)
-
-
 async def test_what_the_planner_searches_for_is_shown_though_it_looks_like_small_talk() -> None:
     """«Да» behind a question of ours: the planner knows what it means."""
     found = make_candidate("Неустойка за просрочку 0,1 %.", bm25=5.0)
@@ -118,10 +113,3 @@ async def test_a_list_of_all_documents_has_no_more() -> None:
     turn = Turn(None, PLACES, more_tools=[ListDocuments(Catalogue((ready(),)), WORDINGS)])
     await turn.answer("Что в базе?")
     assert (await turn.answer("А ещё?")).small_talk is SmallTalk.MORE
-
-
-async def test_a_model_that_answers_is_given_what_was_asked_before() -> None:
-    turn = Turn(ScriptedModel("[+] Штраф 4 рубля [1]."), PLACES, planner=AWAY)
-    await turn.answer("Какой штраф за простой?")
-    await turn.answer("подробнее")
-    assert turn.search.queries[-1].terms == ("какой", "штраф", "за", "простой")

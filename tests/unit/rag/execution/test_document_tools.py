@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from domain.documents import DocumentCard, Medium, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
-from rag.execution.tools import ToolMisused
 from rag.extraction.documents import PAGE
 from rag.records import Passage
 from tests.fakes.cards import card, ready
@@ -138,9 +138,20 @@ async def test_a_document_that_is_not_there_is_not_guessed() -> None:
     assert not payload.found
 
 
-def test_arguments_that_no_tool_knows_are_refused() -> None:
-    with pytest.raises(ToolMisused, match="base_id"):
-        ReadDocument(SHELF, Shelf()).read({"document": "x", "base_id": "another"})
+@pytest.mark.parametrize(
+    ("given", "read_as"),
+    [
+        ({"document": "x", "base_id": "another"}, ("x", 1)),
+        ({"documents": ["x"], "part": 0}, ("x", 1)),
+        ({"document": "x", "part": "5000"}, ("x", 1000)),
+        ({"document": "x" * 400, "part": None}, ("x" * 300, 1)),
+    ],
+)
+def test_arguments_are_put_right_and_unknown_ones_ignored(
+    given: dict[str, JsonValue], read_as: tuple[str, int]
+) -> None:
+    read = ReadDocument(SHELF, Shelf()).read(given)
+    assert (read.document, read.part) == read_as
 
 
 async def test_what_is_listed_is_told_in_the_language_of_the_question() -> None:

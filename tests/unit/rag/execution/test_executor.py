@@ -9,11 +9,13 @@ import pytest
 from domain.errors import DatabaseAway
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import Advice, FactKind, FactsPayload
+from rag.execution.search_tool import passages_payload
 from rag.execution.tools import StepFailed, ToolContext
-from rag.planning.plan import FallbackReason, Step
-from rag.planning.planner import default_plan
-from rag.records import DocumentsRead
+from rag.planning.plain_planner import default_plan
+from rag.planning.plan import FallbackReason, Step, ToolCall
+from rag.records import DocumentsRead, RankedPassage
 from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, WordsArguments, begin, call, plan
+from tests.fakes.rag import make_passage
 
 FOUND = Facts()("RAG в AI-Portfolio")
 
@@ -43,20 +45,83 @@ async def test_calls_are_made_side_by_side() -> None:
     assert done.payload == FOUND
 
 
-async def test_no_more_calls_are_made_than_allowed_and_none_twice() -> None:
-    search = ScriptedTool(*[FOUND] * 9)
-    calls = (call("а"), call("а"), call("б"), call("в"), call("г"))
-    await Executor([search], max_calls=3).execute(plan(*calls), begin())
-    assert search.asked == ["а", "б", "в"]
+@pytest.mark.parametrize(
+    ("calls", "made", "said"),
+    [
+        ((call("а"), call("а"), call("б"), call("в")), ["а", "б"], "«в»"),
+        ((call("а"), call("б", tool="graph_query_tool"), call("в", tool="graph_query_tool")), ["а", "б"], "«в»"),
+        ((call("а"), call("б")), ["а", "б"], ""),
+    ],
+)
+async def test_calls_beyond_the_limits_are_not_made_and_said(calls: list[ToolCall], made: list[str], said: str) -> None:
+    """Two searches of a simple question, and so many calls in all."""
+    search, graph = ScriptedTool(*[FOUND] * 9), GraphTool(*[FOUND] * 9)
+    done = await Executor([search, graph], max_calls=2).execute(plan(*calls), begin())
+    assert search.asked + graph.asked == made
+    assert said in done.gaps
+    assert bool(said) is bool(done.gaps)
 
 
-async def test_an_unknown_tool_and_wrong_arguments_are_told_and_the_fallback_serves() -> None:
+async def test_an_unknown_tool_is_told_and_the_fallback_serves() -> None:
     search = ScriptedTool(FOUND)
-    made = plan(call("x", tool="shell"), call("y", tool="graph_query_tool", base_id="another"))
-    done = await Executor([search, GraphTool()], max_calls=4).execute(made, begin())
-    assert [result.problem != "" for result in done.calls] == [True, True, False]
+    done = await Executor([search], max_calls=4).execute(plan(call("x", tool="shell")), begin())
+    assert [result.problem != "" for result in done.calls] == [True, False]
     assert search.asked == [QUESTION]
     assert done.payload.found
+
+
+def found(*scores: tuple[int, float], document: str = "d", text: str = "место {}") -> FactsPayload:
+    """Passages by number, with their scores."""
+    ranked = [
+        RankedPassage(passage=make_passage(text.format(number), number=number, document=document), score=score)
+        for number, score in scores
+    ]
+    return passages_payload(ranked, asked="место")
+
+
+async def test_the_persons_own_words_are_searched_beside_the_planned_ones() -> None:
+    search = ScriptedTool(found((1, 9.0), (2, 5.0)), found((2, 1.0), (3, 0.9)))
+    context = replace(begin(), own_words="а штраф?")
+    done = await Executor([search], max_calls=4).execute(plan(call("неустойка")), context)
+    assert search.asked == ["неустойка", "а штраф?"]
+    assert [fact.text for fact in done.payload.facts] == ["место 2", "место 1", "место 3"]
+    assert [each.is_added for each in done.calls] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("calls", "asked"),
+    [
+        ((call("Где применял RAG"),), ["Где применял RAG"]),
+        ((call("а", document="x"), call("б", document="y")), ["а", "б", QUESTION, QUESTION]),
+        ((call("а"), call("б")), ["а", "б", QUESTION]),
+        ((call("а", tool="graph_query_tool"),), []),
+    ],
+)
+async def test_own_words_are_searched_once_within_each_set_of_limits(calls: list[ToolCall], asked: list[str]) -> None:
+    search, graph = ScriptedTool(*[FOUND] * 9), GraphTool(FOUND)
+    await Executor([search, graph], max_calls=4).execute(plan(*calls), replace(begin(), own_words=QUESTION))
+    assert search.asked == asked
+
+
+PREAMBLE = found((1, 9.0), document="lazurit", text="Договор с Лазурит {}")
+CLAUSES = found((2, 8.0), (3, 7.9), document="other", text="Неустойка 0,1 % {}")
+CLAUSE = found((4, 1.0), document="lazurit", text="Неустойка 5 % {}")
+
+
+async def test_a_document_of_which_only_the_head_was_found_is_searched_once_more() -> None:
+    mixed = replace(PREAMBLE, facts=(*PREAMBLE.facts, *CLAUSES.facts), coverage=0.5)
+    search = ScriptedTool(mixed, CLAUSE)
+    done = await Executor([search], max_calls=4).execute(plan(call("неустойка Лазурит")), begin())
+    assert done.calls[1].call.args["documents"] == ["lazurit"]
+    assert {fact.text for fact in done.payload.facts} >= {"Неустойка 5 % 4", "Договор с Лазурит 1"}
+    assert done.payload.coverage == 1.0
+
+
+@pytest.mark.parametrize("first", [CLAUSES, PREAMBLE, replace(CLAUSES, facts=(*CLAUSES.facts, *CLAUSE.facts))])
+async def test_where_one_document_holds_all_or_none_stands_out_nothing_more_is_searched(first: FactsPayload) -> None:
+    search = ScriptedTool(replace(first, coverage=1.0))
+    await Executor([search], max_calls=4).execute(plan(call("неустойка Лазурит")), begin())
+    assert len(search.asked) == 1
 
 
 @pytest.mark.parametrize(

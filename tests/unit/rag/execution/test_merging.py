@@ -1,11 +1,15 @@
 """Facts of several tools as one payload."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.merging import limit, merge
-from rag.records import DocumentsRead
+from rag.execution.merging import fuse, limit, merge, shortlist
+from rag.execution.search_tool import passages_payload
+from rag.records import DocumentsRead, RankedPassage
 from tests.fakes.planning import Facts
 from tests.fakes.rag import make_passage, rank
 
@@ -93,3 +97,51 @@ def test_what_the_rows_come_to_is_no_row_and_stays() -> None:
 def test_rows_that_one_of_two_tools_left_out_are_missing_in_the_whole() -> None:
     payloads = [FactsPayload(documents=DocumentsRead(read=read, total=9, missing_rows=2 - read)) for read in (1, 2)]
     assert merge(payloads).documents == DocumentsRead(read=2, total=9, missing_rows=1)
+
+
+def scored(*scores: float, first: int = 1) -> FactsPayload:
+    ranked = [
+        RankedPassage(passage=make_passage(f"место {number:02}", number=number), score=score)
+        for number, score in enumerate(scores, start=first)
+    ]
+    return passages_payload(ranked, asked="место")
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [
+        ((9.0, 3.0, 2.0, 1.0, 0.9, 0.8), 4),
+        ((9.0, 8.0, 7.0, 6.0, 5.5, 5.0), 5),
+        ((1.0,) * 30, 20),
+        ((0.0,) * 6, 4),
+        ((1.0, 0.9), 2),
+        ((), 0),
+    ],
+)
+def test_as_many_passages_are_kept_as_their_scores_suggest(scores: tuple[float, ...], kept: int) -> None:
+    payload = scored(*scores)
+    assert shortlist(payload).facts == payload.facts[:kept]
+
+
+def test_what_is_no_passage_stays() -> None:
+    payload = scored(*(1.0, *[0.1] * 9))
+    told = replace(payload, facts=(*payload.facts, *Facts()("всего 12").facts))
+    assert [fact.text for fact in shortlist(told).facts][-2:] == ["место 04", "всего 12"]
+
+
+@given(st.lists(st.lists(st.floats(0, 10), max_size=12), min_size=1, max_size=4))
+def test_fusing_loses_and_repeats_nothing(searches: list[list[float]]) -> None:
+    payloads = [scored(*sorted(scores, reverse=True), first=place) for place, scores in enumerate(searches)]
+    texts = [fact.text for fact in fuse(payloads).facts]
+    assert sorted(texts) == sorted({fact.text for payload in payloads for fact in payload.facts})
+
+
+def test_what_both_searches_found_comes_first() -> None:
+    both = fuse([scored(10.0, 9.0, 8.0), scored(0.5, 0.4, first=3)])
+    assert [fact.text for fact in both.facts] == ["место 03", "место 01", "место 02", "место 04"]
+
+
+def test_a_part_of_a_passage_that_another_search_found_whole_is_the_same() -> None:
+    whole, part = scored(1.0), scored(1.0, first=2)
+    longer = replace(whole.facts[0], text="место 02 и дальше", document=part.facts[0].document)
+    assert len(fuse([replace(whole, facts=(longer,)), part]).facts) == 1

@@ -1,4 +1,4 @@
-"""The plan's shape: seed 4, section 6, and what a server is asked to keep to."""
+"""The plan's shape: seed 4, section 6, read tolerantly, and what a server is asked to keep to."""
 
 import json
 from itertools import product
@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from adapters.llm.structured import strict_schema
+from adapters.llm.structured import Rung, response_format, strict_schema
 from prompts.intents import load_intents
-from rag.planning.plan import QueryPlan
-from rag.planning.wire import from_wire, wire_schema
-from tests.fakes.planning import GraphTool, ScriptedTool, call, plan
+from rag.planning.plan import FollowUp, Limits, QueryPlan, RenderStyle, plan_schema
+from tests.fakes.planning import call, plan
 
 SEED_PLAN: dict[str, Any] = {
     "question": "Какие достижения на проекте АЛОР Брокер?",
@@ -24,7 +23,11 @@ SEED_PLAN: dict[str, Any] = {
     "answer_style": "NATURAL_RU",
     "confidence": 0.86,
 }
-TOOLS = (ScriptedTool(), GraphTool())
+SCHEMA = plan_schema(["rag_db_query", "graph_query_tool"], load_intents())
+
+
+def read(**changes: object) -> QueryPlan:
+    return SCHEMA.model_validate_json(json.dumps({**SEED_PLAN, **changes}))
 
 
 def test_the_seeds_own_plan_is_a_plan() -> None:
@@ -32,70 +35,84 @@ def test_the_seeds_own_plan_is_a_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("field", "given", "read_as"),
     [
-        {"limits": {"max_items": 13}},
-        {"limits": {"max_paragraphs": 5}},
-        {"confidence": 1.5},
-        {"intents": []},
-        {"render_style": "HTML"},
-        {"thoughts": "…"},
+        ("limits", {"max_items": 99, "max_groups": 0, "max_paragraphs": "3"}, Limits(max_items=12, max_groups=1)),
+        ("limits", {"max_items": "много", "skip": -1}, Limits()),
+        ("limits", None, Limits()),
+        ("confidence", 95, 1.0),
+        ("confidence", "high", 0.75),
+        ("render_style", "table", RenderStyle.TABLE),
+        ("render_style", "HTML", RenderStyle.BULLETS),
+        ("follow_up", "maybe", FollowUp.NONE),
+        ("clarification", "Какой договор?", {"question": "Какой договор?", "choices": ()}),
+        ("clarification", {}, None),
+        ("entities", ["person:ivan"], ({"id": "person:ivan", "type": "person", "name": "person:ivan"},)),
+        ("question", "а" * 2000, "а" * 1000),
+        ("thoughts", "…", None),
     ],
 )
-def test_what_goes_beyond_the_seeds_limits_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        QueryPlan.model_validate({**SEED_PLAN, **change})
-
-
-def test_a_wire_plan_becomes_a_plain_one() -> None:
-    wire = wire_schema(TOOLS, load_intents()).model_validate(SEED_PLAN)
-    assert from_wire(wire) == QueryPlan.model_validate(SEED_PLAN)
+def test_what_is_out_of_bounds_or_worded_otherwise_is_put_right(field: str, given: object, read_as: object) -> None:
+    made = read(**{field: given})
+    expected = QueryPlan.model_validate({**SEED_PLAN, field: read_as}) if field != "thoughts" else read()
+    assert getattr(made, field, None) == getattr(expected, field, None)
 
 
 @pytest.mark.parametrize(
-    "change",
+    "written",
     [
-        {"intents": []},
-        {"intents": ["CONTACTS"] * 9},
-        {"tool_calls": SEED_PLAN["tool_calls"] * 9},
-        {"steps": [{"id": str(number), "action": "rag_db_query", "params": {"query": "x"}} for number in range(9)]},
+        {"tool": "rag_db_query", "args": {"query": "штраф", "source": "note"}},
+        {"tool": "rag_db_query", "query": "штраф", "source": "note"},
+        {"name": "rag_db_query", "arguments": '{"query": "штраф", "source": "note"}'},
+        {"action": "rag_db_query", "params": {"query": "штраф", "source": "note"}},
+        {"tool": "rag_db_query", "args": {"query": "штраф"}, "source": "note"},
     ],
 )
-def test_what_is_no_plan_does_not_fit_the_wire_either(change: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        wire_schema(TOOLS, load_intents()).model_validate({**SEED_PLAN, **change})
+def test_arguments_are_read_wherever_they_stand(written: dict[str, object]) -> None:
+    assert read(tool_calls=[written]).tool_calls == (call("штраф", source="note"),)
+    assert read(tool_calls=written).tool_calls == (call("штраф", source="note"),)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"tool_calls": [{"tool": "shell", "args": {"query": "ls"}}]},
-        {"intents": ["MAKE_COFFEE"]},
-        {"tool_calls": [{"tool": "rag_db_query", "args": {"query": "x", "base_id": "another"}}]},
-    ],
-)
-def test_the_wire_knows_only_what_there_is(change: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        wire_schema(TOOLS, load_intents()).model_validate({**SEED_PLAN, **change})
+def test_calls_that_wait_for_each_other_are_steps() -> None:
+    calls = [{"id": "a", "tool": "rag_db_query", "query": "x"}, {"tool": "analyze", "task": "y", "after": ["a"]}]
+    made = read(tool_calls=calls)
+    assert made.tool_calls == ()
+    assert [(each.id, each.action, each.depends_on) for each in made.steps] == [
+        ("a", "rag_db_query", ()),
+        ("2", "analyze", ("a",)),
+    ]
 
 
-def test_a_server_can_hold_a_model_to_the_schema() -> None:
-    schema = strict_schema(wire_schema(TOOLS, load_intents()))
-    assert not [node for node in _objects(schema) if node.get("additionalProperties") is not False]
+def test_a_step_may_need_all_before_it() -> None:
+    (step,) = read(steps=[{"action": "analyze", "params": {}, "depends_on": ["all_previous"]}]).steps
+    assert (step.depends_on, step.context_requirements) == ((), ("all_previous",))
 
 
-def _objects(node: object) -> list[dict[str, object]]:
-    """Every object schema in it; strict mode refuses one that is open."""
-    if isinstance(node, list):
-        return [found for item in node for found in _objects(item)]
-    if not isinstance(node, dict):
-        return []
-    below = [found for value in node.values() for found in _objects(value)]
-    return [node, *below] if node.get("type") == "object" else below
+@pytest.mark.parametrize("wrapped", [{"plan": SEED_PLAN}, {"QueryPlan": SEED_PLAN, "note": "здесь план"}])
+def test_a_plan_inside_another_object_is_found(wrapped: dict[str, object]) -> None:
+    assert SCHEMA.model_validate(wrapped).question == SEED_PLAN["question"]
+
+
+@pytest.mark.parametrize("answer", [{}, {"plan": ["search"]}, {"confidence": 1}, {"answer": "Штраф 10 %"}])
+def test_what_names_nothing_of_a_plan_is_none(answer: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="none of question"):
+        SCHEMA.model_validate(answer)
+
+
+def test_the_schema_names_the_tools_and_intents_that_there_are() -> None:
+    shape = json.dumps(strict_schema(SCHEMA))
+    assert all(name in shape for name in (*load_intents(), "rag_db_query", "graph_query_tool", "skip"))
+    assert "sign" not in shape
+    assert "sign" in json.dumps(strict_schema(plan_schema(["rag_db_query"], load_intents(), with_sign=True)))
+
+
+def test_a_schema_with_open_arguments_is_not_sent_as_a_strict_one() -> None:
+    wanted = response_format(Rung.JSON_SCHEMA, SCHEMA)
+    assert wanted is not None
+    assert wanted["json_schema"]["strict"] is False  # type: ignore[index]
 
 
 @pytest.mark.parametrize(("intents", "calls"), list(product((1, 3), (0, 2))))
 def test_plans_survive_the_way_to_a_model_and_back(intents: int, calls: int) -> None:
     made = plan(*(call(f"запрос {number}") for number in range(calls)), intents=("GENERAL_UNSTRUCTURED",) * intents)
-    wire = wire_schema(TOOLS, load_intents()).model_validate_json(json.dumps(made.model_dump(mode="json")))
-    assert from_wire(wire) == made
+    assert SCHEMA.model_validate_json(made.model_dump_json()).model_dump() == made.model_dump()

@@ -1,6 +1,6 @@
 """Planning: the model's plan when it is good, one repair, then the default plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -9,9 +9,9 @@ import pytest
 from prompts.intents import load_intents
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.execution.iterative_tool import ReadAllArguments
-from rag.planning.plan import QueryPlan, Step
-from rag.planning.planner import Planned, Planner, PlanningRequest, PlanOrigin
-from rag.planning.wire import AnyTool, wire_schema
+from rag.planning.mending import AnyTool, PlanningRequest
+from rag.planning.plan import PlannedEntity, QueryPlan
+from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.ports import Schema
 from rag.records import ChatMessage, Exchange
 from tests.fakes.planning import BREADTH, SMALL_TALK, GraphTool, ScriptedTool, call, plan
@@ -21,7 +21,7 @@ from tests.fakes.steps import step
 REQUEST = PlanningRequest(
     question="Где применял RAG?",
     messages=(ChatMessage(role="system", content="rules"), ChatMessage(role="user", content="Где применял RAG?")),
-    entity_ids=("project:ai-portfolio",),
+    entities=(PlannedEntity(type="project", id="project:ai-portfolio", name="AI-Portfolio"),),
 )
 
 
@@ -78,10 +78,6 @@ async def planned_for(
     return await of_tools(model, tools).plan(request)
 
 
-def readings(outcome: Planned) -> list[Mapping[str, object]]:
-    return [each.params for each in outcome.plan.steps if each.action == "read_documents"]
-
-
 async def test_a_good_plan_is_taken_as_it_is() -> None:
     good = plan(call("RAG"))
     outcome, model = await planned(good)
@@ -108,12 +104,8 @@ async def test_another_question_begins_where_its_plan_says() -> None:
     ("bad", "remark"),
     [
         (plan(call("x", tool="shell")), "unknown tool shell"),
-        (plan(call("x"), intents=("MAKE_COFFEE",)), "unknown intent MAKE_COFFEE"),
         (plan(call("x"), confidence=0.2), "confidence 0.2 is below 0.5"),
-        (plan(call("x"), entities=[{"type": "p", "id": "project:other", "name": "X"}]), "unknown entity project:other"),
-        (plan(call("x", base_id="another")), "base_id"),
-        (plan(call("x"), clarification={"question": "Какой?"}), "asks back"),
-        (plan(clarification={"question": "О чём?", "choices": ["project:ai-portfolio"]}), "use the name"),
+        (plan(steps=[step("a", action="shell")]), "unknown tool shell"),
     ],
 )
 async def test_a_bad_plan_is_asked_for_once_more_with_its_problem(bad: QueryPlan, remark: str) -> None:
@@ -174,7 +166,7 @@ async def test_a_very_long_question_still_gets_a_plan() -> None:
     planner = Planner(
         None, tools=(ScriptedTool(),), intents=load_intents(), threshold=0.5, breadth=BREADTH, small_talk=SMALL_TALK
     )
-    request = PlanningRequest(question="а" * 5000, messages=(), entity_ids=())
+    request = PlanningRequest(question="а" * 5000, messages=())
     assert (await planner.plan(request)).plan.tool_calls[0].args["query"] == "а" * 5000
 
 
@@ -187,16 +179,6 @@ async def test_a_kind_without_steps_gets_its_usual_strategy() -> None:
     outcome, _ = await planned(plan(call("RAG"), kind="diagnostic"))
     assert [each.action for each in outcome.plan.steps] == ["rag_db_query"]
     assert outcome.origin is PlanOrigin.MODEL
-
-
-async def test_steps_that_cannot_be_run_twice_give_way_to_the_strategy_of_their_kind() -> None:
-    circle = plan(kind="iterative", steps=[step("a", "b"), step("b", "a")])
-    outcome, model = await planned(circle, circle)
-    assert "circle" in model.asked[1][-1].content
-    assert outcome.origin is PlanOrigin.DEFAULT
-    assert [(each.action, each.params) for each in outcome.plan.steps] == [
-        ("rag_db_query", {"query": REQUEST.question})
-    ]
 
 
 @pytest.mark.parametrize("then", [ModelMisfit("none", answer="?", problems="- no JSON"), away()])
@@ -236,39 +218,19 @@ async def test_a_call_that_takes_long_becomes_a_step() -> None:
     assert made.tool_calls == ()
 
 
-def reading_of(question: str) -> QueryPlan:
-    reading = Step(id="a", action="read_documents", params={"question": question})
-    return plan(question=question, kind="analytical", steps=[reading])
-
-
-@pytest.mark.parametrize(
-    ("question", "exhaustive"),
-    [("Сравни условия договоров", True), ("Почему сорвался проект?", None), ("Он всё же подписан?", None)],
-)
-async def test_a_reading_goes_to_the_end_when_the_question_says_so(question: str, exhaustive: bool | None) -> None:
-    outcome = await planned_for(question, reading_of(question))
-    assert [each.get("exhaustive") for each in readings(outcome)] == [exhaustive]
-    assert outcome.origin is PlanOrigin.MODEL
-
-
-async def test_what_a_follow_up_means_by_the_planner_counts_too() -> None:
-    outcome = await planned_for("А в остальных?", reading_of("Какие сроки во всех договорах?"))
-    assert readings(outcome)[0]["exhaustive"] is True
-
-
 async def test_no_reading_is_begun_by_the_words_of_a_question_that_is_planned_otherwise() -> None:
     outcome = await planned_for(COUNTING, plan(call("договоры 2024")))
     assert (outcome.plan.tool_calls, outcome.plan.steps) == ((call("договоры 2024"),), ())
 
 
 @pytest.mark.parametrize("plans", [(away(),), (MISFIT, MISFIT), (plan(confidence=0.1), plan(confidence=0.1))])
-async def test_a_question_of_all_documents_is_read_where_no_good_plan_came(
-    plans: tuple[QueryPlan | ModelError, ...],
+@pytest.mark.parametrize("question", [COUNTING, "Какие документы есть?", "ещё", "Перечисли все договоры"])
+async def test_no_word_of_a_question_chooses_a_plan_where_a_model_is_configured(
+    plans: tuple[QueryPlan | ModelError, ...], question: str
 ) -> None:
-    outcome = await planned_for(COUNTING, *plans)
-    assert [each.action for each in outcome.plan.steps] == ["read_documents"]
-    assert readings(outcome) == [{"question": COUNTING, "exhaustive": True}]
-    assert (outcome.origin, outcome.plan.fallback.tool) == (PlanOrigin.DEFAULT, "search_each_document")
+    outcome = await planned_for(question, *plans)
+    assert (outcome.plan.tool_calls, outcome.plan.steps) == ((call(question),), ())
+    assert outcome.origin is PlanOrigin.DEFAULT
 
 
 @pytest.mark.parametrize(
@@ -285,18 +247,21 @@ async def test_a_question_that_leans_does_so_behind_thanks_too() -> None:
     assert outcome.plan.tool_calls == (call("а сколько их всего?"),)
 
 
-async def test_a_bad_plan_that_calls_the_question_a_follow_up_is_believed_in_that() -> None:
-    bad = plan(confidence=0.1, follow_up="explicit")
-    outcome = await planned_for(COUNTING, bad, bad, has_dialogue=True)
-    assert outcome.plan.tool_calls == (call(COUNTING),)
-
-
 async def test_without_any_model_each_document_is_searched_for_a_question_of_all() -> None:
     outcome = await planned_for(COUNTING, tools=(ScriptedTool(), SurveyTool()))
     assert outcome.plan.tool_calls == (call(COUNTING, tool="search_each_document"),)
     assert outcome.plan.steps == ()
 
 
-def test_the_planner_is_not_offered_what_serves_without_it() -> None:
-    schema = wire_schema([each for each in TOOLS if each.is_offered], load_intents())
-    assert "search_each_document" not in str(schema.model_json_schema())
+@pytest.mark.parametrize("question", ["Спасибо!", "привет", "Доброе утро!", "thanks a lot", "до свидания"])
+def test_a_greeting_and_thanks_need_no_plan(question: str) -> None:
+    courtesy = of_tools(PlanModel(), TOOLS).courtesy(question)
+    assert courtesy is not None
+    assert (courtesy.plan.tool_calls, courtesy.origin) == ((), PlanOrigin.COURTESY)
+
+
+@pytest.mark.parametrize(
+    "question", ["Спасибо, а сколько стоит?", "Привет, где договор?", "да", "ок", "подробнее", "что ты умеешь", "PRO"]
+)
+def test_what_may_ask_for_something_is_planned(question: str) -> None:
+    assert of_tools(PlanModel(), TOOLS).courtesy(question) is None
