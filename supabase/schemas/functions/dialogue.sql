@@ -39,7 +39,7 @@ end $$;
 comment on function insert_and_trim_pairs is
   'Adds a question with its answer, keeps the last `p_keep` messages of the dialogue, moves older ones to the archive.';
 
-create or replace function dialogue_window(p_user bigint, p_session text, p_pairs int)
+create or replace function baza_internal.dialogue_window(p_user bigint, p_session text, p_pairs int)
 returns table (id bigint, question text, answer text)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
@@ -55,7 +55,7 @@ as $$
   where pair.role = 'user' and pair.answer is not null
   order by pair.id
 $$;
-comment on function dialogue_window is 'The last exchanges of a dialogue, oldest first.';
+comment on function baza_internal.dialogue_window is 'The last exchanges of a dialogue, oldest first.';
 
 create or replace function baza_internal.archived_pairs(p_user bigint, p_session text)
 returns table (id bigint, last_id bigint, question text, answer text, terms text[])
@@ -75,7 +75,7 @@ $$;
 comment on function baza_internal.archived_pairs is
   'The exchanges that have left the window of a dialogue, with their terms.';
 
-create or replace function recall_pairs(p_user bigint, p_session text, p_terms text[], p_limit int)
+create or replace function baza_internal.recall_pairs(p_user bigint, p_session text, p_terms text[], p_limit int)
 returns table (id bigint, question text, answer text, score double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
@@ -100,7 +100,7 @@ as $$
   )
   select p.id, p.question, p.answer, s.score from scored s join pairs p on p.id = s.id order by p.id
 $$;
-comment on function recall_pairs is
+comment on function baza_internal.recall_pairs is
   'Exchanges that have left the window and are most like a question, by BM25 within the dialogue; oldest first.';
 
 create or replace function recollect(p_user bigint, p_session text, p_pairs int, p_terms text[], p_recalled int)
