@@ -15,7 +15,7 @@ from ingestion.chunking.tables import find_header, row_locator
 from ingestion.chunking.tokens import HUNDREDTHS, SPACE_WEIGHT, weigh_text
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
 
-LARGEST_LEAD = 1 / 3
+LARGEST_LEAD = 3 / 5
 """Of a passage: a larger table header is not repeated, since it would leave too little room for rows."""
 
 
@@ -126,10 +126,14 @@ def _cut_table(block: Block, limit: int) -> Iterator[_Cut]:
 
 
 def _lead(block: Block, header: Offsets | None, limit: int) -> Lead | None:
+    """As much of the header, from its end, as may be repeated: the names of columns, then the lines above them."""
     if header is None:
         return None
-    weight = weigh_text(block.text[header[0] : header[1]]) + SPACE_WEIGHT
-    return Lead(start=header[0], end=header[1], weight=weight) if weight <= limit * LARGEST_LEAD else None
+    for start, _ in split_lines(block.text[: header[1]])[:-1]:
+        weight = weigh_text(block.text[start : header[1]]) + SPACE_WEIGHT
+        if weight <= limit * LARGEST_LEAD:
+            return Lead(start=start, end=header[1], weight=weight)
+    return None
 
 
 def _locator_of(block: Block) -> Locator:

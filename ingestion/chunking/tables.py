@@ -1,6 +1,7 @@
 """Finds the header of a table, which every passage of its rows repeats, and the numbers of its rows.
 
-In: a TABLE block: Markdown lines, the second one a rule if the first is a header. Out: offsets and locators. Pure.
+In: a TABLE block: Markdown lines, with a rule under the header if there is one. Lines of plain text above (the table's
+name, its unit) belong to the header. Out: offsets and locators. Pure.
 """
 
 import re
@@ -10,7 +11,7 @@ from domain.locator import Locator
 from ingestion.chunking.sentences import Offsets
 from ingestion.records import Block
 
-HEADER = re.compile(r"\A[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?=\n|\Z)")
+HEADER = re.compile(r"\A(?:[^|\n][^\n]*\n)*+[^\n]+\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?=\n|\Z)")
 
 
 def find_header(block: Block) -> Offsets | None:

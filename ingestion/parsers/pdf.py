@@ -1,8 +1,8 @@
-"""Reads PDF: the text of each page as paragraphs and headings that know their page.
+"""Reads PDF: the text of each page as paragraphs, headings and tables of numbers that know their page.
 
 In: a PDF, unprotected or with an empty password. Out: a `Document`; pages without text of their own are listed, and if
 all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of the time, see docs/decisions.md); pypdf
-retries what PDFium cannot open or decode. It does no OCR and does not recognise tables.
+retries what PDFium cannot open or decode. It does no OCR.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
-from ingestion.parsers.pdf_headings import HeadingLooks, level_of
+from ingestion.parsers.pdf_headings import HeadingLooks, level_of, name_tables
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.pdf_lines import PageLine
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
@@ -129,7 +129,12 @@ def _mended(lines: Sequence[PageLine]) -> list[PageLine]:
     mended = mend_encoding(text)
     if mended is text:
         return list(lines)
-    return [replace(line, text=words) for line, words in zip(lines, mended.split("\n"), strict=True)]
+    return [
+        replace(
+            line, text=words, segments=tuple(each._replace(text=mend_encoding(each.text)) for each in line.segments)
+        )
+        for line, words in zip(lines, mended.split("\n"), strict=True)
+    ]
 
 
 def _text_of(lines: Sequence[PageLine]) -> str:
@@ -159,11 +164,13 @@ def _to_document(text: _Text, stated: Stated, info: FileInfo) -> Document:
 def _to_blocks(text: _Text) -> Sequence[Block]:
     levels = text.looks.levels()
     outline = Outline()
-    for paragraph in text.paragraphs.finish():
+    for paragraph in name_tables(text.paragraphs.finish(), levels):
         last = paragraph.last_page if paragraph.last_page != paragraph.page else None
         outline.place = Locator(page=paragraph.page, page_end=last)
         level = level_of(paragraph, levels)
-        if level is None:
+        if paragraph.is_table:
+            outline.add(BlockKind.TABLE, paragraph.text)
+        elif level is None:
             outline.add(BlockKind.PARAGRAPH, paragraph.text)
         else:
             outline.add_heading(paragraph.text, level)

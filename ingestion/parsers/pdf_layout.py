@@ -13,6 +13,7 @@ from statistics import median
 
 from ingestion.chunking.sentences import split_sentences
 from ingestion.parsers.pdf_lines import PageLine
+from ingestion.parsers.pdf_tables import PdfTable, find_tables, inherit_heads
 
 FULL_LINE_SHARE = 0.75  # of the usual length; a shorter line ends where its author wanted
 USUAL_LENGTH_QUANTILE = 0.9
@@ -42,6 +43,7 @@ class Paragraph:
     size: float = 0  # points; 0: unknown
     bold: bool = False
     lines: int = 1
+    is_table: bool = False  # Markdown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +59,11 @@ def join_pages(pages: Iterable[tuple[Sequence[PageLine], Collection[str]]]) -> I
     """Paragraphs of all pages in order; one that crosses a page break is joined. Each page comes with the words that
     tell how a hyphenated word is written elsewhere."""
     waiting: list[Paragraph] = []  # the last paragraph, which may continue
+    table: PdfTable | None = None  # the last one of the page before
     for page, (lines, words) in enumerate(pages, start=1):
-        new = list(join_lines(lines, words, page=page))
+        tables = inherit_heads(find_tables(lines), lines, table)
+        table = tables[-1] if tables else None
+        new = list(_with_tables(lines, tables, words, page))
         if new and waiting and waiting[0].last_page == page - 1 and _goes_on(waiting[0], new[0]):
             new[:1] = _bridge_pages(waiting.pop(), new[0], words)
         if new:
@@ -94,6 +99,21 @@ def join_lines(lines: Iterable[PageLine], words: Collection[str], *, page: int) 
             gathered.append(line)
     if gathered:
         yield _paragraph(gathered, measure, words, page)
+
+
+def _with_tables(
+    lines: Sequence[PageLine], tables: Sequence[PdfTable], words: Collection[str], page: int
+) -> Iterator[Paragraph]:
+    """The paragraphs of a page with its tables between them."""
+    begin = 0
+    taken = frozenset[int]().union(*(table.lines for table in tables))
+    for table in sorted(tables, key=lambda each: each.first):
+        yield from join_lines((lines[i] for i in range(begin, table.first) if i not in taken), words, page=page)
+        yield Paragraph(
+            text=table.text, page=page, last_page=page, size=table.size, lines=len(table.lines), is_table=True
+        )
+        begin = table.first
+    yield from join_lines((lines[i] for i in range(begin, len(lines)) if i not in taken), words, page=page)
 
 
 def _paragraph(lines: Sequence[PageLine], measure: _Measure, words: Collection[str], page: int) -> Paragraph:
@@ -141,6 +161,8 @@ def _looks_differ(last: PageLine, line: PageLine) -> bool:
 
 
 def _goes_on(before: Paragraph, after: Paragraph) -> bool:
+    if before.is_table or after.is_table:
+        return False
     return SENTENCE_END.search(before.text) is None and after.text[:1].islower()
 
 

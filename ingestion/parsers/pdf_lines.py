@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 EDGE_LINES = 2  # lines at the top and at the bottom of a page that may be running headers
 RUNNING_SHARE = 0.4  # of the pages; left and right pages often have different headers
@@ -35,6 +36,14 @@ LEADERS = re.compile(rf"\s*(?:[.·]\s?){{{FEWEST_LEADERS},}}\s*")  # between a t
 RunningKey = str | int
 
 
+class Segment(NamedTuple):
+    """A part of a line between wide gaps, from `left` to `right`."""
+
+    text: str
+    left: float
+    right: float
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageLine:
     """A line and its look; measures in points (1/72 inch), 0 where unknown."""
@@ -45,6 +54,7 @@ class PageLine:
     baseline: float = 0  # above the bottom of the page
     left: float = 0
     right: float = 0
+    segments: tuple[Segment, ...] = ()  # only of a line on a page that may have tables
 
     @property
     def is_placed(self) -> bool:
@@ -59,13 +69,19 @@ def plain_lines(texts: Sequence[str]) -> list[PageLine]:
 
 def clean_line(line: PageLine) -> PageLine:
     """The line as people would read it; it may become empty."""
-    text = line.text
+    text = _clean(line.text)
+    if text == line.text:
+        return line
+    segments = (each._replace(text=_clean(each.text)) for each in line.segments)
+    return replace(line, text=text, segments=tuple(each for each in segments if each.text))
+
+
+def _clean(text: str) -> str:
     if SUBSTITUTED.search(text):  # few lines have any, and searching is cheaper than translating
         text = text.translate(SUBSTITUTES)
     if text.count(".") + text.count("·") >= FEWEST_LEADERS:
         text = LEADERS.sub(" … ", text)
-    text = text.strip()
-    return line if text == line.text else replace(line, text=text)
+    return text.strip()
 
 
 class RunningLines:

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from ingestion.parsers.pdf_lines import PageLine
+from ingestion.parsers.pdf_lines import PageLine, Segment
+from ingestion.parsers.pdf_rows import may_have_tables
 
 COVERING_SHARE = 0.5  # of a page's area: a picture this large may be the page itself
 PICTURE_DEPTH = 3  # nesting of forms that is searched for pictures
@@ -27,6 +29,8 @@ LONGEST_FONT_NAME = 256
 SAME_BASELINE = 0.35  # of the font size: smaller vertical differences stay on one line
 LEVEL = 0.6  # of the font size: a line that ends in a superscript is not slanted
 WORD_GAP = 0.15  # of the font's size
+SEGMENT_GAP = 0.75  # of the font size: a wider gap divides cells of a table; a justified line has narrower ones
+LONGEST_ROW_CHARS = 110  # a longer line that ends in a letter is prose; looking for its gaps would take time
 LINE_GAP = 3.0  # of the font size: a wider gap separates columns
 OVERLAP = 1.5  # of the font size: a superscript may overlap what follows
 PAGES_AN_OPENING = 250
@@ -37,6 +41,8 @@ MOST_OPENINGS = 20  # of a long file: opening takes time in proportion to its pa
 _TextPage = Any
 """PDFium's handle of a page's text, a ctypes type that mypy does not know."""
 
+CURRENCIES = frozenset("$€£¥₽")  # often in a column of their own, close to the one before
+WORD = re.compile(r"\S+")
 DIVIDED = re.compile("[\ufffe\x02]")
 """PDFium's mark for a word divided at a line end; PDFium has joined the lines already."""
 
@@ -131,8 +137,10 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
     content = text.get_text_range() if count else ""
     aligned = len(content) == count  # else characters are beyond the BMP or missing, and indexes do not match
     handle: _TextPage = text.raw  # pypdfium2 looks it up at each call
+    lines = content.split("\r\n")
+    divides = aligned and may_have_tables(lines)
     start = 0
-    for line in content.split("\r\n"):
+    for line in lines:
         begin, end = start + len(line) - len(line.lstrip()), start + len(line.rstrip()) - 1
         start += len(line) + 2
         if begin > end:
@@ -140,6 +148,9 @@ def _pieces(text: pdfium.PdfTextPage) -> Iterator[PageLine]:
         middle = begin + _middle_letter(line.strip())
         *divided, words = DIVIDED.split(line.strip())
         piece = _piece(handle, begin, middle, end, words) if aligned else PageLine(text=words)
+        if divides and not divided:
+            yield from _table_pieces(handle, words, begin, piece)
+            continue
         yield from (replace(piece, text=f"{part}-", right=piece.left) for part in divided)
         yield piece
 
@@ -162,6 +173,49 @@ def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> Pa
     if not level:
         return PageLine(text=words, size=size, bold=bold)
     return PageLine(text=words, size=size, bold=bold, baseline=baseline, left=left, right=right + size / 2)
+
+
+def _table_pieces(text: _TextPage, words: str, begin: int, piece: PageLine) -> Iterator[PageLine]:
+    """The piece with its segments; parts of one that is not level, as PDFium joins cells whose lines overlap."""
+    if piece.is_placed:
+        segments = _segments(text, words, begin, gap=piece.size * SEGMENT_GAP)
+        # By its last word: the first may be the raised mark of a footnote.
+        baseline = _origin(text, begin + len(words) - 1)[1] if len(segments) > 1 else piece.baseline
+        yield replace(piece, baseline=baseline, segments=segments)
+        return
+    heights = [(word, *_heights(text, begin, word)) for word in WORD.finditer(words)]
+    if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
+        yield piece  # it runs upwards
+        return
+    for _, group in groupby(heights, key=lambda each: round(each[1])):
+        parts = [word for word, *_ in group]
+        start, end = parts[0].start(), parts[-1].end()
+        part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
+        yield replace(part, segments=_segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP))
+
+
+def _heights(text: _TextPage, begin: int, word: re.Match[str]) -> tuple[float, float]:
+    return _origin(text, begin + word.start())[1], _origin(text, begin + word.end() - 1)[1]
+
+
+def _segments(text: _TextPage, words: str, begin: int, *, gap: float) -> tuple[Segment, ...]:
+    """The parts of a line between gaps that are wider than `gap`; `begin` is the index of its first character."""
+    if len(words) > LONGEST_ROW_CHARS and words[-1].isalpha():
+        return ()
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))  # once: a page has some thousand ends of words
+    segments: list[Segment] = []
+    start, since, until = 0, 0.0, float("inf")  # of the open segment: its index, and where its ink begins and ends
+    for word in WORD.finditer(words):
+        raw.FPDFText_GetCharBox(text, begin + word.start(), left, right, bottom, top)
+        if left.value - until > gap or (word[0] in CURRENCIES and word.start()):
+            segments.append(Segment(words[start : word.start()].rstrip(), since, until))
+            start = word.start()
+        if start == word.start():
+            since = left.value
+        if word.end() - word.start() > 1:
+            raw.FPDFText_GetCharBox(text, begin + word.end() - 1, left, right, bottom, top)
+        until = right.value
+    return (*segments, Segment(words[start:], since, until))
 
 
 def _origin(text: _TextPage, index: int) -> tuple[float, float]:
@@ -199,13 +253,22 @@ def _merge_pieces(pieces: Iterator[PageLine]) -> Iterator[PageLine]:
     for piece in pieces:
         if line is not None and _continues(line, piece):
             gap = " " if piece.left - line.right > line.size * WORD_GAP and piece.text[0].isalnum() else ""
-            line = replace(line, text=f"{line.text}{gap}{piece.text}", right=piece.right)
+            segments = _join_segments(line, piece, gap)
+            line = replace(line, text=f"{line.text}{gap}{piece.text}", right=piece.right, segments=segments)
             continue
         if line is not None:
             yield line
         line = piece
     if line is not None:
         yield line
+
+
+def _join_segments(line: PageLine, piece: PageLine, between: str) -> tuple[Segment, ...]:
+    *before, last = line.segments or (Segment(line.text, line.left, line.right),)
+    first, *after = piece.segments or (Segment(piece.text, piece.left, piece.right),)
+    if first.left - last.right > line.size * SEGMENT_GAP:
+        return (*before, last, first, *after)
+    return (*before, Segment(f"{last.text}{between}{first.text}", last.left, first.right), *after)
 
 
 def _continues(line: PageLine, piece: PageLine) -> bool:

@@ -32,13 +32,15 @@ def paragraph_spool() -> Spool[Paragraph]:
 
 def _write(paragraphs: Sequence[Paragraph]) -> bytes:
     """Serialise with `marshal`, which is fast, and safe because only this process writes what it reads."""
-    return marshal.dumps([(one.text, one.page, one.last_page, one.size, one.bold, one.lines) for one in paragraphs])
+    return marshal.dumps(
+        [(one.text, one.page, one.last_page, one.size, one.bold, one.lines, one.is_table) for one in paragraphs]
+    )
 
 
 def _read(written: bytes) -> list[Paragraph]:
     return [
-        Paragraph(text=text, page=page, last_page=last_page, size=size, bold=bold, lines=lines)
-        for text, page, last_page, size, bold, lines in marshal.loads(written)  # noqa: S302 - never left this process
+        Paragraph(text=text, page=page, last_page=last_page, size=size, bold=bold, lines=lines, is_table=is_table)
+        for text, page, last_page, size, bold, lines, is_table in marshal.loads(written)  # noqa: S302 - never left this process
     ]
 
 

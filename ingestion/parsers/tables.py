@@ -8,8 +8,8 @@ from collections.abc import Sequence
 LONGEST_ROW_CELLS = 1_000  # a damaged file may claim millions
 
 
-def render_table(rows: Sequence[Sequence[str]]) -> str:
-    """Pads short rows with empty cells; drops rows and columns without text."""
+def render_table(rows: Sequence[Sequence[str]], *, has_head: bool = True) -> str:
+    """Pads short rows with empty cells; drops rows and columns without text. A rule marks the first as a head."""
     cells = [[_tidy(cell) for cell in row[:LONGEST_ROW_CELLS]] for row in rows]
     cells = [row for row in cells if any(row)]
     if not cells:
@@ -18,7 +18,8 @@ def render_table(rows: Sequence[Sequence[str]]) -> str:
     padded = [row + [""] * (width - len(row)) for row in cells]
     kept = [column for column in range(width) if any(row[column] for row in padded)]
     lines = ["| " + " | ".join(row[column] for column in kept) + " |" for row in padded]
-    lines.insert(1, "|" + " --- |" * len(kept))
+    if has_head:
+        lines.insert(1, "|" + " --- |" * len(kept))
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from tests.unit.ingestion.chunking.documents import table
     [
         ("| a | b |\n| --- | :-: |\n| 1 | 2 |", "| a | b |\n| --- | :-: |"),
         ("| a |\n|---|", "| a |\n|---|"),
+        ("Prices\n(in thousands)\n| a |\n|---|\n| 1 |", "Prices\n(in thousands)\n| a |\n|---|"),
         ("| a | b |\n| 1 | 2 |", None),
         ("| a | b |\n| --- | x |", None),
     ],

@@ -1,0 +1,177 @@
+"""Reads the lines of a page as rows: what stands beside each other, and which of it are values.
+
+In: the lines of a page with their segments. Out: rows in the order of the page, with their labels and values. It does
+not know where a table begins or ends: see `pdf_tables`. Pure.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from ingestion.parsers.pdf_lines import PageLine, Segment
+
+FEWEST_ROWS = 2
+MOST_ROWS = 2_000  # of a page; a printed one has some 100
+MOST_WORDS_BEFORE = 2  # columns of words before the values, that of the labels included
+BRIEF_CHARS = 24  # of a name in a head; lines of columns of prose are longer
+SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
+MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
+JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
+NEAR_ROWS = 50  # rows of one height that are looked at
+LAST_WORDS = 6  # of a line, for the quick look
+
+_SIGN = r"[-+−–—~<>≈±(\[$€£¥₽\s]*+"
+_AFTER = r"(?:\s?(?:%|[$€£¥₽]|руб\.?|bps|pts?|x|[)\]*†‡]))*+(?:\s?\((?:\d|[a-z])\))*+"
+VALUE = re.compile(
+    rf"{_SIGN}\d[\d.,'’\s]*+(?:/\d+)?{_AFTER}"
+    rf"|[$€£¥₽(\s]*+[-–—]++{_AFTER}"  # nothing
+    r"|\(?(?:n/?[am]|n\.m\.)\)?|\*+",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d")
+FORMATTED = re.compile(r"\d[.,]\d|\d\s\d{3}\b|[$€£¥₽%]|руб")  # no number of a page or a year
+YEAR = re.compile(r"(?:19|20)\d\d(?:\s?\([a-z\d]\))*")
+BEFORE_VALUE = re.compile(r"[-+−–—($€£¥₽\s]*[($€£¥₽]")
+AFTER_VALUE = re.compile(r"(?:[)%\]*†‡\s]|pts?|bps)+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A line, or lines of one height."""
+
+    places: tuple[int, ...]  # indexes of its lines
+    segments: tuple[Segment, ...]
+    baseline: float
+    size: float
+    text: str
+
+    @cached_property
+    def values(self) -> tuple[Segment, ...]:
+        """Numbers and the signs that stand for none."""
+        return tuple(each for each in self.segments if VALUE.fullmatch(each.text))
+
+    @property
+    def left(self) -> float:
+        """Where its first segment begins."""
+        return self.segments[0].left
+
+    @property
+    def right(self) -> float:
+        """Where its last segment ends."""
+        return self.segments[-1].right
+
+    @property
+    def has_label(self) -> bool:
+        """Whether it begins with words."""
+        return VALUE.fullmatch(self.segments[0].text) is None
+
+    @cached_property
+    def is_strong(self) -> bool:
+        """It has several values side by side, or behind a label one that is no mere number. Words may stand before the
+        values in two columns, and behind them in one."""
+        if not self.values:
+            return False
+        before = next(place for place, each in enumerate(self.segments) if VALUE.fullmatch(each.text))
+        behind = len(self.segments) - before - len(self.values)
+        if self.segments[before : before + len(self.values)] != self.values:
+            return False
+        if len(self.values) > 1:
+            return before <= MOST_WORDS_BEFORE and behind <= 1 and any(map(_has_digit, self.values))
+        return before == 1 and not behind and FORMATTED.search(self.values[0].text) is not None
+
+    @cached_property
+    def is_years(self) -> bool:
+        """All its values are years: the head of a table."""
+        return bool(self.values) and all(YEAR.fullmatch(value.text) for value in self.values)
+
+
+def may_have_tables(lines: Sequence[str]) -> bool:
+    """A quick look at the texts of a page's lines, before anybody asks where their words stand."""
+    return sum(map(_ends_in_values, lines)) >= FEWEST_ROWS
+
+
+def _ends_in_values(line: str) -> bool:
+    if not line[-1:].isdigit() and line[-1:].isalpha():
+        return False
+    words = [each for each in line.split()[-LAST_WORDS:] if not BEFORE_VALUE.fullmatch(each)]
+    words = [each for each in words if not AFTER_VALUE.fullmatch(each)]
+    values = [VALUE.fullmatch(word) is not None for word in words[-2:]]
+    return bool(values) and values[-1] and (all(values) or FORMATTED.search(words[-1]) is not None)
+
+
+def read_rows(lines: Sequence[PageLine]) -> list[Row]:
+    """The placed lines; a brief one joins the line of its height, since programs also draw cell by cell. They come from
+    the top down unless the page has columns of prose. None of a page without segments, or with too many lines."""
+    if len(lines) > MOST_ROWS or not any(line.segments for line in lines):
+        return []
+    rows: list[Row] = []
+    heights: defaultdict[int, list[int]] = defaultdict(list)  # indexes of rows by their baselines
+    for place, line in enumerate(lines):
+        if not line.text or not line.is_placed:
+            continue
+        segments = line.segments or (Segment(line.text, line.left, line.right),)
+        row = Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)
+        height = round(line.baseline)
+        near = [index for each in range(height - 3, height + 4) for index in heights[each][-NEAR_ROWS:]]
+        level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
+        if level is None:
+            heights[height].append(len(rows))
+            rows.append(row)
+        else:
+            rows[level] = _beside(rows[level], row)
+    pairs = (pair for near in heights.values() for pair in pairwise(near))
+    has_columns = any(_are_of_columns(rows[one], rows[other]) for one, other in pairs)
+    return rows if has_columns else sorted(rows, key=lambda row: -row.baseline)
+
+
+def _are_of_columns(one: Row, other: Row) -> bool:
+    """Whether two lines of one height are of columns of prose, or of a list, rather than cells of a row."""
+    return all(len(each.text) > BRIEF_CHARS and len(each.values) < len(each.segments) for each in (one, other))
+
+
+def _fits_beside(one: Row, other: Row) -> bool:
+    is_mark = min(len(one.text), len(other.text)) <= LONGEST_MARK
+    if abs(one.baseline - other.baseline) > (MARK_HEIGHT if is_mark else SAME_HEIGHT) * max(one.size, other.size):
+        return False
+    if _are_of_columns(one, other):
+        return False
+    return all(a.right <= b.left or b.right <= a.left for a in one.segments for b in other.segments)
+
+
+def _beside(one: Row, other: Row) -> Row:
+    segments = tuple(sorted((*one.segments, *other.segments), key=lambda each: each.left))
+    text = " ".join(each.text for each in segments)
+    row = max(one, other, key=lambda each: each.size)
+    whole = _joined(_with_marks(segments, row.size * JOINED_GAP))
+    return replace(row, places=(*one.places, *other.places), segments=whole, text=text)
+
+
+def _with_marks(segments: Sequence[Segment], gap: float) -> list[Segment]:
+    whole: list[Segment] = []
+    for segment in segments:
+        if whole and segment.left - whole[-1].right <= gap:
+            before = whole.pop()
+            segment = Segment(f"{before.text}{segment.text}", before.left, segment.right)
+        whole.append(segment)
+    return whole
+
+
+def _joined(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """A currency sign, a bracket or a per cent sign in a column of its own belongs to the number beside it."""
+    whole: list[Segment] = []
+    for segment in segments:
+        if whole and BEFORE_VALUE.fullmatch(whole[-1].text) and VALUE.fullmatch(segment.text):
+            before = whole.pop()
+            segment = Segment(f"{before.text} {segment.text}", before.left, segment.right)
+        elif whole and AFTER_VALUE.fullmatch(segment.text) and _has_digit(whole[-1]):
+            before = whole.pop()
+            segment = Segment(f"{before.text}{segment.text}", before.left, segment.right)
+        whole.append(segment)
+    return tuple(whole)
+
+
+def _has_digit(segment: Segment) -> bool:
+    return NUMBER.search(segment.text) is not None
