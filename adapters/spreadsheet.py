@@ -1,16 +1,19 @@
 """A table as a spreadsheet that people can open anywhere.
 
 In: a `SourcedTable` (made of a `FactTable` by bot/replies/sourced_table.py). Out: the bytes of an XLSX file, and its
-name. Cells are text, so that nothing in a document can become a formula or a link; plain numbers are numbers, so that
-people can calculate with them.
+name. Cells are text, so that nothing in a document can become a formula or a link; numbers are numbers, amounts too,
+with their unit as the format, and dates are dates, so that people can calculate with them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time
+from functools import cache
 from io import BytesIO
 from typing import Protocol
 
 from domain.tables import SourcedTable
+from rag.extraction.values import Amount, exact_amount, only_day
 
 MAX_CELL_CHARS = 32_767  # Excel's own limit
 MAX_ROWS = 1_048_575  # of a sheet (Excel's own limit, less the header)
@@ -21,6 +24,8 @@ MEASURED = 500  # rows whose cells decide the widths
 
 _NUMBER = re.compile(r"-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,6})?|-?\d{1,12}(?:[.,]\d{1,6})?")
 _CODE = re.compile(r"-?0\d")  # 007, 0123456: what begins with a zero is a code
+_LETTER = re.compile(r"[^\W\d_]")
+_UNQUOTED = re.compile(r'["\\]')
 _GROUPING = re.compile(r"[ \u00a0\u202f]")
 _NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\']")
 _NOT_IN_FILE_NAMES = re.compile(r"[^\w .,()-]+")
@@ -34,6 +39,7 @@ def spreadsheet(table: SourcedTable) -> bytes:
     file = BytesIO()
     with xlsxwriter.Workbook(file, {"in_memory": True, "constant_memory": True}) as book:
         bold, wrapped = book.add_format({"bold": True}), book.add_format({"text_wrap": True, "valign": "top"})
+        formats = cache(lambda shown: book.add_format({"num_format": shown, "valign": "top"}))
         sheet = book.add_worksheet(_sheet_name(table.title))
         for place, width in enumerate(_widths([table.columns, *rows[:MEASURED]])):
             sheet.set_column(place, place, width)
@@ -41,7 +47,8 @@ def spreadsheet(table: SourcedTable) -> bytes:
         sheet.autofilter(0, 0, len(rows), len(table.columns) - 1)
         for number, cells in enumerate([table.columns, *rows]):
             for place, cell in enumerate(cells):
-                _write(sheet, number, place, cell, wrapped if number else bold)
+                if number == 0 or not _write_value(sheet, number, place, cell, formats):
+                    sheet.write_string(number, place, cell[:MAX_CELL_CHARS], wrapped if number else bold)
     return file.getvalue()
 
 
@@ -54,16 +61,38 @@ def file_name(table: SourcedTable) -> str:
 class _Sheet(Protocol):
     """What is used of a worksheet of XlsxWriter, which comes without types."""
 
-    def write_string(self, row: int, column: int, text: str, form: object) -> int: ...
-    def write_number(self, row: int, column: int, number: float, form: object) -> int: ...
+    def write_number(self, row: int, column: int, number: float, form: object = None) -> int: ...
+    def write_datetime(self, row: int, column: int, moment: datetime, form: object) -> int: ...
 
 
-def _write(sheet: _Sheet, row: int, column: int, cell: str, form: object) -> None:
+def _write_value(sheet: _Sheet, row: int, column: int, cell: str, formats: Callable[[str], object]) -> bool:
+    """Writes a number, an amount or a date; False for any other text. `formats`: number format -> cell format."""
     text = cell.strip()
-    if not _NUMBER.fullmatch(text) or _CODE.match(text):
-        sheet.write_string(row, column, cell[:MAX_CELL_CHARS], form)
-        return
-    sheet.write_number(row, column, float(_GROUPING.sub("", text).replace(",", ".")), form)
+    if _CODE.match(text):
+        return False
+    if _NUMBER.fullmatch(text):
+        sheet.write_number(row, column, float(_GROUPING.sub("", text).replace(",", ".")), formats("General"))
+    elif (found := exact_amount(text)) and (found.unit or _LETTER.search(text)):  # «1,5 млн» has no unit
+        is_share = found.unit == "%"
+        sheet.write_number(row, column, float(found.value / 100 if is_share else found.value), formats(_shown(found)))
+    elif moment := only_day(text):
+        sheet.write_datetime(row, column, _midnight(moment), formats("dd.mm.yyyy"))
+    else:
+        return False
+    return True
+
+
+def _shown(found: Amount) -> str:
+    """Excel's number format of an amount: as many decimals as it has, and its unit."""
+    decimals = (
+        -int(found.value.normalize().as_tuple().exponent) if found.value != found.value.to_integral_value() else 0
+    )
+    digits = f"0.{'0' * decimals}" if decimals else "0"
+    return f"{digits}%" if found.unit == "%" else f'#,##{digits} "{_UNQUOTED.sub("", found.unit)}"'.removesuffix(' ""')
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min)
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:

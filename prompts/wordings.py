@@ -35,6 +35,12 @@ class Wordings:
     unread: str  # column, count
     dropped: str  # count
     missing: str  # count
+    otherwise: str  # values: that other documents say; result: with them
+    undecided: str  # count, names: of rows
+    outdated: str  # count, names
+    outdated_out: str  # count, names
+    formerly: str
+    nothing_fits: str  # count: of rows before the condition
     partial: str  # read, total
     rows: str
     column: str

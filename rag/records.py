@@ -205,12 +205,22 @@ class KeptReading:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableNote:
+    """Another value of a cell: what documents that disagree say, or what an amendment or newer version has replaced."""
+
+    column: int
+    value: str
+    source: RankedPassage
+    is_replaced: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableRow:
-    """A row of a table, and where it stands."""
+    """A row of a table, and where each of its values stands."""
 
     cells: tuple[str, ...]  # one for each column
-    passage: RankedPassage
-    also: tuple[RankedPassage, ...] = ()  # where else the same row stands
+    sources: tuple[RankedPassage, ...]  # one for each cell; of an empty cell it means nothing
+    notes: tuple[TableNote, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

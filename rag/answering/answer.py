@@ -229,7 +229,7 @@ class AnswerWriter:
         out is no number of items, and is not added.
         """
         left = assignment.facts.left_out
-        items = [fact for fact in assignment.facts.facts if fact.title and not fact.is_number]
+        items = [fact for fact in assignment.facts.facts if fact.title and fact.is_item]
         listed = sum(fact.kind is not FactKind.PASSAGE for fact in items)
         if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
             return text

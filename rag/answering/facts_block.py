@@ -37,6 +37,7 @@ _KIND_LINES = {
     FactKind.STATEMENT: "Statement about: {title}",
     FactKind.DOCUMENT: "Entry of the list of documents",
     FactKind.VALUE: "Worked out by the program",
+    FactKind.DISAGREEMENT: "Documents disagree; this is what one of them says",
 }
 _MIN_CUT_TOKENS = 50  # of a first passage that is cut; less is not worth a model call
 

@@ -24,7 +24,7 @@ class Rendered:
 
     text: str
     citations: tuple[Citation, ...] = ()
-    items: int = 0  # items shown; numbers about rows (`Fact.is_number`) do not count
+    items: int = 0  # items shown; numbers about rows and disagreements do not count (`Fact.is_item`)
     left: int = 0  # items that the limits leave out, here or earlier
 
 
@@ -40,8 +40,8 @@ def render(
     if facts:
         distinct = [fact for place, fact in enumerate(facts) if _is_said_first(fact, facts[:place])]
         shown = _within(distinct, style, limits)
-        items = sum(not fact.is_number for fact in shown)
-        left = payload.left_out + sum(not fact.is_number for fact in distinct) - items
+        items = sum(fact.is_item for fact in shown)
+        left = payload.left_out + sum(fact.is_item for fact in distinct) - items
         said = {fact.text for fact in shown}
         cited = [fact for fact in facts if fact in shown or (fact.item and fact.text in said)]  # both sides of a change
         citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
@@ -59,8 +59,8 @@ def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[F
     titles = list(dict.fromkeys(fact.title for fact in facts))
     room = {RenderStyle.GROUPED_BULLETS: limits.max_groups, RenderStyle.SHORT: limits.max_paragraphs}
     of_titles = [fact for fact in facts if fact.title in titles[: room.get(style, len(titles))]]
-    items = [place for place, fact in enumerate(of_titles) if not fact.is_number][: limits.max_items]
-    return [fact for place, fact in enumerate(of_titles) if fact.is_number or place in items]
+    items = [place for place, fact in enumerate(of_titles) if fact.is_item][: limits.max_items]
+    return [fact for place, fact in enumerate(of_titles) if not fact.is_item or place in items]
 
 
 def _is_said_first(fact: Fact, before: Sequence[Fact]) -> bool:

@@ -84,7 +84,7 @@ class Course:
         self.states[step.id] = StepState.RUNNING
 
     def settle(self, step: Step, payload: FactsPayload, problem: str = "", *, stopped: bool = False) -> None:
-        """The step has ended: judge it, and adapt the plan. `stopped`: the problem is that the person pressed stop."""
+        """The step has ended: judge it, and adapt the plan. `stopped`: the person pressed stop before it was done."""
         fresh = {key for fact in payload.facts for key in fact_keys(fact)} - self._known
         self._known |= fresh
         self._fruitless = 0 if fresh else self._fruitless + 1
@@ -93,8 +93,8 @@ class Course:
         if not payload.found and not problem:
             self._empty.add(step.id)
         self.finished.append(Finished(step=step, payload=payload, problem=problem))
-        undone = StepState.STOPPED if stopped else StepState.FAILED
-        state = undone if problem else judge(step, payload)
+        state = StepState.FAILED if problem else judge(step, payload)
+        state = StepState.STOPPED if stopped else state
         if state is StepState.SHORT and self._widen(step):
             return
         self.states[step.id] = state

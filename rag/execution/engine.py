@@ -44,7 +44,7 @@ class Ended:
     step: Step
     payload: FactsPayload
     problem: str
-    stopped: bool  # the problem is that the person pressed stop
+    stopped: bool  # the person pressed stop before it was done
     seconds: float
     usage: Usage
 
@@ -176,6 +176,7 @@ class StepEngine:
         problem, payload, stopped = "", FactsPayload(), False
         try:
             payload = await (begun.fetched or _metered(lambda: self._payload(begun, work), begun.usage))
+            stopped = work.run.stop.is_set() and _is_partial(payload)
         except (ToolMisused, StepFailed) as error:
             problem, stopped = str(error), isinstance(error, StepStopped)
         ended = begun.end(payload, problem, stopped=stopped)
@@ -227,6 +228,12 @@ class StepEngine:
             problem = "" if kept.found else "not ended in time"
             work.settle(begun.end(kept, problem, stopped=work.run.stop.is_set()))
         self._settle(work)
+
+
+def _is_partial(payload: FactsPayload) -> bool:
+    """Whether documents are left that were to be read."""
+    read = payload.documents
+    return read is not None and read.read + read.problems < read.total
 
 
 def _ended_by(work: _Work) -> Spent | None:

@@ -19,6 +19,7 @@ class FactKind(StrEnum):
     STATEMENT = "statement"  # something known about an entity, from the graph
     DOCUMENT = "document"  # a document of the base: its name, kind, date
     VALUE = "value"  # a row or number that code has computed
+    DISAGREEMENT = "disagreement"  # one side of what documents disagree about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +36,10 @@ class Fact:
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
 
     @property
-    def is_number(self) -> bool:
-        """«Всего (договор): 24»: a number about the rows, not a row itself."""
-        return self.kind is FactKind.VALUE and self.passage is None and not self.fields
+    def is_item(self) -> bool:
+        """False for a number about rows («Всего (договор): 24») and for a disagreement: limits do not count them."""
+        is_number = self.kind is FactKind.VALUE and self.passage is None and not self.fields
+        return not is_number and self.kind is not FactKind.DISAGREEMENT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -121,20 +121,19 @@ ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
 def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
     """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`.
 
-    Facts of one item count once. A remark on the others («12 documents fit») is not an item and always stays: it has no
-    title, or is a number (`Fact.is_number`).
+    Facts of one item count once and go together. A remark on the others («12 documents fit») is not an item and always
+    stays: it has no title, or is a number or a disagreement (`Fact.is_item`).
     """
     known = list(dict.fromkeys(fact.item or place for place, fact in _listed(payload, counted)))
     gone = {*known[:skip], *known[skip + items :]}
-    left = {place for place, fact in _listed(payload, counted) if (fact.item or place) in gone}
-    facts = tuple(fact for place, fact in enumerate(payload.facts) if place not in left)
+    facts = tuple(fact for place, fact in enumerate(payload.facts) if (fact.item or place) not in gone)
     left_out = payload.left_out + max(len(known) - skip - items, 0)
     return replace(payload, facts=facts, left_out=left_out)
 
 
 def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tuple[int, Fact]]:
     items = ((place, fact) for place, fact in enumerate(payload.facts) if fact.kind in counted and fact.title)
-    return ((place, fact) for place, fact in items if not fact.is_number)
+    return ((place, fact) for place, fact in items if fact.is_item)
 
 
 def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:

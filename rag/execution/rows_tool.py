@@ -1,38 +1,46 @@
-"""`collect_rows`: extracts rows from documents, counts, sums, sorts and compares them.
+"""`collect_rows`: extracts rows from documents, then filters, counts, sums, sorts and compares them.
 
-In: what a row is, its columns, what to compute. Out: a table with a source for each row, numbers that code has
-computed, and where documents disagree. A model extracts the rows; `rag.extraction` does the rest.
+In: what a row is, its columns, conditions, what to compute. Out: a table with a source for each value, numbers that
+code has computed, and where documents disagree. A model extracts the rows; `rag.extraction` does the rest.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from domain.documents import DocumentCard
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress
 from rag.execution.tools import StepFailed, Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ReplyCache, digest, wording
-from rag.extraction.computing import Aggregate, Order, sort
+from rag.extraction.computing import Aggregate, Condition, Operator, Order, Period
 from rag.extraction.documents import PassageFinder, Selection, card_name
 from rag.extraction.evidence import plain
-from rag.extraction.merging import compare, tabulate
+from rag.extraction.merging import compare, merge_rows
 from rag.extraction.row_reading import Extraction, RowExtractor, RowsOrder
-from rag.extraction.table_facts import Telling, changes_payload, rows_payload
+from rag.extraction.table_facts import TableRequest, changes_payload, rows_payload
 from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
 
 MAX_COLUMNS = 6
+MAX_CONDITIONS = 4
 MAX_NAMED = 50  # documents that one question names
-MAX_QUESTION_CHARS = 1000  # of the person's own question, for the model that extracts rows
 REPLY_TOKENS = 1_500  # expected size of a reply, for the allowance; the meter counts the real size
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=60)]
 DocumentName = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class WantedRows(ToolArguments):
+    """A condition on a column."""
+
+    column: ColumnName
+    op: Operator
+    value: str = Field(min_length=1, max_length=200)
 
 
 class RowsArguments(ToolArguments):
@@ -41,38 +49,47 @@ class RowsArguments(ToolArguments):
     what: str = Field(min_length=1, max_length=200)
     columns: tuple[ColumnName, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
     documents: tuple[DocumentName, ...] | None = Field(None, max_length=MAX_NAMED)
-    where: str | None = Field(None, max_length=500)
-    group_by: ColumnName | None = None
-    sort_by: ColumnName | None = None
-    order: Order = Order.ASC
+    where: tuple[WantedRows, ...] | None = Field(None, max_length=MAX_CONDITIONS)
+    key: tuple[ColumnName, ...] | None = Field(None, max_length=MAX_COLUMNS)
+    current: bool = False
     aggregate: Aggregate = Aggregate.NONE
     of: ColumnName | None = None
+    group_by: ColumnName | None = None
+    period: Period | None = None
+    sort_by: ColumnName | None = None
+    order: Order = Order.ASC
     changes: bool = False
 
     @model_validator(mode="after")
-    def _columns_exist(self) -> Self:
-        for name in filter(None, (self.group_by, self.sort_by, self.of)):
-            self.place(name)
+    def _is_complete(self) -> Self:
         if self.aggregate not in (Aggregate.NONE, Aggregate.COUNT) and self.of is None:
             raise ValueError(f"of: name the column that {self.aggregate} is worked out of")
         if self.changes and self.documents is not None and len(self.documents) != 2:
             raise ValueError("changes: name exactly two documents, the earlier one first")
         return self
 
+    @cached_property
+    def all_columns(self) -> tuple[str, ...]:
+        """`columns`, and those that are named elsewhere only."""
+        named = (*(each.column for each in self.where or ()), *(self.key or ()), self.of, self.group_by, self.sort_by)
+        columns: dict[str, str] = {}
+        for name in (*self.columns, *filter(None, named)):
+            columns.setdefault(plain(name), name)
+        return tuple(columns.values())
+
     def place(self, name: str) -> int:
-        """Index of a column. Raises ValueError when there is none of that name."""
-        names = [plain(column) for column in self.columns]
-        if plain(name) not in names:
-            raise ValueError(f"{name} is none of the columns {', '.join(self.columns)}")
-        return names.index(plain(name))
+        """Index of a column."""
+        return [plain(column) for column in self.all_columns].index(plain(name))
 
 
 class CollectRows(Tool[RowsArguments]):
-    """slow: takes a row out of documents for every thing of a kind; the program counts, sums, sorts, compares. For
-    «сколько …», «перечисли все …», «на какую сумму», «у кого больше», «сравни», «что изменилось между»; not for one
-    value, not to count documents. what: one row, in the singular; columns: 1-6, the first names the thing, the others
-    what the question needs, its condition's value too. Optional: documents (else all); where: rows wanted, in words;
-    aggregate: sum, min, max, avg of column `of`; group_by; sort_by, order: asc, desc; changes: true with exactly two
+    """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts,
+    compares. For «сколько …», «перечисли все …», «на какую сумму», «какие истекают до», «у кого больше», «сравни», «что
+    изменилось между»; not for one value, not to count documents. what: one row, in the singular, without conditions;
+    columns: 1-6, the first names the thing; «есть пеня (да/нет)» for what is no value. Optional: documents (else all);
+    where: conditions {column, op, value}, all of which hold, «500 000 ₽», 2025-12-31, 2025 (the year), «да»; key: columns
+    that tell rows apart, where the first alone does not (payments); current: true for «действующий»; aggregate: sum,
+    min, max, avg of column `of`; group_by, period of its dates; sort_by, order: asc, desc; changes: true with exactly two
     documents, the earlier first.
     """
 
@@ -104,81 +121,87 @@ class CollectRows(Tool[RowsArguments]):
         """Raises DatabaseAway, and StepFailed: the model failed at every document, or there are not two to compare."""
         chosen = await self._selection.choose(
             context.base_id,
-            " ".join((arguments.what, *arguments.columns, arguments.where or "")),
+            " ".join((arguments.what, *arguments.all_columns)),
             names=arguments.documents,
             exhaustive=True,
             one_each=arguments.changes,
         )
-        cards = chosen.cards
-        if arguments.changes and len(cards) != 2:
-            raise StepFailed(f"changes are told of two documents, and {len(cards)} go by these names")
-        telling = self._telling(arguments, context.question)
-        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
-        cache = await ReplyCache.open(self._memory, context.base_id, *self._reader, *_request(arguments))
-        extraction = await self._extractor.extract(
-            _order(arguments, cards, context, cache),
-            allowance,
-            lambda read: _keep(read, arguments, telling, context),
-        )
-        if cards and extraction.problems == len(cards):
-            raise StepFailed("the model failed at every document")
-        return _payload(extraction, arguments, telling)
-
-    def _telling(self, arguments: RowsArguments, question: str) -> Telling:
-        language = language_of(question)
-        reckons = arguments.aggregate not in (Aggregate.NONE, Aggregate.COUNT)
-        return Telling(
+        if arguments.changes and len(chosen.cards) != 2:
+            raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
+        order = RowsOrder(
+            base_id=context.base_id,
             row=arguments.what,
-            columns=arguments.columns,
-            words=self._wordings[language],
-            language=language,
-            aggregate=arguments.aggregate,
-            of=arguments.place(arguments.of) if arguments.of and reckons else None,
-            group_by=arguments.place(arguments.group_by) if arguments.group_by else None,
+            columns=arguments.all_columns,
+            cards=chosen.cards,
+            cache=await ReplyCache.open(self._memory, context.base_id, *self._reader, *_request(arguments)),
         )
+        language = language_of(context.question)
+        asked = _Asked(arguments=arguments, table=_table_request(arguments, self._wordings[language], language))
+        allowance = Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
+        extraction = await self._extractor.extract(order, allowance, lambda read: _keep(read, asked, context))
+        if chosen.cards and extraction.problems == len(chosen.cards):
+            raise StepFailed("the model failed at every document")
+        return asked.payload(extraction)
 
 
-def _request(arguments: RowsArguments) -> tuple[str, ...]:
-    """The cache key: the arguments that decide which rows there are. The person's question is left out, so that a count
-    of what was listed before finds the same rows."""
-    return tuple(map(wording, (arguments.what, arguments.where or "", *arguments.columns)))
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The arguments, and what is worked out of the rows."""
+
+    arguments: RowsArguments
+    table: TableRequest
+
+    def payload(self, extraction: Extraction) -> FactsPayload:
+        """Of the rows so far."""
+        arguments, cards = self.arguments, extraction.order.cards
+        came = {card.id: card.created_at for card in cards}
+        key = tuple(map(arguments.place, arguments.key)) if arguments.key else (0,)
+        documents, dropped = extraction.documents, extraction.dropped
+        if not arguments.changes:
+            things = merge_rows(extraction.in_order, row=arguments.what, key=key, came=came)
+            return rows_payload(things, self.table, documents, came=came, dropped=dropped)
+        before, after = (
+            merge_rows(extraction.rows.get(card.id, ()), row=arguments.what, key=key, came=came) for card in cards
+        )
+        found = compare(before, after, row=arguments.what, key=key)
+        names = (card_name(cards[0]), card_name(cards[1]))
+        return changes_payload(found, names, self.table, documents, dropped=dropped)
 
 
-def _order(
-    arguments: RowsArguments, cards: Sequence[DocumentCard], context: ToolContext, cache: ReplyCache
-) -> RowsOrder:
-    return RowsOrder(
-        base_id=context.base_id,
+def _table_request(arguments: RowsArguments, words: Wordings, language: str) -> TableRequest:
+    def place(name: str | None) -> int | None:
+        return arguments.place(name) if name else None
+
+    is_reckoned = arguments.aggregate not in (Aggregate.NONE, Aggregate.COUNT)
+    return TableRequest(
         row=arguments.what,
-        columns=arguments.columns,
-        condition=arguments.where or "",
-        question=context.question[:MAX_QUESTION_CHARS],
-        cards=tuple(cards),
-        cache=cache,
+        columns=arguments.all_columns,
+        words=words,
+        language=language,
+        conditions=tuple(
+            Condition(place=arguments.place(each.column), operator=each.op, value=each.value)
+            for each in arguments.where or ()
+        ),
+        current=arguments.current,
+        aggregate=arguments.aggregate,
+        of=place(arguments.of) if is_reckoned else None,
+        group_by=place(arguments.group_by),
+        period=arguments.period,
+        sort_by=place(arguments.sort_by),
+        order=arguments.order,
     )
 
 
-def _payload(extraction: Extraction, arguments: RowsArguments, telling: Telling) -> FactsPayload:
-    cards = extraction.order.cards
-    came = {card.id: card.created_at for card in cards}
-    if arguments.changes:
-        before, after = (
-            tabulate(extraction.rows.get(card.id, ()), row=arguments.what, columns=arguments.columns, came=came).rows
-            for card in cards
-        )
-        names = (card_name(cards[0]), card_name(cards[1]))
-        found = compare(before, after, row=arguments.what)
-        return changes_payload(found, names, telling, extraction.documents, dropped=extraction.dropped)
-    table = tabulate(extraction.in_order, row=arguments.what, columns=arguments.columns, came=came)
-    if arguments.sort_by:
-        table = replace(table, rows=sort(table.rows, arguments.place(arguments.sort_by), arguments.order))
-    return rows_payload(table, telling, extraction.documents, dropped=extraction.dropped)
+def _request(arguments: RowsArguments) -> tuple[str, ...]:
+    """The cache key: the arguments that decide which rows there are. Conditions are left out, so that a count of what
+    was listed before finds the same rows."""
+    return tuple(map(wording, (arguments.what, *arguments.all_columns)))
 
 
-def _keep(extraction: Extraction, arguments: RowsArguments, telling: Telling, context: ToolContext) -> None:
+def _keep(extraction: Extraction, asked: _Asked, context: ToolContext) -> None:
     """Reports progress to the person, and keeps the rows so far in case the step is cut short. A partial comparison is
     not kept: it would report false differences."""
     read = extraction.documents
     context.run.report(Progress(step_id=context.step_id, done=read.read + read.problems, total=read.total))
-    if not arguments.changes:
-        context.run.kept[context.step_id] = _payload(extraction, arguments, telling)
+    if not asked.arguments.changes:
+        context.run.kept[context.step_id] = asked.payload(extraction)

@@ -41,14 +41,15 @@ class Allowance:
     @property
     def spent(self) -> Spent | None:
         """The limit that forbids any further call; None while one is allowed, its size not considered."""
-        usage, limits = self.run.usage, self.run.limits
         if spent := self.run.spent:
             return spent
-        return (
-            Spent.MODEL_CALLS
-            if usage.calls + self.run.calls_under_way + self.spared_calls >= limits.model_calls
-            else None
-        )
+        return None if self.calls_left > 0 else Spent.MODEL_CALLS
+
+    @property
+    def calls_left(self) -> int:
+        """Besides those under way."""
+        run = self.run
+        return run.limits.model_calls - run.usage.calls - run.calls_under_way - self.spared_calls
 
     def is_over(self) -> bool:
         """Whether a limit is reached. Call it only where work is left: the limit is recorded, and people are told."""

@@ -6,13 +6,14 @@ sides. A document's date is its own, else its arrival date. Pure.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, time
 
 from domain.documents import SourceType, known_as
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.answering.renderer import escaped
 from rag.execution.facts import Fact, FactKind
+from rag.extraction.values import day_of_name
 from rag.records import Claim, Conflict, Passage, RankedPassage
 
 
@@ -27,9 +28,16 @@ def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) ->
 
 
 def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
-    """Sort key; greater is newer. Documents' own dates rank above arrival dates: an old paper may arrive late."""
-    day = passage.published_at or came
-    return bears_its_day(passage), day.timestamp() if day else float("-inf")
+    """Sort key; greater is newer. Documents' own dates rank above arrival dates: an old paper may arrive late. A month
+    in a document's name counts where it has no other date."""
+    own = passage.published_at or _named_day(passage)
+    day = own or came
+    return own is not None or bears_its_day(passage), day.timestamp() if day else float("-inf")
+
+
+def _named_day(passage: Passage) -> datetime | None:
+    named = day_of_name(passage.source_identifier) or day_of_name(passage.title)
+    return datetime.combine(named, time.min, tzinfo=UTC) if named else None
 
 
 def bears_its_day(passage: Passage) -> bool:
@@ -56,7 +64,7 @@ def conflict_facts(conflict: Conflict, words: Wordings) -> tuple[Fact, ...]:
     heading = f"{words.conflict}{_about(conflict)}"
     return tuple(
         Fact(
-            kind=FactKind.VALUE,
+            kind=FactKind.DISAGREEMENT,
             text=f"{heading}. {_named(one, words)}: {one.value}",
             title=document_name(one.passage.passage),
             passage=one.passage,

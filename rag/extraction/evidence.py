@@ -86,7 +86,8 @@ def plain(text: str) -> str:
 def passage_words(passage: Passage) -> str:
     """All words known about a passage: its text, its document's name, its date and headings."""
     dated = passage.published_at.date().isoformat() if passage.published_at else ""
-    return "\n".join((passage.title, passage.source_identifier, dated, *passage.locator.headings, passage.text))
+    name = passage.source_identifier.replace("_", " ")
+    return "\n".join((passage.title, name, dated, *passage.locator.headings, passage.text))
 
 
 def _support(

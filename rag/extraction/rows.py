@@ -14,7 +14,7 @@ from functools import lru_cache
 from domain.ids import ChunkId, DocumentId
 from rag.extraction.evidence import REMEMBERED, chunk_name, numbers_in, passage_words, plain, stands_in
 from rag.extraction.values import day, days_in
-from rag.extraction.wire import ReadRow, RowsReply
+from rag.extraction.wire import ReadRow, RowsReply, Standing
 from rag.numbers import written_numbers
 from rag.records import Passage, RankedPassage
 from rag.words import share, stems, union
@@ -23,15 +23,15 @@ MOST_WORDS = 0.5  # more than this share of a cell's words must be in the docume
 SHORTEST_ROOT = 3  # letters
 VERDICTS = frozenset({"да", "нет", "есть", "yes", "no", "true", "false"})
 """Cells that judge the text and need not occur in it."""
-
-
-_days_in = lru_cache(maxsize=REMEMBERED)(days_in)
 MOSTLY = 0.5  # share of a list's lines that are rows: then it is a list of such things, and the others are suspicious
 FEWEST_READ = 2  # a single row says nothing about the other lines
 SUMS = frozenset({"итого", "всего", "итог", "total", "subtotal", "sum"})
+"""First words of lines with totals."""
+
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S")
 _TABLE_LINE = re.compile(r"[ \t]*\|.*\|[ \t]*")
 _RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
+_days_in = lru_cache(maxsize=REMEMBERED)(days_in)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +39,18 @@ class Row:
     """A row of one document."""
 
     cells: tuple[str, ...]  # one for each column
-    sources: tuple[RankedPassage, ...]  # at least one
+    sources: tuple[RankedPassage, ...]  # one for each cell: the passage that says it
+    standing: Standing = Standing.OWN
     nth: int = 0  # number among rows with equal cells, each a line of its own in one passage; from 0
 
     @property
+    def passage(self) -> Passage:
+        """The one that says the first cell."""
+        return self.sources[0].passage
+
+    @property
     def document(self) -> DocumentId:
-        return self.sources[0].passage.document_id
+        return self.passage.document_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,31 +78,37 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
     """Rows with `columns` cells each. A cell that its document does not support is emptied. A row is dropped when its
     first cell is empty, or when no passage holds its quotation."""
     rows: list[Row] = []
+    given: list[tuple[ChunkId, str]] = []
     emptied = 0
     lines: Counter[tuple[object, ...]] = Counter()  # rows so far for the same words of the same passage
     for read in reply.rows:
-        source = _source(read, part)
+        source = source_of(read, part)
         if source is None:
             continue
         cells = tuple(" ".join(cell.split()) for cell in (*read.cells, *[""] * columns)[:columns])
-        borne = _borne(cells, [passage for passage in part if passage.document_id == source.document_id])
+        told = sorted(
+            (each for each in part if each.document_id == source.document_id), key=lambda each: each != source
+        )
+        borne = _borne(cells, told)
         emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, borne, strict=True))
         if borne[0]:
             line = (borne, source.chunk_id, plain(read.quote))
             nth = min(lines[line], _lines_saying(read.quote, borne, source) - 1)
             lines[line] += 1
-            rows.append(Row(cells=borne, sources=(RankedPassage(passage=source, score=1.0),), nth=nth))
+            given.append((source.chunk_id, borne[0]))
+            sources = tuple(RankedPassage(passage=_sayer(cell, told), score=1.0) for cell in borne)
+            rows.append(Row(cells=borne, sources=sources, standing=read.standing, nth=nth))
     return Checked(
         rows=tuple(rows),
         seen=reply.total_seen,
         dropped=len(reply.rows) - len(rows),
         emptied=emptied,
-        unread=unread_lines([(row.sources[0].passage.chunk_id, row.cells[0]) for row in rows], part),
+        unread=unread_lines(given, part),
     )
 
 
-def _source(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
-    """The passage that holds the quotation; the one that the row names is tried first."""
+def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
+    """The passage that holds the quotation, if there is one; the one that the row names is tried first."""
     named_first = sorted(part, key=lambda passage: chunk_name(passage) != read.chunk_id)
     return next((passage for passage in named_first if stands_in(read.quote, passage.text)), None)
 
@@ -107,6 +119,12 @@ def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
     if not all(_stands(cell, (quote,)) for cell in cells if cell):
         return 1
     return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
+
+
+def _sayer(cell: str, passages: Sequence[Passage]) -> Passage:
+    """The first passage whose own text says the cell; the first of all where only several together or the document's
+    name say it."""
+    return next((each for each in passages if _stands(cell, (each.text,))), passages[0])
 
 
 def _borne(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -137,9 +155,6 @@ def _has_form(stem: str, cell: str, held: Iterable[str]) -> bool:
 def _numbers_stand(cell: str, texts: Sequence[str]) -> bool:
     known = frozenset().union(*map(numbers_in, texts))
     return all(number.is_among(known) for number in written_numbers(cell))
-
-
-"""First words of lines with totals."""
 
 
 def unread_lines(rows: Sequence[tuple[ChunkId, str]], part: Sequence[Passage]) -> tuple[str, ...]:

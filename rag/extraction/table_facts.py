@@ -1,117 +1,179 @@
-"""A table as a tool's payload: numbers first, then conflicts, then the rows.
+"""A table as a tool's payload: numbers first, then remarks and disagreements, then the rows.
 
-In: tabulated rows, and what was asked about them. Out: facts, each row with its passage and its columns, and the whole
-table for a file. The counts and sums made here are the only ones that an answer may give. Pure.
+In: things merged from all documents, the conditions and what is worked out of them. Out: facts, each row with the
+passages that say its values, and the whole table for a file. The counts and sums made here are the only ones that an
+answer may give; where documents disagree about a value that they depend on, the other result is given, too. Pure.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.extraction.computing import Aggregate, Reckoned, group, reckon
+from rag.extraction.computing import Aggregate, Condition, Order, Period, Reckoned, group, reckon, select, sort
 from rag.extraction.conflicts import conflict_facts, document_name, in_words
-from rag.extraction.merging import Changed, Comparison, Tabulated
-from rag.extraction.rows import Row
-from rag.records import DocumentsRead, FactTable, TableRow
+from rag.extraction.merging import Changed, Comparison, Thing, conflicts_of
+from rag.records import DocumentsRead, FactTable, RankedPassage, TableNote, TableRow
+
+MOST_NAMED = 10  # things that a remark names
 
 
 @dataclass(frozen=True, kw_only=True)
-class Telling:
-    """What to say about rows, and in which words. `of` and `group_by` are indices of columns."""
+class TableRequest:
+    """What is worked out of things, and in which words it is told. Columns are given by index."""
 
     row: str
     columns: tuple[str, ...]
     words: Wordings
     language: str
+    conditions: tuple[Condition, ...] = ()
+    current: bool = False  # without things that only earlier versions of documents have
     aggregate: Aggregate = Aggregate.NONE
     of: int | None = None
     group_by: int | None = None
+    period: Period | None = None
+    sort_by: int | None = None
+    order: Order = Order.ASC
+
+    def chosen(self, things: Sequence[Thing]) -> tuple[Thing, ...]:
+        """Those that are counted and shown, in order."""
+        held = [thing for thing in things if not (self.current and thing.is_outdated)]
+        rows = select(held, self.conditions).rows
+        return rows if self.sort_by is None else sort(rows, self.sort_by, self.order)
+
+    def reckoned(self, rows: Sequence[Thing]) -> Reckoned[Thing]:
+        """The aggregate, if there is one."""
+        if self.of is None:
+            return Reckoned(totals=())
+        return reckon(rows, self.of, self.aggregate, language=self.language)
 
 
-def rows_payload(table: Tabulated, telling: Telling, documents: DocumentsRead, *, dropped: int = 0) -> FactsPayload:
-    """The payload of a table; without facts when it has no rows, so that a fallback search may still find something.
-    `dropped`: rows that the model gave but the text does not support. A remark says that the count may be too low when
-    rows were dropped, or seen but not given."""
-    if not table.rows:
+def rows_payload(
+    things: Sequence[Thing],
+    asked: TableRequest,
+    documents: DocumentsRead,
+    *,
+    came: Mapping[DocumentId, datetime],
+    dropped: int = 0,
+) -> FactsPayload:
+    """The payload of a table; without facts when there are no things, so that a fallback search may still find
+    something. `dropped`: rows that the model gave but the text does not support."""
+    if not things:
         return FactsPayload(documents=documents)
+    words, rows = asked.words, asked.chosen(things)
+    conflicts = conflicts_of(rows, asked.columns, came)
     facts = (
-        *_counts(table.rows, telling, documents),
-        *_left_out(telling.words.dropped, dropped),
-        *_left_out(telling.words.missing, documents.missing_rows),
-        *(_groups(table.rows, telling)),
-        *(fact for each in table.conflicts for fact in conflict_facts(each, telling.words)),
-        *(row_fact(row, telling) for row in table.rows),
+        *_counts(rows, asked, documents),
+        *_nothing_fits(rows, things, asked),
+        *_otherwise(rows, things, asked),
+        *_undecided(things, asked),
+        *_outdated(things, rows, asked),
+        *_left_out(words.dropped, dropped),
+        *_left_out(words.missing, documents.missing_rows),
+        *_groups(rows, asked),
+        *(fact for each in conflicts for fact in conflict_facts(each, words)),
+        *(fact for number, row in enumerate(rows) for fact in _row_facts(row, asked, item=f"row {number}")),
     )
     return FactsPayload(
         facts=facts,
         coverage=documents.read / documents.total if documents.total else 0.0,
         documents=documents,
-        table=_file(table.rows, telling),
-        conflicts=tuple(in_words(each, telling.words) for each in table.conflicts),
+        table=_table(rows, asked) if rows else None,
+        conflicts=tuple(in_words(each, words) for each in conflicts),
     )
 
 
 def changes_payload(
-    found: Comparison, names: tuple[str, str], telling: Telling, documents: DocumentsRead, *, dropped: int = 0
+    found: Comparison, names: tuple[str, str], asked: TableRequest, documents: DocumentsRead, *, dropped: int = 0
 ) -> FactsPayload:
     """The payload of a comparison of two documents, the earlier one first; both sides of a change can be cited.
     `dropped` rows are mentioned: they may seem to be missing from their document."""
-    words = telling.words
-    facts = [fact for change in found.changed for fact in _change_facts(change, telling)]
+    words = asked.words
+    facts = [fact for change in found.changed for fact in _change_facts(change, asked)]
     for name, rows in zip(names, (found.removed, found.added), strict=True):
-        facts += [row_fact(row, telling, heading=words.only_in.format(document=name)) for row in rows]
+        heading = words.only_in.format(document=name)
+        facts += [fact for row in rows for fact in _row_facts(row, asked, item=f"{heading}: {row}", heading=heading)]
     if not facts and not found.same:
         return FactsPayload(documents=documents)
-    same = Fact(kind=FactKind.VALUE, text=words.same.format(count=found.same), title=telling.row)
+    same = _number(words.same.format(count=found.same), asked)
     missing = _left_out(words.missing, documents.missing_rows)
-    facts = [same, *_left_out(words.dropped, dropped), *missing, *facts]
-    lines = tuple(_change_lines(found, telling))
-    table = FactTable(title=telling.row, columns=(telling.columns[0], words.column, *names), rows=lines)
-    return FactsPayload(facts=tuple(facts), coverage=1.0, documents=documents, table=table if lines else None)
-
-
-def row_fact(row: Row, telling: Telling, *, heading: str = "") -> Fact:
-    """A row as text, and with its columns for a table."""
-    fields = tuple((column, cell) for column, cell in zip(telling.columns, row.cells, strict=True) if cell)
-    told = "; ".join(f"{column}: {cell}" for column, cell in fields)
-    return _fact(row, f"{heading}: {told}" if heading else told, fields)
-
-
-def _fact(row: Row, text: str, fields: tuple[tuple[str, str], ...] = ()) -> Fact:
-    source = row.sources[0]
-    return Fact(
-        kind=FactKind.VALUE,
-        text=text,
-        title=document_name(source.passage),
-        passage=source,
-        document=DocumentId(source.passage.document_id),
-        fields=fields,
+    lines = tuple(_change_lines(found, asked))
+    table = FactTable(title=asked.row, columns=(asked.columns[0], words.column, *names), rows=lines)
+    return FactsPayload(
+        facts=(same, *_left_out(words.dropped, dropped), *missing, *facts),
+        coverage=1.0,
+        documents=documents,
+        table=table if lines else None,
     )
 
 
-def _counts(rows: Sequence[Row], telling: Telling, documents: DocumentsRead) -> Iterator[Fact]:
-    words = telling.words
-    text = words.count.format(what=telling.row, count=len(rows))
+def _counts(rows: Sequence[Thing], asked: TableRequest, documents: DocumentsRead) -> Iterator[Fact]:
+    text = asked.words.count.format(what=asked.row, count=len(rows))
     if documents.read < documents.total:
-        text += f" ({words.partial.format(read=documents.read, total=documents.total)})"
-    yield Fact(kind=FactKind.VALUE, text=text, title=telling.row)
-    if telling.of is None:
+        text += f" ({asked.words.partial.format(read=documents.read, total=documents.total)})"
+    yield _number(text, asked)
+    if asked.of is None:
         return
-    column = telling.columns[telling.of]
-    reckoned = _reckoned(rows, telling)
+    reckoned = asked.reckoned(rows)
     for total in reckoned.totals:
-        text = _aggregated(telling, total.shown)
-        yield _end(total.row, text, telling) if total.row else Fact(kind=FactKind.VALUE, text=text, title=telling.row)
+        text = _aggregated(asked, total.shown)
+        yield _end(total.row, text, asked) if total.row else _number(text, asked)
     if reckoned.unread:
-        text = words.unread.format(column=column, count=reckoned.unread)
-        yield Fact(kind=FactKind.VALUE, text=text, title=telling.row)
+        yield _number(asked.words.unread.format(column=asked.columns[asked.of], count=reckoned.unread), asked)
 
 
-def _end(row: Row, text: str, telling: Telling) -> Fact:
+def _end(row: Thing, text: str, asked: TableRequest) -> Fact:
     """The minimum or maximum with the first cell of its row: the row itself may be left out of the answer."""
-    return _fact(row, f"{text}; {telling.columns[0]}: {row.cells[0]}")
+    return _fact(row.sources[asked.of or 0], f"{text}; {asked.columns[0]}: {row.cells[0]}")
+
+
+def _nothing_fits(rows: Sequence[Thing], things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+    if not rows:
+        yield _number(asked.words.nothing_fits.format(count=len(things)), asked)
+
+
+def _otherwise(rows: Sequence[Thing], things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+    """What the same operation comes to with the values of the documents that disagree, where that is something else."""
+    others = [thing.otherwise() for thing in things]
+    told, result = _result(rows, asked), _result(asked.chosen(others), asked)
+    if told != result:
+        changed = (
+            f"{thing.cells[0]}, {column}: {other.cells[place]}"
+            for thing, other in zip(things, others, strict=True)
+            for place, column in enumerate(asked.columns)
+            if thing.cells[place] != other.cells[place] and place in _places_used(asked)
+        )
+        yield _number(asked.words.otherwise.format(values=_listed(list(changed)), result="; ".join(result)), asked)
+
+
+def _places_used(asked: TableRequest) -> frozenset[int]:
+    """The columns that the count and the aggregate depend on."""
+    used = (asked.of, asked.group_by, *(each.place for each in asked.conditions))
+    return frozenset(place for place in used if place is not None)
+
+
+def _result(rows: Sequence[Thing], asked: TableRequest) -> list[str]:
+    count = asked.words.count.format(what=asked.row, count=len(rows))
+    return [count, *(_aggregated(asked, total.shown) for total in asked.reckoned(rows).totals)]
+
+
+def _undecided(things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+    if rows := select(things, asked.conditions).undecided:
+        names = _listed([row.cells[0] for row in rows])
+        yield _number(asked.words.undecided.format(count=len(rows), names=names), asked)
+
+
+def _outdated(things: Sequence[Thing], rows: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+    wording = asked.words.outdated_out if asked.current else asked.words.outdated
+    if names := [thing.cells[0] for thing in (things if asked.current else rows) if thing.is_outdated]:
+        yield _number(wording.format(count=len(names), names=_listed(names)), asked)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "; ".join((*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])))
 
 
 def _left_out(wording: str, count: int) -> Iterator[Fact]:
@@ -120,66 +182,103 @@ def _left_out(wording: str, count: int) -> Iterator[Fact]:
         yield Fact(kind=FactKind.VALUE, text=wording.format(count=count))
 
 
-def _groups(rows: Sequence[Row], telling: Telling) -> Iterator[Fact]:
-    if telling.group_by is None:
+def _groups(rows: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+    if asked.group_by is None:
         return
-    column = telling.columns[telling.group_by]
-    for each in group(rows, telling.group_by):
-        fields = [(column, each.name or "—"), (telling.words.rows, str(len(each.rows)))]
-        if telling.of is not None:
-            totals = ", ".join(total.shown for total in _reckoned(each.rows, telling).totals)
-            fields.append((telling.columns[telling.of], totals))
+    column = asked.columns[asked.group_by]
+    for each in group(rows, asked.group_by, asked.period):
+        fields = [(column, each.name or "—"), (asked.words.rows, str(len(each.rows)))]
+        if asked.of is not None:
+            totals = ", ".join(total.shown for total in asked.reckoned(each.rows).totals)
+            fields.append((asked.columns[asked.of], totals))
         text = "; ".join(f"{name}: {value}" for name, value in fields if value)
-        yield Fact(kind=FactKind.VALUE, text=text, title=telling.row, fields=tuple(fields))
+        yield replace(_number(text, asked), fields=tuple(fields))
 
 
-def _reckoned(rows: Sequence[Row], telling: Telling) -> Reckoned:
-    if telling.of is None:
-        return Reckoned(totals=())
-    return reckon(rows, telling.of, telling.aggregate, language=telling.language)
-
-
-def _aggregated(telling: Telling, value: str) -> str:
+def _aggregated(asked: TableRequest, value: str) -> str:
     wordings: Mapping[Aggregate, str] = {
-        Aggregate.SUM: telling.words.sum,
-        Aggregate.MIN: telling.words.min,
-        Aggregate.MAX: telling.words.max,
-        Aggregate.AVG: telling.words.avg,
+        Aggregate.SUM: asked.words.sum,
+        Aggregate.MIN: asked.words.min,
+        Aggregate.MAX: asked.words.max,
+        Aggregate.AVG: asked.words.avg,
     }
-    column = telling.columns[telling.of or 0]
-    return wordings[telling.aggregate].format(column=column, value=value)
+    return wordings[asked.aggregate].format(column=asked.columns[asked.of or 0], value=value)
 
 
-def _change_facts(change: Changed, telling: Telling) -> Iterator[Fact]:
+def _row_facts(row: Thing, asked: TableRequest, *, item: str, heading: str = "") -> Iterator[Fact]:
+    """The row as text and with its columns, from the passage that says most of it; then, for each other passage, the
+    values that it says, without a title: they belong to the same item and let an answer cite it."""
+    told = [(place, cell) for place, cell in enumerate(row.cells) if cell]
+    said = {place: row.sources[place].passage.chunk_id for place, _ in told}
+    main = Counter(said.values()).most_common(1)[0][0]
+    places = {row.sources[place].passage.chunk_id: row.sources[place] for place in said}
+    fields = tuple((asked.columns[place], cell) for place, cell in told)
+    text = "; ".join(_told(row, place, asked) for place, _ in told)
+    whole = _fact(places.pop(main), f"{heading}: {text}" if heading else text)
+    yield replace(whole, fields=fields, item=item if places else "")
+    for chunk, source in places.items():
+        own = dict.fromkeys((0, *(place for place in said if said[place] == chunk)))
+        yield replace(_fact(source, "; ".join(_told(row, place, asked) for place in own)), title="", item=item)
+
+
+def _told(row: Thing, place: int, asked: TableRequest) -> str:
+    formerly = "; ".join(each.value for each in row.formerly(place))
+    told = f"{asked.columns[place]}: {row.cells[place]}"
+    return f"{told} ({asked.words.formerly} {formerly})" if formerly else told
+
+
+def _change_facts(change: Changed, asked: TableRequest) -> Iterator[Fact]:
     told = "; ".join(
-        f"{telling.columns[place]}: {change.before.cells[place]} → {change.after.cells[place]}"
-        for place in change.places
+        f"{asked.columns[place]}: {change.before.cells[place]} → {change.after.cells[place]}" for place in change.places
     )
-    text = f"{telling.words.changed}: {change.after.cells[0]}; {told}"
-    yield replace(_fact(change.after, text), item=text)
-    yield replace(_fact(change.before, text), item=text)
+    text = f"{asked.words.changed}: {change.after.cells[0]}; {told}"
+    for side in (change.after, change.before):
+        yield replace(_fact(side.sources[change.places[0]], text), item=text)
 
 
-def _change_lines(found: Comparison, telling: Telling) -> Iterator[TableRow]:
+def _change_lines(found: Comparison, asked: TableRequest) -> Iterator[TableRow]:
     for change in found.changed:
+        before, after = change.before, change.after
         for place in change.places:
-            cells = (
-                change.after.cells[0],
-                telling.columns[place],
-                change.before.cells[place],
-                change.after.cells[place],
+            cells = (after.cells[0], asked.columns[place], before.cells[place], after.cells[place])
+            yield TableRow(
+                cells=cells, sources=(after.sources[0], after.sources[0], before.sources[place], after.sources[place])
             )
-            yield TableRow(cells=cells, passage=change.after.sources[0], also=change.before.sources)
     for row in found.removed:
-        yield TableRow(cells=(row.cells[0], "", _said(row), ""), passage=row.sources[0], also=row.sources[1:])
+        yield TableRow(cells=(row.cells[0], "", _said(row), ""), sources=(row.sources[0],) * 4)
     for row in found.added:
-        yield TableRow(cells=(row.cells[0], "", "", _said(row)), passage=row.sources[0], also=row.sources[1:])
+        yield TableRow(cells=(row.cells[0], "", "", _said(row)), sources=(row.sources[0],) * 4)
 
 
-def _said(row: Row) -> str:
+def _said(row: Thing) -> str:
     return "; ".join(filter(None, row.cells[1:])) or row.cells[0]
 
 
-def _file(rows: Sequence[Row], telling: Telling) -> FactTable:
-    lines = tuple(TableRow(cells=row.cells, passage=row.sources[0], also=row.sources[1:]) for row in rows)
-    return FactTable(title=telling.row, columns=telling.columns, rows=lines)
+def _number(text: str, asked: TableRequest) -> Fact:
+    return Fact(kind=FactKind.VALUE, text=text, title=asked.row)
+
+
+def _fact(source: RankedPassage, text: str) -> Fact:
+    return Fact(
+        kind=FactKind.VALUE,
+        text=text,
+        title=document_name(source.passage),
+        passage=source,
+        document=source.passage.document_id,
+    )
+
+
+def _table(rows: Sequence[Thing], asked: TableRequest) -> FactTable:
+    lines = tuple(
+        TableRow(
+            cells=row.cells,
+            sources=row.sources,
+            notes=tuple(
+                TableNote(column=place, value=each.value, source=each.source, is_replaced=each.is_replaced)
+                for place, others in enumerate(row.others)
+                for each in others
+            ),
+        )
+        for row in rows
+    )
+    return FactTable(title=asked.row, columns=asked.columns, rows=lines)

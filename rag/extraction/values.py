@@ -1,10 +1,11 @@
 """Parses a cell of a table: a sum of money, a number with a unit, a date.
 
 In: a cell as a document writes it, in Russian or English («1 200,50 ₽», «1,5 млн руб.», "$1,200.50", «12 марта 2024»).
-Out: values that can be summed, compared and sorted; None for any other cell. Pure.
+Out: values that can be summed, compared and sorted; None for any other cell. Dates in file names are read here. Pure.
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -24,6 +25,8 @@ _NUMBER = re.compile(
 _RANGE = re.compile(r"\d\s*(?:[-–—]|до|to)\s*\d")
 _SCALE = re.compile(r"\s*(тыс|млн|млрд|миллион|миллиард|thousand|million|billion)\w*\.?", re.IGNORECASE)
 _UNIT = re.compile(r"\s*(?:\([^)]*\)\s*)?([₽$€£¥%]|[^\W\d_]+)")
+_BEFORE_EXACT = re.compile(r"\s*(?:[₽$€£¥]|USD|EUR|RUB)?\s*", re.IGNORECASE)
+_AFTER_EXACT = re.compile(r"\s*(?P<unit>[₽$€£¥%]|[^\W\d_]+)?\.?\s*(?:США)?\s*")
 _MONEY_BEFORE = re.compile(r"([₽$€£¥]|USD|EUR|RUB)\s*$", re.IGNORECASE)
 _SCALES: Mapping[str, int] = {
     "тыс": 10**3, "thousand": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6, "млрд": 10**9,
@@ -53,6 +56,10 @@ _DATES = (
     re.compile(r"(?<![\d»”\"]\s)\b(?P<name>[^\W\d_]{3,})\s+(?P<year>\d{4})\b"),  # a month means its first day
 )
 _CENTURY = 2000  # added to a year of two digits
+_NAMED_MONTH = re.compile(r"(?<!\d)(?P<year>20\d{2})[-.](?P<month>0[1-9]|1[0-2])(?!\d)")  # «Прайс 2025-03»
+_PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?(?:\s*(?:г\.?|год\w*))?")
+_OF_YEAR = frozenset({"г", "год", "года", "году"})
+_LEGAL_FORMS = frozenset({"ооо", "ао", "пао", "зао", "оао", "ип", "llc", "ltd", "inc", "gmbh"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +96,42 @@ def days_in(text: str) -> frozenset[date]:
     return frozenset(_days(text))
 
 
+def only_day(text: str) -> date | None:
+    """The date of a cell that is nothing but one, its day included: «12 марта 2024 г.»."""
+    for pattern in _DATES[:-1]:
+        if found := pattern.search(text):
+            rest = plain(text[: found.start()] + " " + text[found.end() :]).split()
+            return _date(found.groupdict()) if _OF_YEAR.issuperset(rest) else None
+    return None
+
+
+def day_of_name(name: str) -> date | None:
+    """The date in a document's name; of a month («Прайс 2025-03», «Прайс, март 2025») its first day."""
+    spaced = name.replace("_", " ")
+    if found := day(spaced):
+        return found
+    month = _NAMED_MONTH.search(spaced)
+    return _date(month.groupdict()) if month else None
+
+
+def period(text: str) -> tuple[date, date] | None:
+    """The first and last day of a date, a month («2025-03») or a year («2025», «2025 г.»)."""
+    if whole := _PERIOD.fullmatch(text.strip()):
+        year, month = int(whole["year"]), int(whole["month"] or 0)
+        if year < 1 or month > 12:
+            return None
+        last = month or 12
+        return date(year, month or 1, 1), date(year, last, monthrange(year, last)[1])
+    found = day(text)
+    return (found, found) if found else None
+
+
+def name_words(text: str) -> tuple[str, ...]:
+    """The words of a name, without the legal form where it has others: «ООО «Ромашка»» is «Ромашка»."""
+    words = tuple(plain(text).split())
+    return tuple(word for word in words if word not in _LEGAL_FORMS) or words
+
+
 def is_only_amount(text: str) -> bool:
     """Whether a cell is one number with its unit, without further digits or number signs."""
     found = _NUMBER.search(text)
@@ -100,6 +143,18 @@ def is_only_amount(text: str) -> bool:
     )
 
 
+def exact_amount(text: str) -> Amount | None:
+    """The amount of a cell that is nothing but a number with a known unit: not «не более 10 дней»."""
+    found, read = _NUMBER.search(text), amount(text)
+    if found is None or read is None or not _BEFORE_EXACT.fullmatch(text[: found.start()]):
+        return None
+    scale = _SCALE.match(text, found.end())
+    after = _AFTER_EXACT.fullmatch(text, scale.end() if scale else found.end())
+    unit = after["unit"] if after else None
+    is_known = unit is None or any(pattern.fullmatch(unit) for _, pattern in _UNITS)
+    return read if after and is_known else None
+
+
 def same(one: str, other: str) -> bool:
     """Whether two cells mean the same: the same date, the same amount, or the words of one are all in the other."""
     days = day(one), day(other)
@@ -107,7 +162,7 @@ def same(one: str, other: str) -> bool:
         return days[0] == days[1]
     if is_only_amount(one) and is_only_amount(other):
         return _same_amount(amount(one), amount(other))
-    words = set(plain(one).split()), set(plain(other).split())
+    words = set(name_words(one)), set(name_words(other))
     return words[0] <= words[1] or words[1] <= words[0]
 
 

@@ -117,7 +117,7 @@ class SynthesisReply(WirePart):
 
 
 class NamedChunk(WirePart):
-    """A piece of a document, with the document's name: a batch may hold several short documents."""
+    """A piece of a document, with the document's name: several short documents share a call."""
 
     chunk_id: str
     document: str
@@ -125,13 +125,20 @@ class NamedChunk(WirePart):
 
 
 class RowsRequest(WirePart):
-    """What goes to the model."""
+    """The request for the rows of a part. It holds neither the question nor a condition: the model extracts every row,
+    and code filters."""
 
     row: str
     columns: tuple[str, ...]
-    condition: str
-    question: str
     document_context: tuple[NamedChunk, ...]
+
+
+class Standing(StrEnum):
+    """How a document stands to the thing of a row; it decides whose value counts."""
+
+    OWN = "own"  # the document is about this very thing
+    AMENDS = "amends"  # it changes what another document says of the thing
+    MENTIONS = "mentions"  # it only tells of the thing
 
 
 class ReadRow(WirePart):
@@ -140,6 +147,7 @@ class ReadRow(WirePart):
     chunk_id: str
     cells: tuple[str, ...]
     quote: str
+    standing: Standing = Standing.OWN
 
 
 class RowsReply(WirePart):

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest
+from rag.extraction.wire import NamedChunk, ReadRow, RowsReply, RowsRequest, Standing
 from rag.metering import note_usage
 from rag.ports import Schema
 from rag.records import ChatMessage
@@ -33,7 +33,8 @@ def read_contract(request: RowsRequest) -> RowsReply:
         found = [_find(column, chunks) for column in request.columns]
         if found[0] and (any(found[1:]) or len(found) == 1):
             chunk = next(chunk for chunk in chunks if found[0] in chunk.chunk_text)
-            rows.append(ReadRow(chunk_id=chunk.chunk_id, cells=tuple(found), quote=found[0]))
+            standing = Standing.OWN if name.startswith("Договор") else Standing.MENTIONS
+            rows.append(ReadRow(chunk_id=chunk.chunk_id, cells=tuple(found), quote=found[0], standing=standing))
     return listed(*rows)
 
 

@@ -11,7 +11,9 @@ from tests.fakes.rag import make_passage, rank
 def fact_table(*rows: tuple[str, ...], columns: tuple[str, ...] = ("Договор", "Сумма")) -> FactTable:
     """Each row stands on a page of its own."""
     passages = rank(*(make_passage(" ".join(cells), number=place) for place, cells in enumerate(rows, start=1)))
-    made = tuple(TableRow(cells=cells, passage=passage) for cells, passage in zip(rows, passages, strict=True))
+    made = tuple(
+        TableRow(cells=cells, sources=(passage,) * len(cells)) for cells, passage in zip(rows, passages, strict=True)
+    )
     return FactTable(title="Договоры", columns=columns, rows=made)
 
 

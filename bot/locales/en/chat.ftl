@@ -114,6 +114,8 @@ answer-spent-tokens = The question is too large for one go: this is what was kno
 answer-spent-cost = The question is too dear for one go: this is what was known by then. Ask about a part.
 button-table = Table as XLSX
 table-gone = This table is gone: documents have changed since. Ask again.
+table-disputed = Disagreements
+table-formerly = Former values
 table-source = Source
 
 small-talk-greeting = Hello!

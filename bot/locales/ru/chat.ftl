@@ -125,6 +125,8 @@ answer-spent-tokens = Вопрос слишком велик для одного
 answer-spent-cost = Вопрос слишком дорог для одного раза: ответ по тому, что успел узнать. Спросите о части.
 button-table = Таблица XLSX
 table-gone = Этой таблицы больше нет: документы с тех пор менялись. Спросите ещё раз.
+table-disputed = Расхождения
+table-formerly = Прежние значения
 table-source = Источник
 
 small-talk-greeting = Здравствуйте!

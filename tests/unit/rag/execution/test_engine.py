@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from rag.execution.tools import StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall
 from rag.progress import StepShown, StepState
+from rag.records import DocumentsRead
 from tests.fakes.planning import begin
 from tests.fakes.rag import ScriptedModel
 from tests.fakes.steps import ANSWERS, ScriptedTools, found, odd_plans, step
@@ -103,7 +105,19 @@ async def test_stopped_by_the_person_it_hands_over_what_is_known() -> None:
     done = await run(tools, step("a"), step("b"), step("c", "b", action="analyze"), turn=turn)
     assert done.spent is Spent.STOPPED
     assert [fact.text for each in done.ended for fact in each.payload.facts] == ["a", "прочитано наполовину"]
-    assert states(done)["c"] is StepState.SKIPPED
+    assert (states(done)["b"], states(done)["c"]) == (StepState.STOPPED, StepState.SKIPPED)
+
+
+async def test_a_step_that_ends_by_itself_when_stopped_is_shown_as_stopped() -> None:
+    turn = context()
+
+    async def read(call: object, given: ToolContext) -> FactsPayload:
+        await given.run.stop.wait()
+        return replace(found("x"), documents=DocumentsRead(read=3, total=17))
+
+    asyncio.get_running_loop().call_later(0.02, turn.run.stop.set)
+    done = await StepEngine(read, budget=TokenBudget(total=4_000)).run([step("a")], "Вопрос?", turn, lambda shown: None)
+    assert states(done) == {"a": StepState.STOPPED}
 
 
 async def test_a_step_that_the_person_stopped_has_not_failed() -> None:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.extraction.computing import Aggregate, Order, group, reckon, shown, sort
+from rag.extraction.computing import (
+    Aggregate,
+    Condition,
+    Operator,
+    Order,
+    Period,
+    group,
+    meets,
+    reckon,
+    select,
+    shown,
+    sort,
+)
 from rag.extraction.rows import Row
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage
@@ -86,3 +98,48 @@ def test_a_sum_is_the_sum(numbers: list[int]) -> None:
 @given(st.lists(st.text(max_size=12), max_size=8), st.sampled_from(Order))
 def test_sorting_loses_no_row(names: list[str], order: Order) -> None:
     assert sorted(cells(sort(rows(*names), 0, order))) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("cell", "op", "value", "verdict"),
+    [
+        ("31 декабря 2025 г.", "<=", "2025-12-31", True),
+        ("31.12.2025", "<", "2025-12-31", False),
+        ("01.01.2026", ">", "2025", True),
+        ("31.12.2025", ">", "2025", False),
+        ("31.12.2025", ">=", "2025", True),
+        ("15 апреля 2025", "=", "2025-04", True),
+        ("15 апреля 2025", "=", "2025", True),
+        ("15 апреля 2025", "!=", "2025", False),
+        ("бессрочно", "<=", "2025-12-31", None),
+        ("12 месяцев", "<=", "2025-12-31", None),
+        ("", "=", "да", None),
+        ("540 000 рублей", ">", "500 000", True),
+        ("1,2 млн руб.", ">", "1 000 000 ₽", True),
+        ("12 000 долларов США", ">", "500 000 рублей", None),  # another unit
+        ("500 000,00 руб.", "=", "500000 ₽", True),
+        ("ООО «Ромашка»", "=", "Ромашка", True),
+        ("ООО «Ромашка»", "!=", "АО «Вектор»", True),
+        ("ПАО «Гранит»", "=", "АО «Вектор»", False),
+        ("да", "=", "да", True),
+        ("нет", "=", "да", False),
+        ("Ремонт офиса и склада", "contains", "офис", True),
+        ("Ремонт офиса и склада", "contains", "сайт", False),
+    ],
+)
+def test_a_condition_is_met_failed_or_cannot_be_judged(cell: str, op: str, value: str, verdict: bool | None) -> None:
+    assert meets(cell, Condition(place=0, operator=Operator(op), value=value)) is verdict
+
+
+def test_rows_of_which_nobody_can_tell_are_neither_in_nor_out() -> None:
+    over = Condition(place=0, operator=Operator.MORE, value="100 ₽")
+    chosen = select(rows("200 ₽", "50 ₽", "", "12 $"), [over])
+    assert [row.cells[0] for row in chosen.rows] == ["200 ₽"]
+    assert [row.cells[0] for row in chosen.undecided] == ["", "12 $"]
+
+
+def test_dates_are_grouped_by_period_in_their_order() -> None:
+    made = group(rows("01.06.2025", "31 мая 2024 г.", "бессрочно", "2024-02-03"), 0, Period.YEAR)
+    assert [(each.name, len(each.rows)) for each in made] == [("2024", 2), ("2025", 1), ("", 1)]
+    quarters = group(rows("01.06.2025", "2025-04-03"), 0, Period.QUARTER)
+    assert [each.name for each in quarters] == ["2025 Q2"]

@@ -1,5 +1,6 @@
-"""Putting rows of many documents together."""
+"""Merging the rows of many documents."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,22 +8,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
-from rag.extraction.merging import compare, key_of, tabulate
+from rag.extraction.merging import Thing, compare, conflicts_of, key_of, merge_rows
 from rag.extraction.rows import Row
+from rag.extraction.wire import Standing
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage
 
 DOCUMENTS = ("a", "b", "c")
 CAME = {DocumentId(name): datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day) for day, name in enumerate(DOCUMENTS)}
+COLUMNS = ("номер", "цена")
+MENTIONS, OWN, AMENDS = Standing.MENTIONS, Standing.OWN, Standing.AMENDS
 
 
-def row(document: str, *cells: str, chunk: int = 1, nth: int = 0) -> Row:
-    passage = make_passage("текст", number=ord(document) * 1000 + chunk, document=document)
-    return Row(cells=cells, sources=(RankedPassage(passage=passage, score=1.0),), nth=nth)
+def row(
+    document: str, *cells: str, chunk: int = 1, nth: int = 0, standing: Standing = OWN, dated: str = "", name: str = ""
+) -> Row:
+    passage = replace(
+        make_passage("текст", number=ord(document) * 1000 + chunk, document=document),
+        published_at=datetime.fromisoformat(dated).replace(tzinfo=UTC) if dated else None,
+        source_identifier=name or f"{document}.txt",
+    )
+    source = RankedPassage(passage=passage, score=1.0)
+    return Row(cells=cells, sources=(source,) * len(cells), nth=nth, standing=standing)
 
 
-def table(*rows: Row) -> list[tuple[str, ...]]:
-    return [each.cells for each in tabulate(rows, row="договор", columns=("номер", "цена"), came=CAME).rows]
+def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[Thing, ...]:
+    return merge_rows(rows, row="договор", key=key, came=CAME)
+
+
+def table(*rows: Row, key: tuple[int, ...] = (0,)) -> list[tuple[str, ...]]:
+    return [each.cells for each in merged(*rows, key=key)]
+
+
+def said(thing: Thing, place: int = 1) -> tuple[str, str, list[str], list[str]]:
+    """The value, its document, what disagrees, what was replaced."""
+    document = thing.sources[place].passage.document_id
+    disputed, formerly = thing.disputed(place), thing.formerly(place)
+    return (thing.cells[place], document, [each.value for each in disputed], [each.value for each in formerly])
 
 
 @pytest.mark.parametrize(
@@ -30,88 +52,181 @@ def table(*rows: Row) -> list[tuple[str, ...]]:
     [
         ("12/2024", "Договор № 12/2024"),
         ("№ 12-2024", "12/2024 от 01.02.2024"),
+        ("12/2024", "Договор поставки № 12/2024 от 01.02.2024"),
+        ("А-12/2024", "A-12/2024"),  # a Cyrillic letter and a Latin one
         ("ООО «Ромашка»", "ООО Ромашка"),
+        ("ООО «Ромашка»", "Ромашка"),
         ("договор номер 5", "5"),
     ],
 )
 def test_one_thing_is_known_by_its_number_or_name(one: str, other: str) -> None:
-    assert key_of(one, "договор") == key_of(other, "договор")
+    assert key_of((one,), "договор") == key_of((other,), "договор")
 
 
-@pytest.mark.parametrize(("one", "other"), [("12/2024", "12/2025"), ("Акт № 3", "Договор № 3"), ("А", "Б")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("12/2024", "12/2025"), ("Акт № 3", "Договор № 3"), ("А", "Б"), ("Кисть № 5", "Краска № 5")]
+)
 def test_other_things_have_other_keys(one: str, other: str) -> None:
-    assert key_of(one, "договор") != key_of(other, "договор")
+    assert key_of((one,), "договор") != key_of((other,), "договор")
 
 
 def test_a_thing_alone_is_known_by_the_word_for_it() -> None:
-    assert key_of("Договор", "договор") == ("договор",)
+    assert key_of(("Договор",), "договор") == (("договор",),)
 
 
-def test_a_row_of_two_documents_is_one_with_both_sources() -> None:
-    made = tabulate([row("a", "5", ""), row("b", "№ 5", "10 ₽")], row="договор", columns=("номер", "цена"), came=CAME)
-    assert [each.cells for each in made.rows] == [("№ 5", "10 ₽")]
-    assert len(made.rows[0].sources) == 2
-    assert made.conflicts == ()
+def test_payments_are_told_apart_by_all_columns_of_the_key() -> None:
+    first, second = row("a", "12/2024", "1 марта 2025 г.", "100 ₽"), row("b", "12/2024", "01.04.2025", "100 ₽")
+    copy = row("c", "№ 12/2024", "01.03.2025", "100,00 руб.")
+    assert len(merged(first, second, copy, key=(0, 1, 2))) == 2
+
+
+def test_a_value_is_told_with_the_document_that_says_it() -> None:
+    thing = merged(row("a", "5", ""), row("b", "№ 5", "10 ₽", standing=MENTIONS))[0]
+    assert (thing.cells, [each.passage.document_id for each in thing.sources]) == (("5", "10 ₽"), ["a", "b"])
+    assert not thing.disputed(1)
 
 
 def test_of_documents_that_disagree_the_newest_has_its_way() -> None:
-    made = tabulate(
-        [row("a", "5", "10 ₽"), row("c", "5", "12 ₽"), row("b", "5", "")],
-        row="договор",
-        columns=("номер", "цена"),
-        came=CAME,
-    )
-    assert [each.cells for each in made.rows] == [("5", "12 ₽")]
-    assert made.conflicts[0].about == "5, цена"
-    assert [claim.value for claim in made.conflicts[0].claims] == ["12 ₽", "10 ₽"]
+    things = merged(row("a", "5", "10 ₽"), row("c", "5", "12 ₽"), row("b", "5", ""))
+    assert [said(each) for each in things] == [("12 ₽", "c", ["10 ₽"], [])]
+    conflicts = conflicts_of(things, COLUMNS, CAME)
+    assert conflicts[0].about == "5, цена"
+    assert [claim.value for claim in conflicts[0].claims] == ["12 ₽", "10 ₽"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS)),
+            ("12 ₽", "b", [], ["10 ₽"]),
+            id="an amendment replaces",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "", dated="2024-06-01", standing=AMENDS)),
+            ("10 ₽", "a", [], []),
+            id="an amendment leaves what it does not name",
+        ),
+        pytest.param(
+            (
+                row("c", "5", "14 ₽", dated="2024-09-01", standing=AMENDS),
+                row("a", "5", "10 ₽", dated="2024-01-01"),
+                row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS),
+            ),
+            ("14 ₽", "c", [], ["12 ₽", "10 ₽"]),
+            id="the last of two amendments",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽", dated="2024-01-01"), row("b", "5", "12 ₽", dated="2024-06-01", standing=MENTIONS)),
+            ("10 ₽", "a", ["12 ₽"], []),
+            id="a letter does not change a contract",
+        ),
+        pytest.param(
+            (
+                row("a", "5", "10 ₽", dated="2024-01-01"),
+                row("b", "5", "12 ₽", dated="2024-06-01", standing=AMENDS),
+                row("c", "5", "10 ₽", dated="2024-03-01", standing=MENTIONS),
+            ),
+            ("12 ₽", "b", [], ["10 ₽"]),
+            id="a letter from before the amendment disagrees with nobody",
+        ),
+        pytest.param(
+            (row("b", "5", "12 ₽", name="Проект 2024-05-01.txt"), row("a", "5", "10 ₽", name="Договор 2024-04-01.txt")),
+            ("12 ₽", "b", ["10 ₽"], []),
+            id="a date in a name counts where the text has none",
+        ),
+        pytest.param(
+            (row("a", "5", "10 ₽"), row("b", "5", "10,00 руб.", standing=AMENDS)),
+            ("10 ₽", "a", [], []),
+            id="of documents that say the same the thing's own is named",
+        ),
+    ],
+)
+def test_whose_value_counts(rows: tuple[Row, ...], told: object) -> None:
+    assert [said(each) for each in merged(*rows)] == [told]
+
+
+MARCH = [
+    row("a", name, price, name="Прайс 2025-03") for name, price in (("ель", "1 ₽"), ("дуб", "2 ₽"), ("ива", "3 ₽"))
+]
+APRIL = [
+    row("b", name, price, name="Прайс 2025-04") for name, price in (("ель", "1 ₽"), ("дуб", "5 ₽"), ("бук", "9 ₽"))
+]
+
+
+def test_a_newer_version_of_a_list_replaces_the_older_one() -> None:
+    things = merged(*APRIL, *MARCH)
+    assert [(each.cells[0], each.is_outdated) for each in things] == [
+        ("ель", False),
+        ("дуб", False),
+        ("бук", False),
+        ("ива", True),
+    ]
+    assert said(things[1]) == ("5 ₽", "b", [], ["2 ₽"])
+
+
+def test_lists_without_dates_or_of_other_things_are_no_versions() -> None:
+    undated = [replace(each, sources=row("c", *each.cells).sources) for each in MARCH]
+    assert not any(each.is_outdated for each in merged(*APRIL, *undated))
+    others = [row("c", name, "1 ₽", name="Прайс 2025-02") for name in ("ель", "клён", "липа", "граб", "вяз")]
+    assert not any(each.is_outdated for each in merged(*APRIL, *others))
 
 
 def test_rows_of_one_document_that_differ_are_several_and_no_disagreement() -> None:
     rows = (row("a", "5", "10 ₽"), row("a", "5", "12 ₽", chunk=2), row("b", "5", "12 ₽"), row("b", "5", "14 ₽"))
     assert table(*rows) == [("5", "10 ₽"), ("5", "12 ₽"), ("5", "14 ₽")]
-    assert tabulate(rows, row="договор", columns=("номер", "цена"), came=CAME).conflicts == ()
+    assert conflicts_of(merged(*rows), COLUMNS, CAME) == ()
+
+
+def test_a_letter_that_names_two_values_makes_no_second_thing() -> None:
+    letter = [row("b", "5", price, standing=MENTIONS) for price in ("10 ₽", "12 ₽")]
+    assert [said(each) for each in merged(row("a", "5", "10 ₽"), *letter)] == [("10 ₽", "a", ["12 ₽"], [])]
 
 
 CELLS = st.sampled_from(("", "10 ₽", "12 ₽", "10 рублей"))
 ROWS = st.lists(
     st.builds(
-        row, st.sampled_from(DOCUMENTS), st.sampled_from(("5", "№ 5", "6", "договор 7")), CELLS, chunk=st.integers(1, 5)
+        row,
+        st.sampled_from(DOCUMENTS),
+        st.sampled_from(("5", "№ 5", "6", "договор 7")),
+        CELLS,
+        chunk=st.integers(1, 5),
+        standing=st.sampled_from(Standing),
     ),
     max_size=8,
 )
 
 
 @given(rows=ROWS)
-def test_no_source_of_a_row_is_lost_and_no_row_is_invented(rows: list[Row]) -> None:
-    made = tabulate(rows, row="договор", columns=("номер", "цена"), came=CAME)
-
-    def places(found: "list[Row] | tuple[Row, ...]") -> set[tuple[object, int]]:
-        return {
-            (key_of(each.cells[0], "договор"), source.passage.chunk_id) for each in found for source in each.sources
-        }
-
-    assert places(made.rows) == places(rows)
-    assert len(made.rows) <= len(rows)
-    assert {cell for each in made.rows for cell in each.cells} <= {cell for each in rows for cell in each.cells}
+def test_no_value_is_lost_and_none_is_invented(rows: list[Row]) -> None:
+    things = merged(*rows)
+    keys = {key_of(each.cells, "договор") for each in things}
+    assert keys == {key_of(each.cells, "договор") for each in rows}
+    assert len(things) <= len(rows)
+    for thing in things:
+        for place, cell in enumerate(thing.cells):
+            assert not cell or any(
+                each.cells[place] == cell and each.sources[place] == thing.sources[place] for each in rows
+            )
 
 
 @given(rows=ROWS)
 def test_things_are_counted_alike_in_whatever_order_documents_are_read(rows: list[Row]) -> None:
-    keys = {key_of(each.cells[0], "договор") for each in rows}
-    one_each = [next(each for each in rows if key_of(each.cells[0], "договор") == key) for key in keys]
+    keys = {key_of(each.cells, "договор") for each in rows}
+    one_each = [next(each for each in rows if key_of(each.cells, "договор") == key) for key in keys]
     assert len(table(*one_each)) == len(table(*reversed(one_each))) == len(keys)
 
 
 @given(before=ROWS, after=ROWS)
 def test_a_comparison_accounts_for_every_row(before: list[Row], after: list[Row]) -> None:
-    found = compare(before, after, row="договор")
-    assert len(found.removed) + len(found.changed) + found.same == len(before)
-    assert len(found.added) + len(found.changed) + found.same == len(after)
+    found = compare(merged(*before), merged(*after), row="договор")
+    assert len(found.removed) + len(found.changed) + found.same == len(merged(*before))
+    assert len(found.added) + len(found.changed) + found.same == len(merged(*after))
 
 
 @given(rows=ROWS)
 def test_a_document_does_not_differ_from_itself(rows: list[Row]) -> None:
-    found = compare(rows, rows, row="договор")
+    found = compare(merged(*rows), merged(*rows), row="договор")
     assert (found.removed, found.added, found.changed) == ((), (), ())
 
 

@@ -49,10 +49,11 @@ def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
     assert borne("5", cell) == ("5", "")
 
 
-def test_a_row_is_tied_to_the_passage_of_its_quotation() -> None:
-    reply = listed(read("5", quote="цена 120 тыс. рублей", chunk="c1"))
-    row = check(reply, PART, columns=1).rows[0]
-    assert (row.sources[0].passage.chunk_id, row.document) == (2, DocumentId("doc"))
+def test_each_cell_is_tied_to_the_passage_that_says_it() -> None:
+    reply = listed(read("5", "120 тыс. рублей", "да", quote="цена 120 тыс. рублей", chunk="c1"))
+    row = check(reply, PART, columns=3).rows[0]
+    assert [source.passage.chunk_id for source in row.sources] == [1, 2, 2]
+    assert row.document == DocumentId("doc")
 
 
 @pytest.mark.parametrize("row", [read("5", quote="Договор № 55"), read("5", quote=""), read("999"), read("")])
