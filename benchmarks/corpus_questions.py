@@ -5,7 +5,7 @@ settings counts). The documents of `tests/material/whole_base` go through the re
 own; each question is asked of `collect_rows` with the arguments of a careful planner, so that the model only extracts
 rows. Out: for each question what is wrong with the numbers and with the file, compared cell by cell: values, their
 types, the document that each cites, disagreements, replaced values. Columns asked before are cached: the twenty
-questions take some 12 calls of a model in all. With --whole each question goes through planner and writer as well; then
+questions take some 10 calls of a model in all. With --whole each question goes through planner and writer as well; then
 only numbers in the answer and the number of rows in the file are compared.
 """
 
