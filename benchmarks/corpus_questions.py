@@ -34,13 +34,13 @@ from domain.documents import DocumentCard, DocumentStatus
 from domain.ids import BaseId, SessionId, UserId
 from prompts.loader import load_prompts
 from prompts.wordings import load_wordings
-from rag.answering.numbers import numbers
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.run import Run
 from rag.execution.tools import ToolContext
 from rag.extraction.evidence import plain
 from rag.extraction.values import day
 from rag.metering import begin_metering
+from rag.numbers import numbers
 from rag.records import Answered, FactTable, Question
 from tests.material.whole_base import FOLDER, TrueRow, WholeBaseQuestion, read_questions
 
