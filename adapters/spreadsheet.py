@@ -45,10 +45,12 @@ def spreadsheet(table: SourcedTable) -> bytes:
             sheet.set_column(place, place, width)
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, len(rows), len(table.columns) - 1)
-        for number, cells in enumerate([table.columns, *rows]):
-            for place, cell in enumerate(cells):
-                if number == 0 or not _write_value(sheet, number, place, cell, formats):
-                    sheet.write_string(number, place, cell[:MAX_CELL_CHARS], wrapped if number else bold)
+        for place, name in enumerate(table.columns):
+            sheet.write_string(0, place, name[:MAX_CELL_CHARS], bold)
+        cells = ((number, place, cell) for number, row in enumerate(rows, start=1) for place, cell in enumerate(row))
+        for number, place, cell in cells:
+            if not _write_value(sheet, number, place, cell, formats):
+                sheet.write_string(number, place, cell[:MAX_CELL_CHARS], wrapped)
     return file.getvalue()
 
 
