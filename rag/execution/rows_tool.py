@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from prompts.loader import Prompts
 from prompts.wordings import Wordings, language_of
@@ -40,7 +40,7 @@ class WantedRows(ToolArguments):
 
     column: ColumnName
     op: Operator
-    value: str = Field(min_length=1, max_length=200)
+    value: Annotated[str, BeforeValidator(str), Field(min_length=1, max_length=200)]
 
 
 class RowsArguments(ToolArguments):
@@ -83,14 +83,13 @@ class RowsArguments(ToolArguments):
 
 
 class CollectRows(Tool[RowsArguments]):
-    """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts,
-    compares. For «сколько …», «перечисли все …», «на какую сумму», «какие истекают до», «у кого больше», «сравни», «что
-    изменилось между»; not for one value, not to count documents. what: one row, in the singular, without conditions;
-    columns: 1-6, the first names the thing; «есть пеня (да/нет)» for what is no value. Optional: documents (else all);
-    where: conditions {column, op, value}, all of which hold, «500 000 ₽», 2025-12-31, 2025 (the year), «да»; key: columns
-    that tell rows apart, where the first alone does not (payments); current: true for «действующий»; aggregate: sum,
-    min, max, avg of column `of`; group_by, period of its dates; sort_by, order: asc, desc; changes: true with exactly two
-    documents, the earlier first.
+    """slow: takes a row out of documents for every thing of a kind; the program merges, filters, counts, sums, sorts.
+    For «сколько …», «перечисли все …», «на какую сумму», «какие истекают до», «у кого больше», «сравни», «что
+    изменилось между»; not for one value, not to count documents. what: one row, in the singular; columns: 1-6, the
+    first names the thing. Optional: documents (else all); where: conditions {column, op: = != < > <= >= contains,
+    value: 500 000 ₽, 2025-12-31, 2025, да}; key: columns that tell rows apart (payments); current: true for what holds
+    now; aggregate: sum, min, max, avg of column `of`; group_by, period: year, month; sort_by, order: asc, desc;
+    changes: true with two documents, the earlier first.
     """
 
     name = "collect_rows"

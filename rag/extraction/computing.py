@@ -57,6 +57,12 @@ class Operator(StrEnum):
     AT_LEAST = ">="
     CONTAINS = "contains"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Operator | None":
+        """Other spellings of the same."""
+        spelled = {"==": "=", "≠": "!=", "<>": "!=", "≤": "<=", "≥": ">="}.get(str(value))
+        return cls(spelled) if spelled else None
+
 
 class Period(StrEnum):
     """By which dates are grouped."""
