@@ -122,7 +122,7 @@ def _find_running(seat: Seat) -> Postmaster | None:
         if server.ready and answers(seat.cluster / server.sockets, server.port):
             return server
         if not server.alive(seat.cluster):
-            disown(seat.cluster)
+            disown(seat.cluster, server)
             _remove_sockets(server)
             return None
         if time.monotonic() > until:

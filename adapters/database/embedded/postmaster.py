@@ -57,12 +57,14 @@ def read_postmaster(cluster: Path) -> Postmaster | None:
         return None
 
 
-def disown(cluster: Path) -> None:
-    """Let the lock file of a dead server name no process, since its number may belong to another one by now.
+def disown(cluster: Path, server: Postmaster) -> None:
+    """Let the lock files of a dead server name no process, since its number may belong to another one by now, or to
+    its own remains where nobody takes the dead away.
 
-    PostgreSQL would refuse to start because of that one. The rest of the file stays: by it PostgreSQL finds out whether
-    children of the dead server still work on the data.
+    PostgreSQL would refuse to start because of that one. The lock of the socket goes; the rest of the other file stays:
+    by it PostgreSQL finds out whether children of the dead server still work on the data.
     """
+    (cluster / server.sockets / f".s.PGSQL.{server.port}.lock").unlink(missing_ok=True)
     path = cluster / "postmaster.pid"
     _, _, rest = path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")
     path.write_text(f"{_NO_PROCESS}\n{rest}", encoding="utf-8", errors="surrogateescape")

@@ -130,7 +130,8 @@ def _answers(url: str) -> bool:
 async def test_the_lock_file_of_a_crashed_machine_does_not_hinder(home: Path, pid: int) -> None:
     async with embedded_database(home):
         lines = (home / "postgres" / "postmaster.pid").read_text(encoding="utf-8").split("\n")
-    (home / "postgres" / "postmaster.pid").write_text("\n".join([str(pid), *lines[1:]]), encoding="utf-8")
+    for lock in ("postmaster.pid", f".s.PGSQL.{lines[3]}.lock"):
+        (home / "postgres" / lock).write_text("\n".join([str(pid), *lines[1:]]), encoding="utf-8")
     async with embedded_database(home) as url:
         assert value(url, "select 1") == 1
 

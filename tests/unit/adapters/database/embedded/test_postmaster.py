@@ -37,8 +37,14 @@ def test_a_process_that_is_no_postgres_is_not_the_server(tmp_path: Path) -> None
 
 
 def test_a_disowned_file_names_no_process_and_keeps_the_rest(tmp_path: Path) -> None:
-    (tmp_path / "postmaster.pid").write_text(_WHOLE, encoding="utf-8")
-    disown(tmp_path)
+    dead = Postmaster.parse(_WHOLE)
+    assert dead is not None
+    lock = tmp_path / dead.sockets / f".s.PGSQL.{dead.port}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    for path in (tmp_path / "postmaster.pid", lock):
+        path.write_text(_WHOLE, encoding="utf-8")
+    disown(tmp_path, dead)
+    assert not lock.exists()
     text = (tmp_path / "postmaster.pid").read_text(encoding="utf-8")
     assert text.split("\n")[1:] == _WHOLE.split("\n")[1:]
     server = read_postmaster(tmp_path)
