@@ -3,7 +3,7 @@
 BIN := .venv/bin
 SOURCES := adapters bot domain ingestion prompts rag sandbox
 UV ?= uv
-SHARED ?= ../shared
+WORKERS ?= 4
 
 .PHONY: run test check lint types imports tests format lock wheel pictures migration clean
 
@@ -25,8 +25,8 @@ types: .venv/test.stamp
 imports: .venv/test.stamp
 	$(BIN)/lint-imports
 
-tests: .venv/test.stamp
-	$(BIN)/python -m pytest
+tests: .venv/test.stamp     ## on two cores four at once: much of their time they wait
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20
 
 pictures: .venv/test.stamp  ## take the README's pictures anew
 	BAZA_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/acceptance/test_make_run.py

@@ -1,10 +1,34 @@
-"""What holds for every test: a rule is searched for exceptions, not timed.
+"""What holds for every test, and for all processes of one run.
 
-Hypothesis fails an example that takes longer than 0.2 s, and a rule whose examples take long to make. On a machine that
-does other things besides, any example may.
+A rule is searched for exceptions, not timed: Hypothesis fails an example that takes longer than 0.2 s, and a rule whose
+examples take long to make. On a machine that does other things besides, any example may.
+
+The folder of a run is named by the first process and removed by it; the workers of pytest-xdist are its children.
 """
 
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+RUN_HOME = "BAZA_TESTS_HOME"
 
 settings.register_profile("baza", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("baza")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Not pytest's own temporary folder: root's server account cannot enter that one."""
+    if not hasattr(config, "workerinput"):
+        home = Path(tempfile.mkdtemp(prefix="baza-tests-"))
+        home.chmod(0o711)
+        os.environ[RUN_HOME] = str(home)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The workers have ended."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(RUN_HOME), ignore_errors=True)

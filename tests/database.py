@@ -1,8 +1,10 @@
-"""The databases that tests run on: real PostgreSQL 18 from the embedded server, one database a test.
+"""The databases that tests run on: real PostgreSQL 18 from the embedded server, one server for all processes of a run.
 
-Out: fixtures; a test folder's conftest imports them. `transport` runs a test twice: over psycopg, and over PostgREST's
-stand-in @supabase/lite. Roles and default rights are Supabase's, and migrations run as an owner who is no superuser.
-With TEST_SERVER set (`postgresql://superuser:password@127.0.0.1:5432/`, pgvector on offer) they run on that server.
+Out: fixtures; a test folder's conftest imports them. A test finds its database migrated and empty: each process has one
+that is emptied after the test, or thrown away when more than rows was changed. `transport` runs a test twice: over
+psycopg, and over PostgREST's stand-in @supabase/lite. Roles and default rights are Supabase's, and migrations run as an
+owner who is no superuser. With TEST_SERVER set (`postgresql://superuser:password@127.0.0.1:5432/`, pgvector on offer)
+they run on that server.
 """
 
 import asyncio
@@ -12,13 +14,14 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
 import psycopg
 import pytest
+from filelock import FileLock
 from psycopg import sql
 
 from adapters.database.embedded import cluster, embedded_database
@@ -26,6 +29,7 @@ from adapters.database.migrate import migrate
 from adapters.database.postgres import PostgresTransport, open_postgres
 from adapters.database.supabase import SupabaseTransport, open_supabase
 from adapters.database.transport import Transport
+from tests.conftest import RUN_HOME
 from tests.ports import free_port
 from tests.servers.supabase_lite import WHAT_TO_INSTALL, SupabaseLite, find_modules, supabase_lite
 
@@ -35,16 +39,21 @@ __all__ = [
     "database_url",
     "empty_database",
     "lite_server",
+    "own_databases",
     "postgres_transport",
     "server_home",
     "supabase_transport",
-    "template_database",
     "transport",
 ]
 
 OWNER = "baza_owner"
 TIMEOUT_S = 60.0
-BUFFERS_MB = 128
+BUFFERS_MB = 128  # making a database goes through all of them, .6 s of 1 GB
+TEMPLATE = "baza_template"
+OWN_DATABASE = "mine"
+
+# Six processes of tests, each with a bot and the pool of a REST interface.
+_FAST = {"max_connections": "400", "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 _ROLES = f"""
 do $$ begin
@@ -65,6 +74,32 @@ alter default privileges for role {OWNER} in schema public
   grant all on functions to anon, authenticated, service_role;
 alter default privileges for role {OWNER} in schema public
   grant all on sequences to anon, authenticated, service_role;
+"""
+
+# The REST interface keeps its connections: asking it to let go of them costs more than they do.
+_END_OTHERS = """
+select pg_terminate_backend(pid, 20000) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid() and application_name <> 'postgres.js'
+"""
+# Whatever a test makes, alters, drops or analyses changes the number of rows or the latest writer of one of these.
+_SHAPE = f"""
+select concat({
+    ", ".join(
+        f"(select (count(*), max(xmin::text::bigint)) from {catalog})"
+        for catalog in (
+            "pg_attribute", "pg_constraint", "pg_db_role_setting", "pg_default_acl", "pg_namespace", "pg_policy",
+            "pg_proc", "pg_statistic", "pg_trigger",
+        )
+    )
+}, (select (count(*), md5(string_agg(concat(relname, relacl, relrowsecurity), ',' order by oid))) from pg_class))
+"""  # fmt: skip
+_FIND_WRITTEN = """
+select 'select array_to_string(array[' || string_agg(format('case when exists (select from %1$s)%2$s then %1$L end',
+  c.oid::regclass, coalesce(' or (select is_called from ' || s.name || ')', '')), ', ') || '], '', '')'
+from pg_class c left join lateral (
+  select d.objid::regclass::text as name from pg_depend d join pg_class q on q.oid = d.objid
+  where d.refobjid = c.oid and d.classid = 'pg_class'::regclass and q.relkind = 'S' limit 1) s on true
+where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
 """
 
 
@@ -100,16 +135,66 @@ class Server:
         self.execute("postgres", f'drop database if exists "{name}" with (force)')
 
 
-@contextmanager
-def running_server(home: Path) -> Iterator[Server]:
-    """An embedded server, listening on loopback too. It lives in a thread: fixtures of a session have no event loop.
+@dataclass(kw_only=True)
+class OwnDatabases:
+    """Databases that one process takes one after the other: the same one again, unless a test changed more than rows.
 
-    Few buffers: making a database goes through all of them, .6 s of 1 GB, and each test has a database of its own.
+    Copying the template takes ten times as long as emptying the tables that a test wrote to.
     """
-    opened = embedded_database(home, tcp_port=free_port())
+
+    server: Server
+    name: str | None = None
+    made: str = ""
+    """What `_SHAPE` said when it was new."""
+
+    def take(self) -> str:
+        """The name of a database that is migrated and empty."""
+        if self.name is None:
+            self.name = f"test_{uuid.uuid4().hex}"
+            self.server.create(self.name, template=TEMPLATE)
+            with self._connect() as connection:
+                self.made = str(_only(connection.execute(_SHAPE)))
+        return self.name
+
+    def give_back(self) -> None:
+        """Empty it, or drop it where that is not enough."""
+        with suppress(psycopg.Error), self._connect() as connection:
+            connection.execute(_END_OTHERS)
+            if str(_only(connection.execute(_SHAPE))) == self.made:
+                written = _only(connection.execute(str(_only(connection.execute(_FIND_WRITTEN))).encode()))
+                if written:
+                    connection.execute(f"truncate {written} restart identity cascade".encode())
+                return
+        self.close()
+
+    def close(self) -> None:
+        """Drop it; the next one is new."""
+        if self.name is not None:
+            self.server.drop(self.name)
+            self.name = None
+
+    def _connect(self) -> psycopg.Connection:
+        assert self.name is not None
+        return psycopg.connect(self.server.superuser_url(self.name), autocommit=True, options="-c lock_timeout=20s")
+
+
+def _only(found: psycopg.Cursor) -> object:
+    row = found.fetchone()
+    assert row is not None
+    return row[0]
+
+
+@contextmanager
+def running_server(home: Path, *, port: int | None = None) -> Iterator[Server]:
+    """An embedded server, listening on loopback too, shared by all processes that name the same home and port.
+
+    It lives in a thread: fixtures of a session have no event loop. It may lose what it holds when the machine stops,
+    which makes it fast.
+    """
+    opened = embedded_database(home, tcp_port=port or free_port())
     runner = asyncio.Runner()
     with ThreadPoolExecutor(1) as thread:
-        with patch.object(cluster, "buffers_mb", lambda: BUFFERS_MB):
+        with patch.object(cluster, "buffers_mb", lambda: BUFFERS_MB), patch.dict(cluster._SETTINGS, _FAST):
             url = thread.submit(runner.run, opened.__aenter__()).result()
         try:
             yield Server(address=url.rpartition("/")[0] + "/")
@@ -118,44 +203,56 @@ def running_server(home: Path) -> Iterator[Server]:
             thread.submit(runner.close).result()
 
 
+def migrated(server: Server, name: str) -> None:
+    """Make the database `name`, like a Supabase project with all migrations."""
+    server.create(name)
+    server.execute(name, _LIKE_SUPABASE)
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, migrate(server.owner_url(name))).result()
+
+
 @contextmanager
-def given_server(address: str) -> Iterator[Server]:
-    """Somebody's own server: of another version, or with another pgvector, such as a Supabase project's."""
-    server = Server(address=address)
-    server.drop("baza_template")
-    yield server
-    server.drop("baza_template")
+def crashable_server() -> Iterator[Server]:
+    """A server of a test's own, that it may kill or restart, with one migrated database, OWN_DATABASE."""
+    home = Path(tempfile.mkdtemp(prefix="baza-tests-"))
+    home.chmod(0o711)
+    try:
+        with running_server(home) as server:
+            server.execute("postgres", _ROLES)
+            migrated(server, OWN_DATABASE)
+            yield server
+    finally:
+        shutil.rmtree(home)
 
 
 @pytest.fixture(scope="session")
-def server_home() -> Iterator[Path]:
-    """Not pytest's own temporary folder: root's server account cannot enter that one."""
-    home = Path(tempfile.mkdtemp(prefix="baza-tests-"))
-    home.chmod(0o711)
-    yield home
-    shutil.rmtree(home)
+def server_home() -> Path:
+    """The folder of this run, the same for all its processes."""
+    return Path(os.environ[RUN_HOME])
 
 
 @pytest.fixture(scope="session")
 def database_server(server_home: Path) -> Iterator[Server]:
-    """One server for all tests; it may lose what it holds when the machine stops, which makes it fast."""
-    address = os.environ.get("TEST_SERVER")
-    with given_server(address) if address else running_server(server_home) as server:
-        for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
-            server.execute("postgres", f"alter system set {setting}")
-        server.execute("postgres", "select pg_reload_conf()")
-        server.execute("postgres", _ROLES)
+    """One server for all tests of all processes; the first process prepares it."""
+    turn = FileLock(server_home / "prepare.lock")
+    with ExitStack() as stack:
+        with turn:
+            address = os.environ.get("TEST_SERVER")
+            port = _common_port(server_home)
+            server = Server(address=address) if address else stack.enter_context(running_server(server_home, port=port))
+            if not (server_home / "prepared").exists():
+                server.execute("postgres", _ROLES)
+                server.drop(TEMPLATE)
+                migrated(server, TEMPLATE)
+                (server_home / "prepared").touch()
         yield server
 
 
-@pytest.fixture(scope="session")
-def template_database(database_server: Server) -> str:
-    """The name of a database with all migrations applied, for others to be copied from."""
-    database_server.create("baza_template")
-    database_server.execute("baza_template", _LIKE_SUPABASE)
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, migrate(database_server.owner_url("baza_template"))).result()
-    return "baza_template"
+def _common_port(home: Path) -> int:
+    path = home / "port"
+    if not path.exists():
+        path.write_text(str(free_port()))
+    return int(path.read_text())
 
 
 @pytest.fixture(scope="session")
@@ -168,13 +265,18 @@ def lite_server(database_server: Server) -> Iterator[SupabaseLite]:
         yield lite
 
 
+@pytest.fixture(scope="session")
+def own_databases(database_server: Server) -> Iterator[OwnDatabases]:
+    """The databases of this process, one at a time."""
+    with closing(OwnDatabases(server=database_server)) as own:
+        yield own
+
+
 @pytest.fixture
-def database(database_server: Server, template_database: str) -> Iterator[str]:
-    """The name of this test's own database, migrated and empty."""
-    name = f"test_{uuid.uuid4().hex}"
-    database_server.create(name, template=template_database)
-    yield name
-    database_server.drop(name)
+def database(own_databases: OwnDatabases) -> Iterator[str]:
+    """The name of a database that only this test uses, migrated and empty."""
+    yield own_databases.take()
+    own_databases.give_back()
 
 
 @pytest.fixture
@@ -205,7 +307,6 @@ async def supabase_transport(lite_server: SupabaseLite, database: str) -> AsyncI
     """supabase-py to this test's database, with the secret key."""
     async with open_supabase(lite_server.url(database), lite_server.secret, timeout_s=TIMEOUT_S) as opened:
         yield opened
-    lite_server.forget(database)
 
 
 @pytest.fixture(params=["postgres", "supabase"])

@@ -13,8 +13,8 @@ from tests.database import (
     database_url,
     empty_database,
     lite_server,
+    own_databases,
     server_home,
-    template_database,
 )
 from tests.homes import fresh_home
 from tests.servers.jina import KEY, JinaServer, serve_jina
@@ -27,8 +27,8 @@ __all__ = [
     "empty_database",
     "fresh_home",
     "lite_server",
+    "own_databases",
     "server_home",
-    "template_database",
 ]
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

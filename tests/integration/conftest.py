@@ -6,10 +6,10 @@ from tests.database import (
     database_url,
     empty_database,
     lite_server,
+    own_databases,
     postgres_transport,
     server_home,
     supabase_transport,
-    template_database,
     transport,
 )
 
@@ -19,9 +19,9 @@ __all__ = [
     "database_url",
     "empty_database",
     "lite_server",
+    "own_databases",
     "postgres_transport",
     "server_home",
     "supabase_transport",
-    "template_database",
     "transport",
 ]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import psycopg
+import pytest
 import structlog
 
 from adapters.database.postgres import PostgresTransport
@@ -29,6 +30,7 @@ from domain.documents import Choice, DocumentStatus
 from domain.errors import DatabaseAway
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.records import Batch, Source
+from tests.database import OWN_DATABASE, crashable_server
 from tests.integration.ingestion.crash_batch import (
     KNOWN,
     TEXT,
@@ -213,6 +215,13 @@ async def _ends(connection: Connection) -> dict[str, int]:
     query = "select coalesce(error_code, status), count(*) from documents group by 1 order by 1"
     rows = await (await connection.execute(query)).fetchall()
     return {str(name): number for name, number in rows}  # type: ignore[misc] # two columns
+
+
+@pytest.fixture
+def database_url() -> Iterator[str]:
+    """On a server of its own: a crash ends the connections of everybody."""
+    with crashable_server() as server:
+        yield server.owner_url(OWN_DATABASE)
 
 
 async def test_a_storm_of_kills_loses_and_doubles_nothing(

@@ -32,7 +32,7 @@ def _growth_kb(folder: Path, small: bytes, large: bytes, *, name: str) -> int:
     (folder / "small").write_bytes(small)
     (folder / "large").write_bytes(large)
     command = [sys.executable, "-c", PARSING, str(folder / "small"), str(folder / "large"), name]
-    return int(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+    return int(subprocess.run(command, check=True, capture_output=True, timeout=600).stdout)
 
 
 @pytest.mark.parametrize(("name", "encoding"), [("журнал.txt", "cp1251"), ("таблица.csv", "utf-8")])

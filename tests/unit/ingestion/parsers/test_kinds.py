@@ -59,7 +59,7 @@ KINDS = [
     ("a.mbox", b"From a@b Fri May 15 2026\nFrom: a@b\nDate: x\nSubject: x\n\nwords", FileKind.EMAIL),
     ("a.txt", b"From: the desk\nSubject: to change\n\nA text.", FileKind.TEXT),
     ("a.txt", b"Note: this\nThat: those\nDate: today\n\nwords", FileKind.TEXT),
-    ("a.zip", gzip.compress(b"text"), FileKind.ARCHIVE),
+    ("a.zip", gzip.compress(b"text", mtime=0), FileKind.ARCHIVE),
     ("a.tgz", _tar(), FileKind.ARCHIVE),
     ("a.doc", compound_file({"WordDocument": b"x", "ObjectPool/a/Workbook": b"x"}), FileKind.DOC),
     ("a.doc", compound_file({"Workbook": b"x"}), FileKind.XLS),
