@@ -18,7 +18,7 @@ from bot.texts import Texts, load_texts
 from domain.people import Mode
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
 from tests.fakes.statistics import ScriptedStatistics
-from tests.fakes.stores import MemoryStores
+from tests.fakes.stores import FakeStores
 from tests.fakes.telegram import BOT_NAME, Call, RecordedBot, RecordingSession, chat_json
 
 PERSON = 7
@@ -70,7 +70,7 @@ class Person:
     chat: int = PERSON
     changes: dict[str, Any] = field(default_factory=dict)  # fields of Services
     recorded: RecordedBot = field(default_factory=RecordedBot)
-    stores: MemoryStores = field(default_factory=MemoryStores)
+    stores: FakeStores = field(default_factory=FakeStores)
     conversation: ScriptedConversation = field(default_factory=ScriptedConversation)
     frugal: ScriptedConversation = field(default_factory=ScriptedConversation)  # for whoever has spent their day
     statistics: ScriptedStatistics = field(default_factory=ScriptedStatistics)
@@ -80,14 +80,14 @@ class Person:
         self.services = Services(
             people=self.stores.people,
             library=self.stores.library,
-            intake=self.stores.intake,
+            intake=self.stores.library,
             conversation=self.conversation,
             frugal_conversation=self.frugal,
-            dialogues=self.stores.dialogue,
-            answer_tables=self.stores.answer_tables,
+            dialogues=self.stores.people,
+            answer_tables=self.stores.library,
             statistics=self.statistics,
-            passages=self.stores.search,
-            text=self.stores.text,
+            passages=self.stores.library,
+            text=self.stores.library,
             texts=texts(),
             count_terms=lambda text: Counter(text.casefold().split()),
             wake=self._wake,

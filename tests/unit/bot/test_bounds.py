@@ -14,7 +14,7 @@ from domain.statistics import Spending
 from rag.metering import Usage
 from rag.records import Answered, AnswerKind, SmallTalk
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer, texts
-from tests.fakes.stores import MemoryLibrary
+from tests.fakes.stores import FakeLibrary
 
 TWO_A_DAY = Bounds(questions=2)
 BORIS = 999
@@ -104,19 +104,19 @@ async def test_whom_nothing_bounds_costs_no_call(bounds: Bounds, monkeypatch: py
     async def fail(*_: object, **__: object) -> Spending:
         raise AssertionError("the database is asked in vain")
 
-    monkeypatch.setattr(MemoryLibrary, "spent_in_a_day", fail)
+    monkeypatch.setattr(FakeLibrary, "spent_in_a_day", fail)
     assert await asked(await bounded(bounds), 2) == [2, 0]
 
 
 async def test_a_bound_costs_one_call_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[UserId] = []
-    count = MemoryLibrary.spent_in_a_day
+    count = FakeLibrary.spent_in_a_day
 
-    async def counted(library: MemoryLibrary, person: UserId, **bounds: Any) -> Spending:
+    async def counted(library: FakeLibrary, person: UserId, **bounds: Any) -> Spending:
         calls.append(person)
         return await count(library, person, **bounds)
 
-    monkeypatch.setattr(MemoryLibrary, "spent_in_a_day", counted)
+    monkeypatch.setattr(FakeLibrary, "spent_in_a_day", counted)
     anna = await bounded(TWO_A_DAY)
     await asked(anna, 3)
     await anna.say("/docs")

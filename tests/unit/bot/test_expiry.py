@@ -6,19 +6,19 @@ from adapters.database.errors import DatabaseError
 from bot.expiry import next_look_in_s, remove_expired
 from domain.documents import SourceType
 from domain.errors import DatabaseAway
-from domain.ids import BaseId, ChatId, UserId
+from domain.ids import BaseId, UserId
 from ingestion.records import Batch, Source
-from tests.fakes.stores import MemoryLibrary, MemoryStores, Tables
+from tests.fakes.stores import FakeLibrary
 from tests.waiting import until
 
 ANNA = UserId(7)
 
 
-class Troubled(MemoryLibrary):
+class Troubled(FakeLibrary):
     """Its database refuses at first, then is away."""
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
+    def __init__(self) -> None:
+        super().__init__()
         self.troubles = [DatabaseAway("away"), DatabaseError("remove_expired", code="57014", message="too slow")]
 
     async def remove_expired(self) -> int:
@@ -27,19 +27,18 @@ class Troubled(MemoryLibrary):
         return await super().remove_expired()
 
 
-def due(base: BaseId) -> Batch:
+def due() -> Batch:
     plan = Source(type=SourceType.FILE, identifier="План.docx", file_id="plan")
-    return Batch(base_id=base, user_id=ANNA, ttl_s=0, sources=(plan,))
+    return Batch(base_id=BaseId("base"), user_id=ANNA, ttl_s=0, sources=(plan,))
 
 
 async def test_what_is_due_leaves_now_and_whenever_it_comes_to_be_until_the_end() -> None:
-    stores, stop = MemoryStores(), asyncio.Event()
-    base = await stores.people.open_base(ChatId(ANNA), thread=None, member=ANNA)
-    await stores.intake.enqueue(due(base))
-    looking = asyncio.create_task(remove_expired(Troubled(stores.tables), stop, every_s=0.01))
-    await until(lambda: not stores.tables.documents)
-    await stores.intake.enqueue(due(base))
-    await until(lambda: not stores.tables.documents)
+    library, stop = Troubled(), asyncio.Event()
+    await library.enqueue(due())
+    looking = asyncio.create_task(remove_expired(library, stop, every_s=0.01))
+    await until(lambda: not library.sent)
+    await library.enqueue(due())
+    await until(lambda: not library.sent)
     stop.set()
     await asyncio.wait_for(looking, 5)
 

@@ -87,7 +87,7 @@ async def test_a_question_before_the_first_document_is_read_is_told_to_wait() ->
 async def test_the_turn_is_noted() -> None:
     anna = await in_chat_mode()
     await anna.say("Привет")
-    assert len(anna.stores.tables.turns) == 1
+    assert len(anna.stores.library.turns) == 1
 
 
 SEED_3 = {"total_steps", "tokens_used", "rag_items_retrieved", "execution_time_ms"}
@@ -125,7 +125,7 @@ async def test_add_to_base_keeps_the_original_message() -> None:
     number = await anna.say("https://example.org/a")
     entities = [{"type": "url", "offset": 0, "length": 21}]
     await anna.press("keep", original=anna.original(number, text="https://example.org/a", entities=entities))
-    (document,) = anna.stores.tables.documents.values()
+    (document,) = anna.stores.library.sent.values()
     assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
 
 
@@ -135,11 +135,11 @@ async def test_only_read_keeps_the_original_message_for_a_day_and_the_person_in_
     entities = [{"type": "url", "offset": 0, "length": 21}]
     original = anna.original(number, text="https://example.org/a", entities=entities)
     await anna.press(anna.last.buttons["Только прочитать сейчас"], original=original)
-    (document,) = anna.stores.tables.documents.values()
+    (document,) = anna.stores.library.sent.values()
     assert (document.source.identifier, document.batch.message_id) == ("https://example.org/a", number)
     assert document.expires_at is not None
     assert timedelta(hours=23) < document.expires_at - document.created_at < timedelta(hours=25)
-    assert [state.mode for state in anna.stores.tables.states.values()] == [Mode.CHAT]
+    assert [state.mode for state in anna.stores.people.states.values()] == [Mode.CHAT]
 
 
 async def test_only_read_says_when_the_message_is_gone() -> None:
@@ -147,7 +147,7 @@ async def test_only_read_says_when_the_message_is_gone() -> None:
     await anna.say("https://example.org/a")
     await anna.press(anna.last.buttons["Только прочитать сейчас"])
     assert anna.popup.params["text"].startswith("Исходное сообщение не найдено")
-    assert anna.stores.tables.documents == {}
+    assert anna.stores.library.sent == {}
 
 
 async def test_a_few_words_beside_a_link_can_be_answered_as_a_question() -> None:
@@ -157,7 +157,7 @@ async def test_a_few_words_beside_a_link_can_be_answered_as_a_question() -> None
     assert list(anna.last.buttons) == ["Это вопрос", *TO_READ]
     await anna.press(anna.last.buttons["Это вопрос"], original=anna.original(number, text=text))
     assert [question.text for question in anna.conversation.questions] == [text]
-    assert anna.stores.tables.documents == {}
+    assert anna.stores.library.sent == {}
     assert len(anna.session.named("deleteMessage")) == 1  # what was asked back
     assert anna.turn.passed.is_set()  # the next message need not wait for the answer
 
@@ -205,7 +205,7 @@ async def test_a_link_under_a_file_that_cannot_be_read_is_asked_about() -> None:
     assert list(anna.last.buttons) == TO_READ
     document = {"file_id": "f", "file_unique_id": "f", "file_name": "фильм.mp4", "file_size": HUGE}
     await anna.press("keep", original=anna.original(number, document=document, **content))
-    (kept,) = anna.stores.tables.documents.values()
+    (kept,) = anna.stores.library.sent.values()
     assert (kept.source.type, kept.source.identifier) == (SourceType.LINK, "https://example.org/a")
 
 
@@ -223,7 +223,7 @@ async def test_a_contact_is_not_lost() -> None:
     number = await anna.send(contact=contact)
     assert list(anna.last.buttons) == TO_READ
     await anna.press("keep", original=anna.original(number, contact=contact))
-    (document,) = anna.stores.tables.documents.values()
+    (document,) = anna.stores.library.sent.values()
     assert document.source.text == "Иван\n+79990000000"
 
 
@@ -252,7 +252,7 @@ async def test_before_a_mode_is_chosen_a_file_can_go_to_the_base() -> None:
     document = {"file_id": "f", "file_unique_id": "f", "file_name": "План.docx", "file_size": 10}
     number = await anna.send(document=document)
     await anna.press("for:documents", original=anna.original(number, document=document))
-    assert [row.title for row in anna.stores.tables.documents.values()] == ["План.docx"]
+    assert [row.title for row in anna.stores.library.sent.values()] == ["План.docx"]
 
 
 async def test_a_failure_is_one_sentence_with_a_number() -> None:
@@ -292,7 +292,7 @@ async def test_add_to_base_pressed_twice_keeps_it_once() -> None:
     anna.session.messages[question] = shown
     anna.session.fail("deleteMessage", description="Bad Request: message to delete not found")
     await anna.press("keep", under=question, original=original)
-    assert len(anna.stores.tables.documents) == 1
+    assert len(anna.stores.library.sent) == 1
     assert not any("сломалось" in call.text for call in anna.session.said)
 
 

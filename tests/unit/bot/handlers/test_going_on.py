@@ -5,7 +5,7 @@ import asyncio
 from bot.handlers.answering import Dialogues
 from domain.ids import UserId
 from domain.people import Mode
-from rag.records import Answered, AnswerKind, Exchange
+from rag.records import Answered, AnswerKind
 from tests.fakes.bot import PERSON, Person, plain_answer
 from tests.fakes.tabulated import fact_table
 
@@ -16,19 +16,9 @@ async def in_chat_mode() -> Person:
     return anna
 
 
-async def said(anna: Person, question: str) -> None:
+def said(anna: Person, question: str) -> None:
     """An exchange of the current dialogue, as a turn leaves it."""
-    state = anna.stores.tables.states[PERSON]  # type: ignore[index]  # a UserId is a number
-    exchange = Exchange(question=question, answer="Ответ.")
-    await anna.stores.dialogue.append(
-        state.user_id,
-        state.session_id,
-        base=state.base_id,
-        exchange=exchange,
-        question_terms=(),
-        answer_terms=(),
-        keep=30,
-    )
+    anna.stores.people.has_asked(UserId(PERSON), question)
 
 
 async def test_the_choices_of_a_question_asked_back_are_buttons() -> None:
@@ -64,17 +54,17 @@ async def test_the_rest_of_a_list_is_a_button_away() -> None:
 
 async def test_without_earlier_dialogues_this_is_said() -> None:
     anna = await in_chat_mode()
-    await said(anna, "Какой штраф?")
+    said(anna, "Какой штраф?")
     await anna.say("/dialogs")
     assert anna.last.text == "Прежних разговоров нет. Этот начат заново или он первый."
 
 
 async def test_an_earlier_dialogue_can_be_gone_on_with() -> None:
     anna = await in_chat_mode()
-    await said(anna, "Какой штраф?")
-    first = anna.stores.tables.states[PERSON].session_id  # type: ignore[index]  # a UserId is a number
+    said(anna, "Какой штраф?")
+    first = anna.stores.people.states[PERSON].session_id  # type: ignore[index]  # a UserId is a number
     await anna.say("/new")
-    await said(anna, "Какой срок?")
+    said(anna, "Какой срок?")
     await anna.say("/dialogs")
     assert anna.last.buttons == {"Какой штраф?": f"talk:{first}"}
     await anna.press(f"talk:{first}")
@@ -105,7 +95,7 @@ async def test_a_table_goes_with_the_documents_it_was_made_of() -> None:
     table = fact_table(("Аренда", "1 200"))
     anna.conversation.events = [Answered(answer=plain_answer("Один.", kind=AnswerKind.FROM_BASE, table=table))]
     await anna.say("Какие договоры?")
-    anna.stores.tables.answer_tables.clear()
+    anna.stores.library.answer_tables.clear()
     await anna.press(anna.last.buttons["Таблица XLSX"])
     assert anna.popup.params["text"].startswith("Этой таблицы больше нет")
 

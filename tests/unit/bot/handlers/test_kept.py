@@ -4,21 +4,19 @@ from datetime import timedelta
 
 from domain.documents import DocumentStatus, SourceType
 from domain.people import Mode
-from ingestion.errors import FailureCode
-from ingestion.records import Failure
 from tests.fakes.bot import Person
-from tests.fakes.stores.tables import DocumentRow
+from tests.fakes.stores import Sent
 
 PAGE = "https://example.org/rules"
 
 
-async def with_a_link() -> tuple[Person, DocumentRow]:
+async def with_a_link() -> tuple[Person, Sent]:
     """Somebody who has just sent one, with a message of the bot to press buttons under."""
     anna = Person()
     await anna.choose(Mode.DOCUMENTS)
     await anna.say(PAGE)
     await anna.say("/help")
-    (document,) = anna.stores.tables.documents.values()
+    (document,) = anna.stores.library.sent.values()
     return anna, document
 
 
@@ -28,17 +26,17 @@ async def test_a_section_is_taken_once_and_a_second_press_says_so() -> None:
     begun = anna.popup.params["text"]
     await anna.press(f"sect:{document.id}")
     assert (begun[:6], anna.popup.params["text"][:11]) == ("Читаю ", "Этот раздел")
-    sites = [row for row in anna.stores.tables.documents.values() if row.source.type is SourceType.SITE]
-    assert [site.identifier for site in sites] == [PAGE]
+    sites = [row for row in anna.stores.library.sent.values() if row.source.type is SourceType.SITE]
+    assert [site.source.identifier for site in sites] == [PAGE]
 
 
 async def test_a_page_that_could_not_be_read_is_tried_anew() -> None:
     anna, document = await with_a_link()
-    document.finish(DocumentStatus.FAILED, Failure(code=FailureCode.PAGE_STATUS.value))
+    document.status = DocumentStatus.FAILED
     await anna.press(f"fresh:{document.id}")
     assert anna.popup.params["text"] == "Читаю заново."
-    (again,) = anna.stores.tables.documents.values()
-    assert (again.id, again.identifier, again.status) == (document.id, PAGE, DocumentStatus.QUEUED)
+    (again,) = anna.stores.library.sent.values()
+    assert (again.id, again.source.identifier, again.status) == (document.id, PAGE, DocumentStatus.QUEUED)
 
 
 async def test_a_choice_is_heard_once_and_a_second_press_says_so() -> None:
@@ -52,7 +50,7 @@ async def test_a_choice_is_heard_once_and_a_second_press_says_so() -> None:
     assert document.status is DocumentStatus.CANCELLED
 
 
-async def with_a_link_for_a_day() -> tuple[Person, DocumentRow]:
+async def with_a_link_for_a_day() -> tuple[Person, Sent]:
     anna, document = await with_a_link()
     document.expires_at = document.created_at + timedelta(days=1)
     document.status = DocumentStatus.READY
@@ -79,21 +77,21 @@ async def test_its_card_changes_at_once() -> None:
 
 async def test_all_of_a_batch_can_be_kept() -> None:
     anna, document = await with_a_link_for_a_day()
-    await anna.press(f"stayall:{document.batch.id}")
+    await anna.press(f"stayall:{document.batch_id}")
     assert (document.expires_at, anna.popup.params["text"]) == (None, "Оставил в базе.")
 
 
 async def test_what_has_left_already_cannot_be_kept() -> None:
     anna, document = await with_a_link_for_a_day()
-    anna.stores.tables.remove(document)
+    anna.stores.library.sent.clear()
     await anna.press(f"stay:{document.id}:")
     assert anna.popup.params["text"] == "Этого документа в базе нет."
-    await anna.press(f"stayall:{document.batch.id}")
+    await anna.press(f"stayall:{document.batch_id}")
     assert anna.popup.params["text"] == "Этих документов в базе уже нет."
 
 
 async def test_the_section_of_a_page_that_leaves_leaves_too() -> None:
     anna, document = await with_a_link_for_a_day()
     await anna.press(f"sect:{document.id}")
-    (site,) = [row for row in anna.stores.tables.documents.values() if row.source.type is SourceType.SITE]
+    (site,) = [row for row in anna.stores.library.sent.values() if row.source.type is SourceType.SITE]
     assert site.expires_at is not None

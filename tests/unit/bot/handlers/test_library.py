@@ -8,10 +8,10 @@ from domain.documents import DocumentStatus
 from domain.ids import ChatId, ChunkId, MessageId, UserId
 from domain.locator import Locator
 from domain.people import Mode
-from ingestion.records import Block, BlockKind, Chunk, IndexedChunk, Span
-from rag.records import Answered, AnswerKind
+from ingestion.records import Block, BlockKind
+from rag.records import Answered, AnswerKind, Passage
 from tests.fakes.bot import GROUP, PERSON, Person, plain_answer
-from tests.fakes.stores.tables import DocumentRow
+from tests.fakes.stores import Sent
 
 MENTION = [{"type": "mention", "offset": 0, "length": 9}]
 
@@ -25,14 +25,24 @@ async def with_documents(count: int) -> Person:
     return anna
 
 
-def first(person: Person) -> DocumentRow:
-    return next(iter(person.stores.tables.documents.values()))
+def first(person: Person) -> Sent:
+    return next(iter(person.stores.library.sent.values()))
 
 
-def make_ready(row: DocumentRow, text: str = "Штраф 0,1 % за каждый день.") -> None:
-    chunk = Chunk(ordinal=0, text=text, span=Span(start=0, end=len(text)), locator=Locator(page=7))
-    row.chunks[0] = (ChunkId(5), IndexedChunk(chunk=chunk, terms={}, length=1, vector=[], model="test"))
-    row.status, row.visible = DocumentStatus.READY, True
+def make_ready(row: Sent, text: str = "Штраф 0,1 % за каждый день.") -> None:
+    row.passages.append(
+        Passage(
+            chunk_id=ChunkId(5),
+            document_id=row.id,
+            ordinal=0,
+            title=row.title,
+            source_type=row.source.type,
+            source_identifier=row.source.identifier,
+            text=text,
+            locator=Locator(page=7),
+        )
+    )
+    row.status = DocumentStatus.READY
 
 
 async def test_the_list_shows_eight_to_a_page_and_the_way_on() -> None:
@@ -65,10 +75,10 @@ async def test_a_card_leads_to_deleting_after_a_question() -> None:
     await anna.press(anna.last.buttons["1"])
     await anna.press(anna.last.buttons["Удалить"])
     assert anna.last.text == "Удалить Документ 1.pdf? Вернуть его нельзя."
-    assert anna.stores.tables.documents
+    assert anna.stores.library.sent
     await anna.press(anna.last.buttons["Да, удалить"])
     assert anna.last.text == "Удалено: Документ 1.pdf"
-    assert not anna.stores.tables.documents
+    assert not anna.stores.library.sent
 
 
 async def open_first(anna: Person) -> None:
@@ -173,13 +183,13 @@ async def test_in_a_group_only_administrators_delete_and_clean() -> None:
     anna = Person(chat=GROUP)
     await anna.say("@baza_bot /base")
     await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
-    assert anna.stores.tables.documents
+    assert anna.stores.library.sent
     await anna.say("/docs@baza_bot")
     await anna.press(f"del:{first(anna).id}:1:0")
     assert anna.popup.params["text"] == "В группе удалять могут только её администраторы."
     anna.session.administrators.add(PERSON)
     await anna.press(f"del:{first(anna).id}:1:0")
-    assert not anna.stores.tables.documents
+    assert not anna.stores.library.sent
 
 
 @pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1:0", "orig:{}", "ask:{}"])
@@ -189,7 +199,7 @@ async def test_somebody_elses_document_does_not_open(prefix: str) -> None:
     await eve.say("/docs")
     await eve.press(prefix.format(first(anna).id))
     assert "нет" in eve.popup.params["text"] or "не найдено" in eve.popup.params["text"]
-    assert anna.stores.tables.documents
+    assert anna.stores.library.sent
 
 
 async def test_cleaning_the_base_asks_and_reports() -> None:
@@ -200,7 +210,7 @@ async def test_cleaning_the_base_asks_and_reports() -> None:
     assert anna.last.text.startswith("Очистить базу? Будут удалены 2 документа")
     await anna.press(anna.last.buttons["Удалить всё"])
     assert anna.last.text == "База пуста: удалены 2 документа (1 фрагмент)."
-    assert not anna.stores.tables.documents
+    assert not anna.stores.library.sent
 
 
 @pytest.mark.parametrize("button", ["del:{}:1:0", "clean:base:1"])
@@ -209,7 +219,7 @@ async def test_live_messages_are_looked_at_when_something_was_removed(button: st
     await anna.say("/docs")
     woken = anna.woken
     await anna.press(button.format(first(anna).id))
-    assert not anna.stores.tables.documents
+    assert not anna.stores.library.sent
     assert anna.woken == woken + 1
 
 
@@ -219,7 +229,7 @@ async def test_cleaning_can_be_called_off() -> None:
     await anna.press(anna.last.buttons["Базу"])
     await anna.press(anna.last.buttons["Отмена"])
     assert anna.last.text == "Ничего не удалено."
-    assert anna.stores.tables.documents
+    assert anna.stores.library.sent
 
 
 async def test_cleaning_the_chat_leads_back_to_the_menu() -> None:
@@ -259,7 +269,7 @@ async def test_a_thumb_is_saved_and_ticked() -> None:
     await anna.say("Столица Франции?")
     message = MessageId(max(anna.session.messages))
     await anna.press("rate:1")
-    assert anna.stores.tables.feedback == {(UserId(PERSON), ChatId(PERSON), message): 1}
+    assert anna.stores.library.ratings == {(UserId(PERSON), ChatId(PERSON), message): 1}
     ticked = anna.session.named("editMessageReplyMarkup")[-1]
     assert list(ticked.buttons) == ["👍 ✓", "👎"]
 

@@ -5,7 +5,6 @@ import pytest
 from domain.documents import DocumentStatus
 from domain.ids import UserId
 from domain.people import Mode
-from rag.records import Exchange
 from tests.fakes.bot import GROUP, PERSON, Person
 from tests.fakes.telegram import BOT_NAME
 
@@ -78,7 +77,7 @@ async def test_a_base_whose_only_document_failed_is_not_said_to_be_read() -> Non
     anna = Person()
     await anna.choose(Mode.DOCUMENTS)
     await anna.send_file("договор.pdf")
-    (document,) = anna.stores.tables.documents.values()
+    (document,) = anna.stores.library.sent.values()
     document.status = DocumentStatus.FAILED
     await anna.say("/chat")
     assert anna.last.text.startswith("В базе пока пусто.")
@@ -119,17 +118,7 @@ async def test_before_the_first_question_no_earlier_dialogue_is_promised() -> No
     anna = Person()
     await anna.say("/new")
     assert "/dialogs" not in anna.last.text
-    state = anna.stores.tables.states[UserId(PERSON)]
-    exchange = Exchange(question="Какой срок?", answer="14 дней.")
-    await anna.stores.dialogue.append(
-        state.user_id,
-        state.session_id,
-        base=state.base_id,
-        exchange=exchange,
-        question_terms=[],
-        answer_terms=[],
-        keep=30,
-    )
+    anna.stores.people.has_asked(UserId(PERSON), "Какой срок?")
     await anna.say("/new")
     assert "/dialogs" in anna.last.text
 
@@ -139,7 +128,7 @@ async def test_an_unknown_command_points_to_help() -> None:
     await anna.choose(Mode.DOCUMENTS)
     await anna.say("/abracadabra")
     assert "/help" in anna.last.text
-    assert not anna.stores.tables.documents
+    assert not anna.stores.library.sent
 
 
 async def test_a_button_that_no_longer_works_gets_a_sentence() -> None:

@@ -25,7 +25,7 @@ async def test_a_person_gets_a_picture_with_figures_of_their_own_base() -> None:
     (photo,) = anna.session.named("sendPhoto")
     assert "2 документа, 7 фрагментов" in photo.params["caption"]
     assert "🟦 из базы 3" in photo.params["caption"]
-    assert anna.statistics.asked_for == [anna.stores.tables.states[PERSON].base_id]  # type: ignore[index]  # a UserId
+    assert anna.statistics.asked_for == [anna.stores.people.states[PERSON].base_id]  # type: ignore[index]  # a UserId
     assert anna.session.said == []
 
 

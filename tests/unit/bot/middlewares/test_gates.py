@@ -111,7 +111,7 @@ async def test_a_burst_of_files_is_let_through() -> None:
     await anna.say("/base")
     for number in range(10):
         await anna.send_file(f"{number}.pdf")
-    assert len(anna.stores.tables.documents) == 10
+    assert len(anna.stores.library.sent) == 10
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ async def test_what_comes_many_at_a_time_is_let_through(content: dict[str, Any])
     await anna.say("/base")
     for _ in range(10):
         await anna.send(**content)
-    assert len(anna.stores.tables.documents) == 10
+    assert len(anna.stores.library.sent) == 10
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ async def test_in_a_group_only_what_is_meant_for_the_bot_is_heard() -> None:
     await anna.say("/help", forward_origin={"type": "hidden_user", "date": 1, "sender_user_name": "Иван"})
     await anna.send_file("план.pdf", caption="/help")
     assert anna.session.said == []
-    assert anna.stores.tables.documents == {}
+    assert anna.stores.library.sent == {}
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ MENTION: dict[str, Any] = {"caption": "@baza_bot", "caption_entities": [{"type":
 
 
 def kept_by(person: Person) -> list[str]:
-    return [document.source.identifier for document in person.stores.tables.documents.values()]
+    return [document.source.identifier for document in person.stores.library.sent.values()]
 
 
 @pytest.mark.usefixtures("quick_albums")
@@ -207,7 +207,7 @@ async def test_files_that_come_before_the_one_that_is_meant_for_the_bot_are_kept
         anna.send_file("г.pdf", media_group_id="нам", **last),
     )
     assert kept_by(anna) == ["а.pdf", "б.pdf", "в.pdf", "г.pdf"]
-    assert len(anna.stores.tables.batches) == 1
+    assert len({row.batch_id for row in anna.stores.library.sent.values()}) == 1
 
 
 @pytest.mark.usefixtures("quick_albums")

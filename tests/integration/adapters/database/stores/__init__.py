@@ -1,1 +1,1 @@
-"""One suite for every store: in memory, over psycopg, and over PostgREST's stand-in."""
+"""One suite for every store, over psycopg and over PostgREST's stand-in."""

@@ -1,10 +1,6 @@
-"""The stores under test, three times over.
-
-Out: `stores`, the same ports over memory and over both transports, so that neither the doubles nor a transport drift.
-"""
+"""The stores under test. Out: `stores`, the same ports over both transports."""
 
 from dataclasses import dataclass
-from typing import cast
 
 import pytest
 
@@ -20,7 +16,6 @@ from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
-from tests.fakes.stores import MemoryStores
 from tests.integration.adapters.database.stores.material import Stores
 
 
@@ -75,9 +70,7 @@ class DatabaseStores:
         return KeptReadingStore(self.transport)
 
 
-@pytest.fixture(params=["memory", "postgres", "supabase"])
-def stores(request: pytest.FixtureRequest) -> Stores:
+@pytest.fixture
+def stores(transport: Transport) -> Stores:
     """All stores, empty."""
-    if request.param == "memory":
-        return MemoryStores()
-    return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
+    return DatabaseStores(transport)

@@ -3,8 +3,6 @@
 Over memory and both transports; the races of two workers are in `test_room_races`.
 """
 
-from dataclasses import replace
-
 import pytest
 
 from adapters.database.stores.work import WorkStore
@@ -13,7 +11,6 @@ from domain.ids import BaseId, UserId
 from ingestion.errors import FailureCode, SourceError
 from ingestion.ports import WorkQueue
 from ingestion.records import Source
-from tests.fakes.stores import MemoryStores
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
@@ -49,8 +46,6 @@ class Bounded:
 @pytest.fixture
 def bounded(stores: Stores) -> Stores:
     """Three passages a base."""
-    if isinstance(stores, MemoryStores):
-        return replace(stores, base_passages=MOST)
     assert isinstance(stores, DatabaseStores)
     return Bounded(stores, WorkStore(stores.transport, base_passages=MOST))  # type: ignore[return-value] # by its name
 
