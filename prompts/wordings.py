@@ -37,6 +37,7 @@ class Wordings:
     missing: str  # count
     otherwise: str  # values: that other documents say; result: with them
     undecided: str  # count, names: of rows
+    replaced: str  # values: that were replaced
     outdated: str  # count, names
     outdated_out: str  # count, names
     formerly: str

@@ -21,7 +21,7 @@ from rag.extraction.computing import Aggregate, Condition, Operator, Order, Peri
 from rag.extraction.documents import PassageFinder, Selection, card_name
 from rag.extraction.evidence import plain
 from rag.extraction.merging import compare, merge_rows
-from rag.extraction.row_reading import Extraction, RowExtractor, RowsOrder
+from rag.extraction.row_reading import Extraction, ExtractionTask, RowExtractor
 from rag.extraction.table_facts import TableRequest, changes_payload, rows_payload
 from rag.extraction.wire import RowsReply
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages, ReadingMemory
@@ -127,7 +127,7 @@ class CollectRows(Tool[RowsArguments]):
         )
         if arguments.changes and len(chosen.cards) != 2:
             raise StepFailed(f"changes are told of two documents, and {len(chosen.cards)} go by these names")
-        order = RowsOrder(
+        order = ExtractionTask(
             base_id=context.base_id,
             row=arguments.what,
             columns=arguments.all_columns,

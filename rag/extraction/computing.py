@@ -98,7 +98,7 @@ class Total(Generic[Line]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reckoned(Generic[Line]):
+class Aggregated(Generic[Line]):
     """The aggregate of a column."""
 
     totals: tuple[Total[Line], ...]
@@ -160,18 +160,18 @@ def group(rows: Sequence[Line], place: int, period: Period | None = None) -> tup
     return tuple(sorted(made, key=lambda each: -len(each.rows)))
 
 
-def reckon(rows: Sequence[Line], place: int, aggregate: Aggregate, *, language: str) -> Reckoned[Line]:
+def aggregate_column(rows: Sequence[Line], place: int, aggregate: Aggregate, *, language: str) -> Aggregated[Line]:
     """The aggregate of one column. Empty for `count` and `none`: the number of rows is always given anyway. A column of
     dates has a minimum and a maximum, but no sum."""
     days = [(found, row) for row in rows if (found := day(row.cells[place])) is not None]
     if aggregate in (Aggregate.MIN, Aggregate.MAX) and len(days) * 2 > len(rows):
         end = (min if aggregate is Aggregate.MIN else max)(days, key=lambda each: each[0])
-        return Reckoned(totals=(Total(shown=end[1].cells[place], row=end[1]),), unread=len(rows) - len(days))
+        return Aggregated(totals=(Total(shown=end[1].cells[place], row=end[1]),), unread=len(rows) - len(days))
     read = [(number, row) for row in rows if (number := amount(row.cells[place])) is not None]
     if aggregate in (Aggregate.NONE, Aggregate.COUNT):
-        return Reckoned(totals=())
+        return Aggregated(totals=())
     totals = tuple(_total(each, aggregate, unit, language) for unit, each in _by_unit(read).items())
-    return Reckoned(totals=totals, unread=len(rows) - len(read))
+    return Aggregated(totals=totals, unread=len(rows) - len(read))
 
 
 def shown(value: Decimal, unit: str, *, language: str) -> str:

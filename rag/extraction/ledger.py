@@ -93,8 +93,8 @@ def _oppose(ledger: Ledger, update: UpdatedFact, *, asked: str) -> Ledger:
         return replace(ledger, unknown=ledger.unknown + 1)
     others = [fact for fact in ledger.facts if fact.id != update.id]
     named = [fact for fact in others if fact.id in _FACT_ID.findall(update.reasoning)]
-    borne = (tie(update.fact, update.reasoning, _passages(facts), asked=asked) for facts in (named, others))
-    source = next(filter(None, borne), None)
+    supported = (tie(update.fact, update.reasoning, _passages(facts), asked=asked) for facts in (named, others))
+    source = next(filter(None, supported), None)
     if source is None or _is_told(ledger.conflicts, known, source):
         return replace(ledger, dropped=ledger.dropped + 1)
     return _without(ledger, known, update, source)

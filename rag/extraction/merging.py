@@ -29,7 +29,7 @@ LETTERS_OF_CODE = 4  # a longer word between numbers is a name
 SHARED_BY_VERSIONS = 0.5  # of the things of the shorter of two versions
 
 _TAIL = re.compile(r"\s+(?:от|of|dated|from)\s+«?\d.*$", re.IGNORECASE)  # «12/2024 от 01.02.2024»
-_CODE = re.compile(r"(?:№|\bNo\.?)\s*([\w.]*\d[\w.]*[/-][\w./-]*\d)", re.IGNORECASE)  # «Договор поставки № 12/2024»
+_CODE = re.compile(r"(?:№|\bNo\.?)\s*([\w.]*\d[\w.]*[/-][\w./-]*\w)", re.IGNORECASE)  # «Договор поставки № 12/2024-А»
 _NUMBER_SIGNS = frozenset({"номер", "number", "no", "n"})
 _LOOKALIKES = str.maketrans("авекмнорстух", "abekmhopctyx")
 _RANKS = {Standing.MENTIONS: 0, Standing.OWN: 1, Standing.AMENDS: 2}
@@ -47,7 +47,7 @@ class OtherValue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thing:
+class MergedRow:
     """A merged row; sources and others are by column."""
 
     cells: tuple[str, ...]
@@ -63,7 +63,7 @@ class Thing:
         """What stood in a column before."""
         return tuple(each for each in self.others[place] if each.is_replaced)
 
-    def otherwise(self) -> "Thing":
+    def otherwise(self) -> "MergedRow":
         """The same with the first other value wherever documents disagree."""
         others = (self.disputed(place) for place in range(len(self.cells)))
         cells = (said[0].value if said else cell for said, cell in zip(others, self.cells, strict=True))
@@ -74,8 +74,8 @@ class Thing:
 class Changed:
     """A thing of both documents."""
 
-    before: Thing
-    after: Thing
+    before: MergedRow
+    after: MergedRow
     places: tuple[int, ...]  # columns whose cells differ
 
 
@@ -83,15 +83,15 @@ class Changed:
 class Comparison:
     """Every thing of both documents is in one of these."""
 
-    removed: tuple[Thing, ...]  # only in the first
-    added: tuple[Thing, ...]  # only in the second
+    removed: tuple[MergedRow, ...]  # only in the first
+    added: tuple[MergedRow, ...]  # only in the second
     changed: tuple[Changed, ...]
     same: int
 
 
 def merge_rows(
     rows: Sequence[Row], *, row: str, key: Sequence[int] = (0,), came: Mapping[DocumentId, datetime]
-) -> tuple[Thing, ...]:
+) -> tuple[MergedRow, ...]:
     """In order of first appearance. `row`: what one row is; `key`: the columns that tell things apart."""
     by_key: dict[Key, list[Row]] = {}
     for each in rows:
@@ -107,7 +107,7 @@ def key_of(cells: Sequence[str], row: str, key: Sequence[int] = (0,)) -> Key:
 
 
 def conflicts_of(
-    things: Sequence[Thing], columns: Sequence[str], came: Mapping[DocumentId, datetime]
+    things: Sequence[MergedRow], columns: Sequence[str], came: Mapping[DocumentId, datetime]
 ) -> tuple[Conflict, ...]:
     """A conflict for every cell about which documents disagree."""
     found = [
@@ -181,25 +181,25 @@ class _Merger:
     versions: frozenset[DocumentId]  # superseded ones
     key: frozenset[int]
 
-    def things(self, rows: Sequence[Row]) -> tuple[Thing, ...]:
+    def things(self, rows: Sequence[Row]) -> tuple[MergedRow, ...]:
         """One thing if every document that is about it has only one row for this key. Otherwise the key does not
         identify a thing, and only rows that agree in all cells are merged."""
         by_document: dict[DocumentId, list[list[Row]]] = {}
         for each in rows:
-            _put(by_document.setdefault(each.document, []), each)
+            _add_to_group(by_document.setdefault(each.document, []), each)
         owners = (groups for groups in by_document.values() if any(rows[0].standing is Standing.OWN for rows in groups))
         alike = [group for groups in by_document.values() for group in groups]
         if all(len(groups) == 1 for groups in owners):
             return (self._thing([row for group in alike for row in group]),)
         apart: list[list[Row]] = []
         for each in (row for group in alike for row in group):
-            _put(apart, each)
+            _add_to_group(apart, each)
         return tuple(map(self._thing, apart))
 
-    def _thing(self, rows: Sequence[Row]) -> Thing:
+    def _thing(self, rows: Sequence[Row]) -> MergedRow:
         ranked = sorted(rows, key=self._rank, reverse=True)
         merged = [self._cell(ranked, place) for place in range(len(ranked[0].cells))]
-        return Thing(
+        return MergedRow(
             cells=tuple(cell for cell, _, _ in merged),
             sources=tuple(source for _, source, _ in merged),
             others=tuple(others for _, _, others in merged),
@@ -231,7 +231,7 @@ class _Merger:
         return is_amended or row.document in self.versions
 
 
-def _put(groups: list[list[Row]], row: Row) -> None:
+def _add_to_group(groups: list[list[Row]], row: Row) -> None:
     """Add the row to the group that it agrees with in all cells (an empty cell agrees with any), or make a new one."""
     for group in groups:
         if all(_agree(other, row) for other in group):
@@ -258,10 +258,12 @@ def _without_echoes(others: Sequence[OtherValue]) -> list[OtherValue]:
     return kept
 
 
-def compare(before: Sequence[Thing], after: Sequence[Thing], *, row: str, key: Sequence[int] = (0,)) -> Comparison:
+def compare(
+    before: Sequence[MergedRow], after: Sequence[MergedRow], *, row: str, key: Sequence[int] = (0,)
+) -> Comparison:
     """Things with the same key are paired: first those that agree, then the rest in their order."""
     left = _by_key(after, row, key)
-    removed: list[Thing] = []
+    removed: list[MergedRow] = []
     pairs: list[Changed] = []
     for name, things in _by_key(before, row, key).items():
         matched, alone = _match(things, left.get(name, []))
@@ -272,10 +274,10 @@ def compare(before: Sequence[Thing], after: Sequence[Thing], *, row: str, key: S
     return Comparison(removed=tuple(removed), added=tuple(added), changed=changed, same=len(pairs) - len(changed))
 
 
-def _match(things: Sequence[Thing], others: list[Thing]) -> tuple[list[Changed], list[Thing]]:
+def _match(things: Sequence[MergedRow], others: list[MergedRow]) -> tuple[list[Changed], list[MergedRow]]:
     """Pairs, and the things left without one. Matched things are removed from `others`."""
     matched: list[Changed] = []
-    rest: list[Thing] = []
+    rest: list[MergedRow] = []
     for one in things:
         twin = next((other for other in others if not _differing(one, other)), None)
         if twin is None:
@@ -289,7 +291,7 @@ def _match(things: Sequence[Thing], others: list[Thing]) -> tuple[list[Changed],
     return matched, rest
 
 
-def _differing(one: Thing, other: Thing) -> tuple[int, ...]:
+def _differing(one: MergedRow, other: MergedRow) -> tuple[int, ...]:
     """Columns that both fill, with different values. An empty cell counts as equal."""
     cells = zip(one.cells[1:], other.cells[1:], strict=True)
     return tuple(
@@ -297,8 +299,8 @@ def _differing(one: Thing, other: Thing) -> tuple[int, ...]:
     )
 
 
-def _by_key(things: Sequence[Thing], row: str, key: Sequence[int]) -> dict[Key, list[Thing]]:
-    grouped: dict[Key, list[Thing]] = {}
+def _by_key(things: Sequence[MergedRow], row: str, key: Sequence[int]) -> dict[Key, list[MergedRow]]:
+    grouped: dict[Key, list[MergedRow]] = {}
     for each in things:
         grouped.setdefault(key_of(each.cells, row, key), []).append(each)
     return grouped

@@ -66,7 +66,7 @@ Batch = tuple[DocumentText, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowsOrder:
+class ExtractionTask:
     """What to extract, and from which documents."""
 
     base_id: BaseId
@@ -80,7 +80,7 @@ class RowsOrder:
 class Extraction:
     """The state of an extraction; updated while documents are read."""
 
-    order: RowsOrder
+    order: ExtractionTask
     rows: dict[DocumentId, list[Row]] = field(default_factory=dict)  # of documents that were read
     problems: int = 0
     dropped: int = 0
@@ -117,7 +117,7 @@ class Extraction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class CheckedReply:
     """A model's reply for a part, and the result of its check against the text."""
 
     reply: RowsReply
@@ -159,7 +159,9 @@ class RowExtractor:
         self._overlap_tokens = max(min(OVERLAP_TOKENS, whole // OVERLAP_SHARE), 0)
         self._part_tokens = whole - self._overlap_tokens
 
-    async def extract(self, order: RowsOrder, allowance: Allowance, watch: Callable[[Extraction], None]) -> Extraction:
+    async def extract(
+        self, order: ExtractionTask, allowance: Allowance, watch: Callable[[Extraction], None]
+    ) -> Extraction:
         """`watch` is called whenever documents have been read. Raises DatabaseAway."""
         ongoing = _Ongoing(
             extraction=Extraction(order=order), allowance=allowance, waiting=deque(order.cards), watch=watch
@@ -230,38 +232,38 @@ class RowExtractor:
         """False when the limits ended it; then none of the batch's documents counts as read."""
         extraction = ongoing.extraction
         cards = [document.card for document in batch]
-        asked, saids = 0, list[tuple[tuple[Passage, ...], Checked]]()
+        asked, replies = 0, list[tuple[tuple[Passage, ...], Checked]]()
         passages = [passage for document in batch for passage in document.passages]
         parts = parts_of(passages, tokens=self._part_tokens, each=NAME_TOKENS)
         for part in overlapping(parts, tokens=self._overlap_tokens, each=NAME_TOKENS):
             request = _request(part, cards, extraction.order)
             said = _recalled(request, part, extraction.order)
             asked += said is None
-            said = said or await self._said(request, part, cards, ongoing)
+            said = said or await self._ask(request, part, cards, ongoing)
             if said is None:
                 return False
-            saids.append((part, said.checked))
-        extraction.add(cards, [checked for _, checked in saids], is_remembered=not asked)
-        extraction.missing -= sum(made_up_for(short, after) for short, (_, after) in pairwise(saids))
+            replies.append((part, said.checked))
+        extraction.add(cards, [checked for _, checked in replies], is_remembered=not asked)
+        extraction.missing -= sum(recovered(short, after) for short, (_, after) in pairwise(replies))
         return True
 
-    async def _said(
+    async def _ask(
         self, request: RowsRequest, part: Sequence[Passage], cards: Sequence[DocumentCard], ongoing: _Ongoing
-    ) -> Said | None:
+    ) -> CheckedReply | None:
         """None when the limits forbid the call. A complete reply, or the better of two, is cached. Any other reply is
         not: another time may give a better one. Raises ModelError."""
         reply = await ask(self._model, self._messages(request), RowsReply, ongoing.allowance)
         if reply is None:
             return None
-        first = Said.of(reply, request, part)
-        last = first if first.checked.is_whole else await self._said_again(request, first, part, ongoing)
+        first = CheckedReply.of(reply, request, part)
+        last = first if first.checked.is_whole else await self._ask_again(request, first, part, ongoing)
         if last:
             await _cache(last.reply, part, cards, ongoing.extraction.order)
         return last or first
 
-    async def _said_again(
-        self, request: RowsRequest, first: Said, part: Sequence[Passage], ongoing: _Ongoing
-    ) -> Said | None:
+    async def _ask_again(
+        self, request: RowsRequest, first: CheckedReply, part: Sequence[Passage], ongoing: _Ongoing
+    ) -> CheckedReply | None:
         """Shows the model remarks on what it said, and returns the better of the two replies. None when every call that
         is left is needed for other documents, the limits forbid it, or the model fails: the first reply is then final.
         """
@@ -277,7 +279,7 @@ class RowExtractor:
         except ModelError as error:
             log.warning("rows.not_repaired", reason=type(error).__name__)
             return None
-        return better(first, Said.of(again, request, part)) if again else None
+        return better(first, CheckedReply.of(again, request, part)) if again else None
 
     def _messages(self, request: RowsRequest) -> tuple[ChatMessage, ...]:
         return (
@@ -299,16 +301,16 @@ def remarks(checked: Checked) -> str:
     return "\n".join(filter(None, said))
 
 
-def better(first: Said, second: Said) -> Said:
+def better(first: CheckedReply, second: CheckedReply) -> CheckedReply:
     """The reply with more supported rows; of equals the one with fewer missing, then fewer dropped; then the second."""
 
-    def worth(said: Said) -> tuple[int, int, int]:
+    def worth(said: CheckedReply) -> tuple[int, int, int]:
         return (len(said.checked.rows), -said.checked.missing, -said.checked.dropped)
 
     return max(second, first, key=worth)
 
 
-def made_up_for(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
+def recovered(short: tuple[Sequence[Passage], Checked], after: Checked) -> int:
     """How many of the rows missing in a part are given in the next one, which repeats the end of the part."""
     part, checked = short
     texts = {passage.chunk_id: passage.text for passage in part}
@@ -330,12 +332,14 @@ def _take_cached(document: DocumentText, extraction: Extraction) -> bool:
     return said is not None
 
 
-def _recalled(request: RowsRequest, part: Sequence[Passage], order: RowsOrder) -> Said | None:
+def _recalled(request: RowsRequest, part: Sequence[Passage], order: ExtractionTask) -> CheckedReply | None:
     reply = order.cache.get(_key(request), RowsReply)
-    return Said.of(reply, request, part) if reply else None
+    return CheckedReply.of(reply, request, part) if reply else None
 
 
-async def _cache(reply: RowsReply, part: Sequence[Passage], cards: Sequence[DocumentCard], order: RowsOrder) -> None:
+async def _cache(
+    reply: RowsReply, part: Sequence[Passage], cards: Sequence[DocumentCard], order: ExtractionTask
+) -> None:
     """The rows of each document by themselves, so that one that changes does not make the others be read again. Of rows
     that the model saw but did not give nobody knows the document: the last one is said to have them."""
     sources = [(row, source_of(row, part)) for row in reply.rows]
@@ -353,7 +357,7 @@ def _key(request: RowsRequest) -> str:
     return digest(*(chunk.model_dump_json() for chunk in request.document_context))
 
 
-def _request(part: Sequence[Passage], batch: Sequence[DocumentCard], order: RowsOrder) -> RowsRequest:
+def _request(part: Sequence[Passage], batch: Sequence[DocumentCard], order: ExtractionTask) -> RowsRequest:
     names = {card.id: card_name(card)[:NAME_CHARS] for card in batch}
     chunks = (
         NamedChunk(chunk_id=chunk_name(each), document=names[each.document_id], chunk_text=each.text) for each in part

@@ -89,15 +89,15 @@ def check(reply: RowsReply, part: Sequence[Passage], *, columns: int) -> Checked
         told = sorted(
             (each for each in part if each.document_id == source.document_id), key=lambda each: each != source
         )
-        borne = _borne(cells, told)
-        emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, borne, strict=True))
-        if borne[0]:
-            line = (borne, source.chunk_id, plain(read.quote))
-            nth = min(lines[line], _lines_saying(read.quote, borne, source) - 1)
+        supported = _supported(cells, told)
+        emptied += sum(bool(cell) and not kept for cell, kept in zip(cells, supported, strict=True))
+        if supported[0]:
+            line = (supported, source.chunk_id, plain(read.quote))
+            nth = min(lines[line], _lines_saying(read.quote, supported, source) - 1)
             lines[line] += 1
-            given.append((source.chunk_id, borne[0]))
-            sources = tuple(RankedPassage(passage=_sayer(cell, told), score=1.0) for cell in borne)
-            rows.append(Row(cells=borne, sources=sources, standing=read.standing, nth=nth))
+            given.append((source.chunk_id, supported[0]))
+            sources = tuple(RankedPassage(passage=_passage_saying(cell, told), score=1.0) for cell in supported)
+            rows.append(Row(cells=supported, sources=sources, standing=read.standing, nth=nth))
     return Checked(
         rows=tuple(rows),
         seen=reply.total_seen,
@@ -116,23 +116,23 @@ def source_of(read: ReadRow, part: Sequence[Passage]) -> Passage | None:
 def _lines_saying(quote: str, cells: Sequence[str], passage: Passage) -> int:
     """How often the passage has the quotation, if it contains the whole row: two equal payments are two rows. Otherwise
     1."""
-    if not all(_stands(cell, (quote,)) for cell in cells if cell):
+    if not all(_is_supported(cell, (quote,)) for cell in cells if cell):
         return 1
     return len(re.findall(rf"(?<!\S){re.escape(plain(quote))}(?!\S)", plain(passage.text)))
 
 
-def _sayer(cell: str, passages: Sequence[Passage]) -> Passage:
+def _passage_saying(cell: str, passages: Sequence[Passage]) -> Passage:
     """The first passage whose own text says the cell; the first of all where only several together or the document's
     name say it."""
-    return next((each for each in passages if _stands(cell, (each.text,))), passages[0])
+    return next((each for each in passages if _is_supported(cell, (each.text,))), passages[0])
 
 
-def _borne(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
+def _supported(cells: Sequence[str], passages: Sequence[Passage]) -> tuple[str, ...]:
     texts = [passage_words(passage) for passage in passages]
-    return tuple(cell if _stands(cell, texts) else "" for cell in cells)
+    return tuple(cell if _is_supported(cell, texts) else "" for cell in cells)
 
 
-def _stands(cell: str, texts: Sequence[str]) -> bool:
+def _is_supported(cell: str, texts: Sequence[str]) -> bool:
     """Whether the texts support a cell: a date has to be there, or else all numbers and most words."""
     if not cell or plain(cell) in VERDICTS:
         return bool(cell)

@@ -13,9 +13,20 @@ from datetime import datetime
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.extraction.computing import Aggregate, Condition, Order, Period, Reckoned, group, reckon, select, sort
+from rag.extraction.computing import (
+    Aggregate,
+    Aggregated,
+    Condition,
+    Order,
+    Period,
+    Selected,
+    aggregate_column,
+    group,
+    select,
+    sort,
+)
 from rag.extraction.conflicts import conflict_facts, document_name, in_words
-from rag.extraction.merging import Changed, Comparison, Thing, conflicts_of
+from rag.extraction.merging import Changed, Comparison, MergedRow, conflicts_of
 from rag.records import DocumentsRead, FactTable, RankedPassage, TableNote, TableRow
 
 MOST_NAMED = 10  # things that a remark names
@@ -38,21 +49,26 @@ class TableRequest:
     sort_by: int | None = None
     order: Order = Order.ASC
 
-    def chosen(self, things: Sequence[Thing]) -> tuple[Thing, ...]:
-        """Those that are counted and shown, in order."""
-        held = [thing for thing in things if not (self.current and thing.is_outdated)]
-        rows = select(held, self.conditions).rows
-        return rows if self.sort_by is None else sort(rows, self.sort_by, self.order)
+    def selected(self, things: Sequence[MergedRow]) -> Selected[MergedRow]:
+        """Those that meet the conditions, in order, and those of which nobody can tell."""
+        found = select([thing for thing in things if not (self.current and thing.is_outdated)], self.conditions)
+        return found if self.sort_by is None else replace(found, rows=sort(found.rows, self.sort_by, self.order))
 
-    def reckoned(self, rows: Sequence[Thing]) -> Reckoned[Thing]:
+    @property
+    def places(self) -> frozenset[int]:
+        """The columns that counts and sums depend on."""
+        used = (self.of, self.group_by, *(each.place for each in self.conditions))
+        return frozenset(place for place in used if place is not None)
+
+    def aggregated(self, rows: Sequence[MergedRow]) -> Aggregated[MergedRow]:
         """The aggregate, if there is one."""
         if self.of is None:
-            return Reckoned(totals=())
-        return reckon(rows, self.of, self.aggregate, language=self.language)
+            return Aggregated(totals=())
+        return aggregate_column(rows, self.of, self.aggregate, language=self.language)
 
 
 def rows_payload(
-    things: Sequence[Thing],
+    things: Sequence[MergedRow],
     asked: TableRequest,
     documents: DocumentsRead,
     *,
@@ -63,19 +79,25 @@ def rows_payload(
     something. `dropped`: rows that the model gave but the text does not support."""
     if not things:
         return FactsPayload(documents=documents)
-    words, rows = asked.words, asked.chosen(things)
+    words, selected = asked.words, asked.selected(things)
+    rows = selected.rows
     conflicts = conflicts_of(rows, asked.columns, came)
     facts = (
         *_counts(rows, asked, documents),
         *_nothing_fits(rows, things, asked),
         *_otherwise(rows, things, asked),
-        *_undecided(things, asked),
+        *_replaced(rows, asked),
+        *_undecided(selected.undecided, asked),
         *_outdated(things, rows, asked),
         *_left_out(words.dropped, dropped),
         *_left_out(words.missing, documents.missing_rows),
         *_groups(rows, asked),
         *(fact for each in conflicts for fact in conflict_facts(each, words)),
-        *(fact for number, row in enumerate(rows) for fact in _row_facts(row, asked, item=f"row {number}")),
+        *(
+            fact
+            for number, row in enumerate(rows)
+            for fact in _row_facts(row, asked, item=f"{asked.row} {number}: {row.cells[0]}")
+        ),
     )
     return FactsPayload(
         facts=facts,
@@ -110,63 +132,70 @@ def changes_payload(
     )
 
 
-def _counts(rows: Sequence[Thing], asked: TableRequest, documents: DocumentsRead) -> Iterator[Fact]:
+def _counts(rows: Sequence[MergedRow], asked: TableRequest, documents: DocumentsRead) -> Iterator[Fact]:
     text = asked.words.count.format(what=asked.row, count=len(rows))
     if documents.read < documents.total:
         text += f" ({asked.words.partial.format(read=documents.read, total=documents.total)})"
     yield _number(text, asked)
     if asked.of is None:
         return
-    reckoned = asked.reckoned(rows)
-    for total in reckoned.totals:
-        text = _aggregated(asked, total.shown)
+    aggregated = asked.aggregated(rows)
+    for total in aggregated.totals:
+        text = _total_text(asked, total.shown)
         yield _end(total.row, text, asked) if total.row else _number(text, asked)
-    if reckoned.unread:
-        yield _number(asked.words.unread.format(column=asked.columns[asked.of], count=reckoned.unread), asked)
+    if aggregated.unread:
+        yield _number(asked.words.unread.format(column=asked.columns[asked.of], count=aggregated.unread), asked)
 
 
-def _end(row: Thing, text: str, asked: TableRequest) -> Fact:
+def _end(row: MergedRow, text: str, asked: TableRequest) -> Fact:
     """The minimum or maximum with the first cell of its row: the row itself may be left out of the answer."""
     return _fact(row.sources[asked.of or 0], f"{text}; {asked.columns[0]}: {row.cells[0]}")
 
 
-def _nothing_fits(rows: Sequence[Thing], things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+def _nothing_fits(rows: Sequence[MergedRow], things: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
     if not rows:
         yield _number(asked.words.nothing_fits.format(count=len(things)), asked)
 
 
-def _otherwise(rows: Sequence[Thing], things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+def _otherwise(rows: Sequence[MergedRow], things: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
     """What the same operation comes to with the values of the documents that disagree, where that is something else."""
     others = [thing.otherwise() for thing in things]
-    told, result = _result(rows, asked), _result(asked.chosen(others), asked)
+    told, result = _result(rows, asked), _result(asked.selected(others).rows, asked)
     if told != result:
         changed = (
             f"{thing.cells[0]}, {column}: {other.cells[place]}"
             for thing, other in zip(things, others, strict=True)
             for place, column in enumerate(asked.columns)
-            if thing.cells[place] != other.cells[place] and place in _places_used(asked)
+            if thing.cells[place] != other.cells[place] and place in asked.places
         )
         yield _number(asked.words.otherwise.format(values=_listed(list(changed)), result="; ".join(result)), asked)
 
 
-def _places_used(asked: TableRequest) -> frozenset[int]:
-    """The columns that the count and the aggregate depend on."""
-    used = (asked.of, asked.group_by, *(each.place for each in asked.conditions))
-    return frozenset(place for place in used if place is not None)
-
-
-def _result(rows: Sequence[Thing], asked: TableRequest) -> list[str]:
+def _result(rows: Sequence[MergedRow], asked: TableRequest) -> list[str]:
     count = asked.words.count.format(what=asked.row, count=len(rows))
-    return [count, *(_aggregated(asked, total.shown) for total in asked.reckoned(rows).totals)]
+    return [count, *(_total_text(asked, total.shown) for total in asked.aggregated(rows).totals)]
 
 
-def _undecided(things: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
-    if rows := select(things, asked.conditions).undecided:
+def _replaced(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
+    """That counts and sums stand on the last values: of lists that are no versions of each other (monthly bills without
+    a month in the key) all would have to be added up."""
+    former = [
+        f"{row.cells[0]}, {asked.columns[place]}: {each.value}"
+        for row in rows
+        for place in sorted(asked.places)
+        for each in row.formerly(place)
+    ]
+    if former:
+        yield _number(asked.words.replaced.format(values=_listed(former)), asked)
+
+
+def _undecided(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
+    if rows:
         names = _listed([row.cells[0] for row in rows])
         yield _number(asked.words.undecided.format(count=len(rows), names=names), asked)
 
 
-def _outdated(things: Sequence[Thing], rows: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+def _outdated(things: Sequence[MergedRow], rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
     wording = asked.words.outdated_out if asked.current else asked.words.outdated
     if names := [thing.cells[0] for thing in (things if asked.current else rows) if thing.is_outdated]:
         yield _number(wording.format(count=len(names), names=_listed(names)), asked)
@@ -182,20 +211,20 @@ def _left_out(wording: str, count: int) -> Iterator[Fact]:
         yield Fact(kind=FactKind.VALUE, text=wording.format(count=count))
 
 
-def _groups(rows: Sequence[Thing], asked: TableRequest) -> Iterator[Fact]:
+def _groups(rows: Sequence[MergedRow], asked: TableRequest) -> Iterator[Fact]:
     if asked.group_by is None:
         return
     column = asked.columns[asked.group_by]
     for each in group(rows, asked.group_by, asked.period):
         fields = [(column, each.name or "—"), (asked.words.rows, str(len(each.rows)))]
         if asked.of is not None:
-            totals = ", ".join(total.shown for total in asked.reckoned(each.rows).totals)
+            totals = ", ".join(total.shown for total in asked.aggregated(each.rows).totals)
             fields.append((asked.columns[asked.of], totals))
         text = "; ".join(f"{name}: {value}" for name, value in fields if value)
         yield replace(_number(text, asked), fields=tuple(fields))
 
 
-def _aggregated(asked: TableRequest, value: str) -> str:
+def _total_text(asked: TableRequest, value: str) -> str:
     wordings: Mapping[Aggregate, str] = {
         Aggregate.SUM: asked.words.sum,
         Aggregate.MIN: asked.words.min,
@@ -205,7 +234,7 @@ def _aggregated(asked: TableRequest, value: str) -> str:
     return wordings[asked.aggregate].format(column=asked.columns[asked.of or 0], value=value)
 
 
-def _row_facts(row: Thing, asked: TableRequest, *, item: str, heading: str = "") -> Iterator[Fact]:
+def _row_facts(row: MergedRow, asked: TableRequest, *, item: str, heading: str = "") -> Iterator[Fact]:
     """The row as text and with its columns, from the passage that says most of it; then, for each other passage, the
     values that it says, without a title: they belong to the same item and let an answer cite it."""
     told = [(place, cell) for place, cell in enumerate(row.cells) if cell]
@@ -221,7 +250,7 @@ def _row_facts(row: Thing, asked: TableRequest, *, item: str, heading: str = "")
         yield replace(_fact(source, "; ".join(_told(row, place, asked) for place in own)), title="", item=item)
 
 
-def _told(row: Thing, place: int, asked: TableRequest) -> str:
+def _told(row: MergedRow, place: int, asked: TableRequest) -> str:
     formerly = "; ".join(each.value for each in row.formerly(place))
     told = f"{asked.columns[place]}: {row.cells[place]}"
     return f"{told} ({asked.words.formerly} {formerly})" if formerly else told
@@ -250,7 +279,7 @@ def _change_lines(found: Comparison, asked: TableRequest) -> Iterator[TableRow]:
         yield TableRow(cells=(row.cells[0], "", "", _said(row)), sources=(row.sources[0],) * 4)
 
 
-def _said(row: Thing) -> str:
+def _said(row: MergedRow) -> str:
     return "; ".join(filter(None, row.cells[1:])) or row.cells[0]
 
 
@@ -268,7 +297,7 @@ def _fact(source: RankedPassage, text: str) -> Fact:
     )
 
 
-def _table(rows: Sequence[Thing], asked: TableRequest) -> FactTable:
+def _table(rows: Sequence[MergedRow], asked: TableRequest) -> FactTable:
     lines = tuple(
         TableRow(
             cells=row.cells,

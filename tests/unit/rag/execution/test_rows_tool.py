@@ -357,6 +357,21 @@ async def test_a_sum_that_had_to_choose_gives_the_other_result() -> None:
     assert limit(payload, items=1).left_out == 1
 
 
+async def test_a_sum_of_the_last_values_names_those_that_it_leaves_out() -> None:
+    bills = {f"Счёт 2025-0{month}": f"Связь {month} ₽, аренда {month}0 ₽, уборка {month}00 ₽" for month in (1, 2)}
+    model = rows_of({text: tuple(tuple(part.split(" ", 1)) for part in text.split(", ")) for text in bills.values()})
+    arguments: dict[str, object] = {"what": "услуга", "columns": ["услуга", "цена"], "aggregate": "sum", "of": "цена"}
+    payload = await collect(letters(**bills), model, None, **arguments)
+    assert [fact.text for fact in payload.facts[:3]] == [
+        "Всего (услуга): 3",
+        "Сумма (цена): 222\u00a0₽",
+        "Взяты последние значения; прежние, из изменённых или более старых документов, не вошли: "
+        "Связь, цена: 1 ₽; аренда, цена: 10 ₽; уборка, цена: 100 ₽",
+    ]
+    told = await collect(letters(**bills), model, None, **arguments, key=["услуга", "цена"])
+    assert [fact.text for fact in told.facts[:2]] == ["Всего (услуга): 6", "Сумма (цена): 333\u00a0₽"]
+
+
 async def test_columns_that_only_a_condition_names_are_read_too() -> None:
     where = [{"column": "контрагент", "op": "=", "value": PARTIES[0]}]
     payload = await collect(where=where)

@@ -12,9 +12,9 @@ from rag.extraction.computing import (
     Operator,
     Order,
     Period,
+    aggregate_column,
     group,
     meets,
-    reckon,
     select,
     shown,
     sort,
@@ -30,7 +30,10 @@ def rows(*cells: str) -> list[Row]:
 
 
 def totals(aggregate: Aggregate, *cells: str) -> list[str]:
-    return [total.shown.replace("\u00a0", " ") for total in reckon(rows(*cells), 0, aggregate, language="ru").totals]
+    return [
+        total.shown.replace("\u00a0", " ")
+        for total in aggregate_column(rows(*cells), 0, aggregate, language="ru").totals
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,7 @@ def test_numbers_without_a_unit_go_with_the_only_one_there_is() -> None:
 
 
 def test_cells_without_a_number_are_counted() -> None:
-    assert reckon(rows("100 ₽", "", "по счёту"), 0, Aggregate.SUM, language="ru").unread == 2
+    assert aggregate_column(rows("100 ₽", "", "по счёту"), 0, Aggregate.SUM, language="ru").unread == 2
 
 
 def test_the_first_of_dates_is_a_date() -> None:
@@ -90,7 +93,7 @@ def test_groups_hold_every_row_once_the_largest_first(names: list[str]) -> None:
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20))
 def test_a_sum_is_the_sum(numbers: list[int]) -> None:
     written = [f"{number:,}".replace(",", " ") + " ₽" for number in numbers]
-    assert reckon(rows(*written), 0, Aggregate.SUM, language="ru").totals[0].shown == shown(
+    assert aggregate_column(rows(*written), 0, Aggregate.SUM, language="ru").totals[0].shown == shown(
         Decimal(sum(numbers)), "₽", language="ru"
     )
 

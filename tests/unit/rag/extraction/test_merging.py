@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.ids import DocumentId
-from rag.extraction.merging import Thing, compare, conflicts_of, key_of, merge_rows
+from rag.extraction.merging import MergedRow, compare, conflicts_of, key_of, merge_rows
 from rag.extraction.rows import Row
 from rag.extraction.wire import Standing
 from rag.records import RankedPassage
@@ -32,7 +32,7 @@ def row(
     return Row(cells=cells, sources=(source,) * len(cells), nth=nth, standing=standing)
 
 
-def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[Thing, ...]:
+def merged(*rows: Row, key: tuple[int, ...] = (0,)) -> tuple[MergedRow, ...]:
     return merge_rows(rows, row="договор", key=key, came=CAME)
 
 
@@ -40,7 +40,7 @@ def table(*rows: Row, key: tuple[int, ...] = (0,)) -> list[tuple[str, ...]]:
     return [each.cells for each in merged(*rows, key=key)]
 
 
-def said(thing: Thing, place: int = 1) -> tuple[str, str, list[str], list[str]]:
+def said(thing: MergedRow, place: int = 1) -> tuple[str, str, list[str], list[str]]:
     """The value, its document, what disagrees, what was replaced."""
     document = thing.sources[place].passage.document_id
     disputed, formerly = thing.disputed(place), thing.formerly(place)
@@ -64,7 +64,14 @@ def test_one_thing_is_known_by_its_number_or_name(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("12/2024", "12/2025"), ("Акт № 3", "Договор № 3"), ("А", "Б"), ("Кисть № 5", "Краска № 5")]
+    ("one", "other"),
+    [
+        ("12/2024", "12/2025"),
+        ("Акт № 3", "Договор № 3"),
+        ("А", "Б"),
+        ("Кисть № 5", "Краска № 5"),
+        ("№ 12/2024-А", "№ 12/2024-Б"),
+    ],
 )
 def test_other_things_have_other_keys(one: str, other: str) -> None:
     assert key_of((one,), "договор") != key_of((other,), "договор")

@@ -1,6 +1,6 @@
 """Reading rows: which documents share a call, and what is missing."""
 
-from rag.extraction.row_reading import made_up_for
+from rag.extraction.row_reading import recovered
 from rag.extraction.rows import Checked, Row
 from tests.fakes.rag import make_passage, rank
 
@@ -12,5 +12,5 @@ def test_a_row_left_out_of_a_part_and_given_from_the_next_is_not_missing() -> No
         Row(cells=(f"Счёт {number}",), sources=(source,)) for number, source in ((7, end), (8, end), (9, new))
     )
     short = ((end.passage,), Checked(rows=(seven,), seen=2))
-    assert made_up_for(short, Checked(rows=(seven, eight, nine), seen=3)) == 1
-    assert made_up_for(short, Checked(rows=(seven, nine), seen=2)) == 0
+    assert recovered(short, Checked(rows=(seven, eight, nine), seen=3)) == 1
+    assert recovered(short, Checked(rows=(seven, nine), seen=2)) == 0

@@ -20,7 +20,7 @@ def read(*cells: str, quote: str = "Договор № 5", chunk: str = "c1") ->
     return ReadRow(chunk_id=chunk, cells=cells, quote=quote)
 
 
-def borne(*cells: str, columns: int = 2) -> tuple[str, ...]:
+def supported(*cells: str, columns: int = 2) -> tuple[str, ...]:
     rows = check(listed(read(*cells)), PART, columns=columns).rows
     return rows[0].cells if rows else ()
 
@@ -41,12 +41,12 @@ def borne(*cells: str, columns: int = 2) -> tuple[str, ...]:
     ],
 )
 def test_a_cell_stays_when_its_document_bears_it(cell: str) -> None:
-    assert borne("5", cell) == ("5", cell)
+    assert supported("5", cell) == ("5", cell)
 
 
 @pytest.mark.parametrize("cell", ["700 рублей", "13.03.2024", "ООО «Василёк»", "Ангар", "Кира", "45 дней"])
 def test_a_cell_that_its_document_does_not_bear_is_emptied(cell: str) -> None:
-    assert borne("5", cell) == ("5", "")
+    assert supported("5", cell) == ("5", "")
 
 
 def test_each_cell_is_tied_to_the_passage_that_says_it() -> None:
@@ -63,8 +63,8 @@ def test_rows_without_a_quotation_or_a_first_cell_are_dropped_and_counted(row: R
 
 
 def test_every_row_gets_as_many_cells_as_there_are_columns() -> None:
-    assert borne("5", columns=3) == ("5", "", "")
-    assert borne("5", "да", "да", "да", columns=2) == ("5", "да")
+    assert supported("5", columns=3) == ("5", "", "")
+    assert supported("5", "да", "да", "да", columns=2) == ("5", "да")
 
 
 PAYMENTS = make_passage("5 мая | Кофе | 250 ₽\n5 мая | Кофе | 250 ₽\n6 мая | Чай | 90 ₽", number=4)
