@@ -1,8 +1,10 @@
-"""How much of a long dialogue reaches the prompt: the window alone, and the window with recalled exchanges.
+"""How much of a long dialogue reaches the prompt: the window alone, with recalled exchanges, and as configured.
 
 In: LoCoMo's dialogues, the folder or its file (`python -m benchmarks.memory ../shared/data/locomo`). Out: the mean
 share of each question's evidence turns that a turn would be given, over the real store in an embedded PostgreSQL,
-beside plain BM25 over single turns (its ten best). No model is asked, so the running summary adds nothing here.
+beside plain BM25 over single turns (its ten best). «As configured» is what stands word for word in the answer's whole
+prompt beside a usual load of passages, and how many tokens the dialogue takes there. No model is asked, so the running
+summary adds nothing here.
 """
 
 import argparse
@@ -12,8 +14,10 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from uuid import uuid4
 
@@ -21,17 +25,26 @@ from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.people import PeopleStore
 from adapters.lexical import RussianEnglishAnalyzer
 from bot.app import open_transport
+from bot.settings import AnswerSettings as Asked
 from bot.settings import Settings
 from domain.ids import BaseId, ChatId, SessionId, UserId
-from rag.dialogue.memory import KEPT_MESSAGES
-from rag.records import Exchange
+from prompts.loader import load_prompts
+from rag.answering.prompt import AnswerSettings, Assignment, build_prompt
+from rag.dialogue.memory import DialogueMemory
+from rag.dialogue.records import Dialogue as Known
+from rag.execution.search_tool import passages_payload
+from rag.records import Exchange, Question
+from rag.tokens import estimate_tokens
+from tests.fakes.rag import make_passage, rank
 
 FILE = "dialogues.json"
 USER = UserId(1)
 PAIRS = 15
-RECALLED = (0, 1, 2, 3, 5)
+RECALLED = (0, 2, 5, 20)
 BEST_TURNS = 10
 K1, B = 1.2, 0.75
+PASSAGES, PASSAGE_WORDS = 8, 140  # of a usual prompt
+PROMPTS = load_prompts()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,30 +75,57 @@ def _dialogue(sample: Mapping[str, Any]) -> Dialogue:
     return Dialogue(turns=turns, questions=[(question, wanted) for question, wanted in asked if wanted])
 
 
-async def measure_recall(store: DialogueStore, base: BaseId, dialogue: Dialogue) -> dict[int, list[float]]:
-    """For each number of recalled exchanges the share of each question's evidence that is reached."""
-    analyzer, session = RussianEnglishAnalyzer(), SessionId(str(uuid4()))
+@dataclass(kw_only=True)
+class Reached:
+    """Shares of each question's evidence: for each number of recalled exchanges, and in the whole prompt."""
+
+    recalled: dict[int, list[float]] = field(default_factory=lambda: {count: [] for count in RECALLED})
+    prompt: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)  # of the dialogue in the prompt
+
+    def add(self, other: "Reached") -> None:
+        """Another dialogue's questions."""
+        for count, shares in other.recalled.items():
+            self.recalled[count] += shares
+        self.prompt += other.prompt
+        self.tokens += other.tokens
+
+
+async def measure_recall(store: DialogueStore, base: BaseId, dialogue: Dialogue, answer: Asked) -> Reached:
+    """The dialogue is said through the product's memory, then each question is asked at its end."""
+    analyzer, reached = RussianEnglishAnalyzer(), Reached()
+    memory = DialogueMemory(store, analyzer, None, pairs=answer.window_pairs)
+    asker = Question(text="", user_id=USER, session_id=SessionId(str(uuid4())), base_id=base)
     by_text: dict[str, tuple[str, ...]] = {}
     for ids in dialogue.pairs:
         exchange = Exchange(question=dialogue.turns[ids[0]], answer=dialogue.turns[ids[-1]])
         by_text[exchange.question + exchange.answer] = ids
-        await store.append(
-            USER,
-            session,
-            base=base,
-            exchange=exchange,
-            question_terms=analyzer.terms(exchange.question),
-            answer_terms=analyzer.terms(exchange.answer),
-            keep=KEPT_MESSAGES,
-        )
-    shares: dict[int, list[float]] = {recalled: [] for recalled in RECALLED}
+        await memory.keep(asker, exchange)
     for question, wanted in dialogue.questions:
-        terms = analyzer.terms(question)
-        for recalled in RECALLED:
-            known = await store.recollect(USER, session, pairs=PAIRS, terms=terms, recalled=recalled)
+        for recalled, shares in reached.recalled.items():
+            known = await store.recollect(
+                USER, asker.session_id, pairs=PAIRS, terms=analyzer.terms(question), recalled=recalled
+            )
             given = {turn for each in (*known.window, *known.recalled) for turn in by_text[each.question + each.answer]}
-            shares[recalled].append(len(wanted & given) / len(wanted))
-    return shares
+            shares.append(len(wanted & given) / len(wanted))
+        told = as_configured(question, await memory.recollect(replace(asker, text=question)), answer)
+        reached.prompt.append(sum(dialogue.turns[turn] in told for turn in wanted) / len(wanted))
+        reached.tokens.append(estimate_tokens(told) - estimate_tokens(as_configured(question, Known(), answer)))
+    return reached
+
+
+def as_configured(question: str, dialogue: Known, answer: Asked) -> str:
+    """The whole prompt of an answer, beside the passages that a search returns."""
+    passages = rank(*(make_passage("слово " * PASSAGE_WORDS, number=number) for number in range(PASSAGES)))
+    assignment = Assignment(question=question, facts=passages_payload(passages, asked=question), dialogue=dialogue)
+    settings = AnswerSettings(
+        language=answer.answer_language,
+        general_knowledge=answer.general_knowledge,
+        window_pairs=answer.window_pairs,
+        prompt_tokens=answer.prompt_tokens,
+    )
+    prompt = build_prompt(assignment, prompts=PROMPTS, settings=settings, today=date(2026, 5, 12))
+    return "\n".join(message.content for message in prompt.messages)
 
 
 def plain_bm25(dialogue: Dialogue) -> list[float]:
@@ -112,28 +152,28 @@ def plain_bm25(dialogue: Dialogue) -> list[float]:
     return shares
 
 
-async def reached_by_store(dialogues: Sequence[Dialogue]) -> dict[int, list[float]]:
+async def reached_by_store(dialogues: Sequence[Dialogue]) -> Reached:
     """The shares of all dialogues' questions, over an embedded PostgreSQL that is gone afterwards."""
-    shares: dict[int, list[float]] = {recalled: [] for recalled in RECALLED}
+    reached = Reached()
     with tempfile.TemporaryDirectory(prefix="baza-memory-") as home:
-        async with open_transport(Settings.read({"BAZA_HOME": home})) as transport:
+        settings = Settings.read({"BAZA_HOME": home})
+        async with open_transport(settings) as transport:
             base = await PeopleStore(transport).open_base(ChatId(USER), thread=None, member=USER)
-            found = [await measure_recall(DialogueStore(transport), base, dialogue) for dialogue in dialogues]
-    for of_one in found:
-        for recalled in RECALLED:
-            shares[recalled] += of_one[recalled]
-    return shares
+            for dialogue in dialogues:
+                reached.add(await measure_recall(DialogueStore(transport), base, dialogue, settings.answer))
+    return reached
 
 
 async def measure(path: Path) -> None:
     """Print the table."""
     dialogues = read_dialogues(path)
-    shares = await reached_by_store(dialogues)
+    reached = await reached_by_store(dialogues)
     plain = [share for dialogue in dialogues for share in plain_bm25(dialogue)]
     print(f"{len(dialogues)} dialogues, {len(plain)} questions; share of evidence turns that reach the prompt:")
-    for recalled, found in shares.items():
-        print(f"  window of {PAIRS} pairs + {recalled} recalled: {sum(found) / len(found):.3f}")
-    print(f"  plain BM25, {BEST_TURNS} best single turns:  {sum(plain) / len(plain):.3f}")
+    for recalled, found in reached.recalled.items():
+        print(f"  window of {PAIRS} pairs + {recalled} recalled: {fmean(found):.3f}")
+    print(f"  as configured: {fmean(reached.prompt):.3f}, with {fmean(reached.tokens):.0f} tokens of the dialogue")
+    print(f"  plain BM25, {BEST_TURNS} best single turns:  {fmean(plain):.3f}")
 
 
 if __name__ == "__main__":

@@ -12,15 +12,17 @@ from prompts.loader import Prompts
 from prompts.records import AnswerRules, Earlier, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
 from rag.answering.facts_block import FactsBlock, build_block
 from rag.dialogue.records import Dialogue
-from rag.dialogue.window import window_messages
+from rag.dialogue.window import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactsPayload
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
-from rag.records import ChatMessage, SmallTalk
+from rag.records import ChatMessage, Exchange, SmallTalk
 from rag.tokens import estimate_tokens
 
-# The dialogue's share of the prompt without rules and question. Seed 3's TokenBudget gives it 0 to 50 %, growing over
-# the steps of a plan; a single step takes the middle.
+# The dialogue's share of the prompt without rules and question, where facts could use all of it; what they leave is the
+# dialogue's, too. Seed 3's TokenBudget gives it 0 to 50 %, growing over the steps of a plan; a single step takes the
+# middle.
 _HISTORY_SHARE = 0.25
+_EARLIER_SHARE = 0.5  # of the dialogue's room: for the summary and what is recalled, as far as it is needed
 DOUBT = "The question may be about another subject than the conversation so far: use that only where it answers."
 _FENCE = "material-00000000"  # as long as every fence word, for estimates
 
@@ -77,18 +79,15 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     asked = _asked(assignment)
     frame = sum(map(estimate_tokens, (rules, prompts.question.text, asked, _form(assignment, prompts))))
     left = max(settings.prompt_tokens - frame, 0)
-    history_tokens = int(left * _HISTORY_SHARE)
-    earlier = _earlier(assignment.dialogue, prompts, tokens=history_tokens // 2)
-    window = window_messages(
-        assignment.dialogue.window,
-        pairs=settings.window_pairs,
-        tokens=history_tokens - estimate_tokens(earlier),
-    )
-    spent = estimate_tokens(earlier) + sum(estimate_tokens(message.content) for message in window)
-    block = build_block(assignment.facts.facts, tokens=left - spent - estimate_tokens(_gaps(assignment, _FENCE)))
-    gaps = _gaps(assignment, block.fence) if block.facts else ""
+    left -= estimate_tokens(_gaps(assignment, _FENCE))
+    reserved = min(_size(assignment.dialogue), int(left * _HISTORY_SHARE))
+    block = build_block(assignment.facts.facts, tokens=left - reserved)
+    room = max(left - estimate_tokens(block.text) - len(block.facts), reserved)
+    window, earlier = _dialogue(assignment, prompts, pairs=settings.window_pairs, tokens=room)
+    gaps = _gaps(assignment, block.fence or _FENCE)
     materials = "\n\n".join(filter(None, (block.text, gaps)))
-    last = earlier + _doubt(assignment) + _last(assignment, asked, replace(block, text=materials), prompts, today)
+    before = earlier + _doubt(assignment) + (f"{gaps}\n\n" if gaps and not block.facts else "")
+    last = before + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
     said = (*block.said, assignment.gaps) if gaps else block.said
     return AnswerPrompt(messages=messages, facts=block.facts, said=said)
@@ -112,17 +111,49 @@ def _asked(assignment: Assignment) -> str:
     return f"{assignment.question}\n(In full: {assignment.understood})"
 
 
-def _earlier(dialogue: Dialogue, prompts: Prompts, *, tokens: int) -> str:
-    """The dialogue beyond its window: the summary, then recalled exchanges, as far as they fit into `tokens`."""
-    parts: Sequence[str] = [
-        dialogue.summary,
-        *(f"Person: {each.question}\nYou: {each.answer}" for each in dialogue.recalled),
-    ]
+def _size(dialogue: Dialogue) -> int:
+    """The tokens that all of it would take."""
+    return estimate_tokens(dialogue.summary) + sum(map(size_of, (*dialogue.recalled, *dialogue.window)))
+
+
+def _dialogue(
+    assignment: Assignment, prompts: Prompts, *, pairs: int, tokens: int
+) -> tuple[tuple[ChatMessage, ...], str]:
+    """The window as messages, and what goes before the question of all that is older or does not fit: the summary, and
+    the exchanges most like the question, wherever in the dialogue they stand."""
+    dialogue = assignment.dialogue
+    whole = fit_window(dialogue.window, pairs=pairs, tokens=tokens)
+    if not (dialogue.summary or dialogue.recalled or whole.left_out):
+        return whole.messages, ""
+    older = _older(dialogue, whole.left_out, assignment)
+    needed = min(_room_of(older, prompts), int(tokens * _EARLIER_SHARE))
+    fitted = fit_window(dialogue.window, pairs=pairs, tokens=tokens - needed)
+    left = tokens - sum(estimate_tokens(message.content) for message in fitted.messages)
+    return fitted.messages, _earlier(_older(dialogue, fitted.left_out, assignment), prompts, tokens=left)
+
+
+def _older(dialogue: Dialogue, left_out: Sequence[Exchange], assignment: Assignment) -> list[str]:
+    """The summary, then recalled exchanges and those left out of the window, the likest first; what the store has
+    recalled by words that are not to be seen here comes last."""
+    question = f"{assignment.question} {assignment.understood}"
+    best = likest((*dialogue.recalled, *left_out), question)
+    told = (excerpt(each, question) for each in dict.fromkeys((*best, *dialogue.recalled)))
+    parts = (dialogue.summary, *(f"Person: {each.question}\nYou: {each.answer}" for each in told))
+    return [part for part in parts if part]
+
+
+def _room_of(parts: Sequence[str], prompts: Prompts) -> int:
+    return estimate_tokens(prompts.earlier.text) + sum(estimate_tokens(part) + 1 for part in parts)
+
+
+def _earlier(parts: Sequence[str], prompts: Prompts, *, tokens: int) -> str:
+    """The dialogue beyond its window, as far as it fits into `tokens`."""
+    left = tokens - estimate_tokens(prompts.earlier.text)
     kept: list[str] = []
-    for part in filter(None, parts):
-        tokens -= estimate_tokens(part)
-        if tokens >= 0:
+    for part in parts:
+        if (size := estimate_tokens(part) + 1) <= left:
             kept.append(part)
+            left -= size
     return prompts.earlier.fill(Earlier(earlier="\n\n".join(kept))) + "\n\n" if kept else ""
 
 

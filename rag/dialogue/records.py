@@ -16,10 +16,6 @@ class Dialogue:
     summary: str = ""
     recalled: tuple[Exchange, ...] = ()  # oldest first
 
-    def likest(self, count: int) -> tuple[Exchange, ...]:
-        """The recalled exchanges that are most like the question, oldest first."""
-        return self.recalled[:count]
-
     def __bool__(self) -> bool:
         """False at the beginning of a dialogue."""
         return bool(self.summary or self.window or self.recalled)

@@ -13,6 +13,7 @@ from datetime import date
 from prompts.loader import Prompts
 from prompts.records import PlannerQuestion, PlannerRules
 from rag.dialogue.records import Dialogue
+from rag.dialogue.window import likest
 from rag.planning.mending import AnyTool, alias_of
 from rag.planning.plan import PlannedEntity
 from rag.records import ChatMessage, DocumentMatch, Exchange
@@ -62,7 +63,7 @@ class PlannerPrompt:
     def messages(self, question: str, known: KnownBefore, *, today: date) -> tuple[ChatMessage, ...]:
         """Rules, then one message with the dialogue, the entities and documents that may be meant, and the question."""
         parts = {
-            "dialogue so far": _dialogue_text(known.dialogue, self._dialogue_tokens),
+            "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
             f"documents ({len(known.documents)} of {known.total})": "\n".join(
                 _document_line(place, match) for place, match in enumerate(known.documents)
@@ -85,7 +86,7 @@ def _document_line(place: int, match: DocumentMatch) -> str:
     return f"{alias_of(place)}: {name or title}; {', '.join(filter(None, told))}"
 
 
-def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
+def _dialogue_text(dialogue: Dialogue, question: str, tokens: int) -> str:
     """Summary, recalled exchanges, then the newest exchanges that fit, oldest first; empty for a new dialogue."""
     if not dialogue:
         return ""
@@ -99,7 +100,7 @@ def _dialogue_text(dialogue: Dialogue, tokens: int) -> str:
         kept.append(text)
     parts = [
         f"Summary of what was said before: {dialogue.summary}" if dialogue.summary else "",
-        *(f"Said long ago:\n{_exchange_text(exchange)}" for exchange in dialogue.likest(RECALLED)),
+        *(f"Said long ago:\n{_exchange_text(exchange)}" for exchange in likest(dialogue.recalled, question)[:RECALLED]),
         *reversed(kept),
     ]
     return "\n\n".join(filter(None, parts))

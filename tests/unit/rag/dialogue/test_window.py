@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.dialogue.window import window_messages
+from rag.dialogue.window import fit_window
 from rag.records import Exchange
 from rag.tokens import estimate_tokens
 
@@ -15,7 +15,7 @@ def dialogue(count: int) -> list[Exchange]:
 
 
 def test_the_newest_exchanges_stay_in_their_order() -> None:
-    messages = window_messages(dialogue(5), pairs=2, tokens=1000)
+    messages = fit_window(dialogue(5), pairs=2, tokens=1000).messages
 
     assert [(m.role, m.content) for m in messages] == [
         ("user", "вопрос 3"),
@@ -26,20 +26,20 @@ def test_the_newest_exchanges_stay_in_their_order() -> None:
 
 
 def test_no_pairs_is_no_memory() -> None:
-    assert window_messages(dialogue(5), pairs=0, tokens=1000) == ()
+    assert fit_window(dialogue(5), pairs=0, tokens=1000).messages == ()
 
 
 def test_an_exchange_that_does_not_fit_ends_the_window() -> None:
     long = Exchange(question="в" * 500, answer="о" * 500)
 
-    messages = window_messages([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100)
+    messages = fit_window([*dialogue(1), long, *dialogue(2)], pairs=15, tokens=100).messages
 
     assert [m.content for m in messages if m.role == "user"] == ["вопрос 0", "вопрос 1"]
 
 
 def test_the_last_exchange_loses_the_middle_of_its_answer_rather_than_the_whole() -> None:
     long = Exchange(question="вопрос", answer="начало " + "слово " * 1000 + "конец")
-    asked, answered = window_messages([*dialogue(1), long], pairs=15, tokens=100)
+    asked, answered = fit_window([*dialogue(1), long], pairs=15, tokens=100).messages
     assert asked.content == "вопрос"
     assert answered.content.startswith("начало слово")
     assert answered.content.endswith("слово конец")
@@ -47,7 +47,7 @@ def test_the_last_exchange_loses_the_middle_of_its_answer_rather_than_the_whole(
 
 @given(EXCHANGES, st.integers(0, 20), st.integers(0, 300))
 def test_the_window_is_never_over_its_budget(exchanges: list[Exchange], pairs: int, tokens: int) -> None:
-    messages = window_messages(exchanges, pairs=pairs, tokens=tokens)
+    messages = fit_window(exchanges, pairs=pairs, tokens=tokens).messages
 
     assert sum(estimate_tokens(message.content) for message in messages) <= tokens
     assert len(messages) <= 2 * pairs
