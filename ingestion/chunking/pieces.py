@@ -15,7 +15,7 @@ from ingestion.chunking.tables import find_header, row_locator
 from ingestion.chunking.tokens import HUNDREDTHS, SPACE_WEIGHT, weigh_text
 from ingestion.records import BLOCK_SEPARATOR, Block, BlockKind, Document
 
-LARGEST_LEAD = 3 / 5
+LARGEST_LEAD = 0.7
 """Of a passage: a larger table header is not repeated, since it would leave too little room for rows."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import PurePath
 
 from domain.documents import Medium, SourceType
@@ -149,11 +149,13 @@ def _top_lines(blocks: Iterable[Block]) -> list[str]:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """Lines of a block; of a table, its first row's cells: a letterhead is often a table without a header."""
+    """Lines of a block; of a table its name and its first row's cells: a letterhead is often a table."""
     if block.kind is BlockKind.CODE:
         return
-    text = block.text[:TOP_CHARACTERS]
-    pieces = text.partition("\n")[0].split("|") if block.kind is BlockKind.TABLE else text.splitlines()
+    pieces = block.text[:TOP_CHARACTERS].splitlines()
+    if block.kind is BlockKind.TABLE:
+        named = list(takewhile(lambda line: not line.startswith("|"), pieces))
+        pieces = [*named, *(cell for row in pieces[len(named) :][:1] for cell in row.split("|"))]
     yield from filter(None, (_SIGNS.sub(" ", piece).strip() for piece in pieces))
 
 

@@ -1,9 +1,11 @@
 """Tracks the heading path while a document is read from top to bottom.
 
 In: headings with their levels, blocks and lines of lists or code in order. Out: blocks whose locators carry the path
-and the rest of the place. It knows no format.
+and the rest of the place. The lines above a table that name it or its unit become its first lines, so that every
+passage of the table repeats them. It knows no format.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -14,6 +16,16 @@ from ingestion.records import Block, BlockKind
 from ingestion.spool import Spool
 
 INDENT = "  "  # per level of a list
+MOST_NAMES = 3  # paragraphs above a table that become part of it
+LONGEST_NAME_CHARS = 200
+NAMES_TABLE = re.compile(
+    r"(?:таблица|табл\.|table)\s.*"
+    r"|.*:"
+    r"|\(?[^.\d]{0,50}\b(?:тыс|млн|млрд|руб|thousands|millions|billions)\b\.?[^.]{0,20}\.?\)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matched against the whole paragraph: «Таблица 2. Тарифы», «Цены на мебель:», «(тыс. руб.)»."""
+
 MOST_CHARS = 50 * 1024 * 1024  # of a document: more bytes than a parsing process may send (`kept`)
 
 
@@ -31,6 +43,7 @@ class Outline:
         self._lines: list[str] = []
         self._lines_kind = BlockKind.LIST
         self._locator = self.place
+        self._names: list[Block] = []  # paragraphs that name the table below them, if one is
         self._located: tuple[Locator, tuple[str, ...]] = (self.place, ())  # what `_locator` was made from
 
     def add_heading(self, text: str, level: int) -> None:
@@ -53,6 +66,12 @@ class Outline:
         if text.strip():
             self._append(kind, text.strip("\n") if kind is BlockKind.CODE else text.strip(), level=None)
 
+    def name_table(self, text: str) -> None:
+        """Add a paragraph of which the format knows that it names the table that follows."""
+        self.flush()
+        if text.strip():
+            self._append(BlockKind.PARAGRAPH, text.strip(), level=None, is_name=True)
+
     def add_line(self, kind: BlockKind, line: str) -> None:
         """Add a list item or a line of code; adjacent ones of one kind become one block."""
         if self._lines and self._lines_kind is not kind:
@@ -69,15 +88,17 @@ class Outline:
     def extend(self, blocks: Iterable[Block]) -> None:
         """Add finished blocks unchanged."""
         self.flush()
+        self._release(0)
         for block in blocks:
             self._blocks.append(block, size=written_chars(block))
 
     def finish(self) -> Sequence[Block]:
         """All blocks, after the last one was added: a tuple, or a spool for a long document."""
         self.flush()
+        self._release(0)
         return self._blocks.finish()
 
-    def _append(self, kind: BlockKind, text: str, *, level: int | None) -> None:
+    def _append(self, kind: BlockKind, text: str, *, level: int | None, is_name: bool = False) -> None:
         headings = tuple(heading for _, heading in self._path)
         if self._located != (self.place, headings):  # most blocks have the place of the one before
             self._located = (self.place, headings)
@@ -86,4 +107,30 @@ class Outline:
         if self._chars_left < 0:
             raise SourceError(FailureCode.FILE_TOO_HEAVY, detail=f"more than {MOST_CHARS} characters")
         block = Block(kind=kind, text=text, locator=self._locator, level=level)
+        is_brief = kind is BlockKind.PARAGRAPH and len(text) <= LONGEST_NAME_CHARS and not text.startswith("|")
+        if is_brief and (is_name or NAMES_TABLE.fullmatch(text)):
+            self._names.append(block)
+            self._release(MOST_NAMES)
+            return
+        if kind is BlockKind.TABLE:
+            block = self._with_names(block)
+        self._release(0)
         self._blocks.append(block, size=written_chars(block))
+
+    def _with_names(self, table: Block) -> Block:
+        """The table below the lines that name it at its place."""
+        place = _without_rows(table.locator)
+        lines = [" ".join(each.text.split()) for each in self._names if _without_rows(each.locator) == place]
+        self._release(len(lines))
+        self._names.clear()
+        return replace(table, text="\n".join((*lines, table.text)))
+
+    def _release(self, kept: int) -> None:
+        """Add all but the last `kept` names as paragraphs."""
+        while len(self._names) > kept:
+            block = self._names.pop(0)
+            self._blocks.append(block, size=written_chars(block))
+
+
+def _without_rows(place: Locator) -> Locator:
+    return replace(place, row=None, row_end=None)

@@ -82,7 +82,7 @@ def _add_paragraph(outline: Outline, text: str) -> None:
 def _add_table(outline: Outline, rows: list[list[str]]) -> None:
     """Add a table; its first row may be a caption, as trafilatura writes one."""
     if len(rows) > 1 and len(rows[0]) > 1 and not any(rows[0][1:]):
-        outline.add(BlockKind.PARAGRAPH, rows.pop(0)[0])
+        outline.name_table(rows.pop(0)[0])
     outline.add(BlockKind.TABLE, render_table(rows))
 
 

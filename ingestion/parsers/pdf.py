@@ -5,8 +5,10 @@ all are, it has no blocks. PDFium reads (the same words as pypdf in a twelfth of
 retries what PDFium cannot open or decode. It does no OCR.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from pathlib import Path
 
 from domain.locator import Locator
@@ -14,7 +16,7 @@ from ingestion.errors import FailureCode, SourceError
 from ingestion.language import language_of
 from ingestion.parsers.kinds import FileInfo, FileKind
 from ingestion.parsers.outline import Outline
-from ingestion.parsers.pdf_headings import HeadingLooks, level_of, name_tables
+from ingestion.parsers.pdf_headings import HeadingLooks, level_of
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.pdf_lines import PageLine
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
@@ -27,6 +29,7 @@ from ingestion.records import Block, BlockKind, Document
 from ingestion.spool import Spool
 
 MOST_PAGES = 50_000  # a damaged file may claim any number
+NAME_OF_TABLE = re.compile(r"[^\W\d_].*[^.;,]\Z", re.DOTALL)  # a line with letters that is no sentence
 STAMP_CHARS = 60  # "Scanned by …", a page number, a fax header: not the page's text if a picture covers the page
 
 
@@ -164,14 +167,18 @@ def _to_document(text: _Text, stated: Stated, info: FileInfo) -> Document:
 def _to_blocks(text: _Text) -> Sequence[Block]:
     levels = text.looks.levels()
     outline = Outline()
-    for paragraph in name_tables(text.paragraphs.finish(), levels):
+    for paragraph, following in pairwise(chain(text.paragraphs.finish(), (None,))):
+        if paragraph is None:
+            break
         last = paragraph.last_page if paragraph.last_page != paragraph.page else None
         outline.place = Locator(page=paragraph.page, page_end=last)
         level = level_of(paragraph, levels)
         if paragraph.is_table:
             outline.add(BlockKind.TABLE, paragraph.text)
-        elif level is None:
-            outline.add(BlockKind.PARAGRAPH, paragraph.text)
-        else:
+        elif level is not None:
             outline.add_heading(paragraph.text, level)
+        elif following is not None and following.is_table and NAME_OF_TABLE.search(paragraph.text):
+            outline.name_table(paragraph.text)
+        else:
+            outline.add(BlockKind.PARAGRAPH, paragraph.text)
     return outline.finish()

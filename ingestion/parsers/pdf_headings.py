@@ -5,8 +5,7 @@ would be headings, there are none: a wrong heading is attached to every passage 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from ingestion.parsers.pdf_layout import BULLET, Paragraph
 
@@ -14,7 +13,6 @@ LARGER = 1.12  # times the size of body text
 SAME_LEVEL = 0.05  # relative difference of sizes on one level
 LONGEST_HEADING_CHARS = 160
 MOST_LINES = 3
-LONGEST_ANNOUNCEMENT_CHARS = 200
 DEEPEST_LEVEL = 6
 MOST_HEADINGS_SHARE = 0.45  # of all characters; a short list of questions and answers has 0.4
 ENDS = frozenset(".,;")  # ends of a sentence, or of a line that PDFium has cut
@@ -54,29 +52,6 @@ def level_of(paragraph: Paragraph, levels: Mapping[Looks, int]) -> int | None:
     """1 is the outermost level; None: no heading."""
     level = levels.get((paragraph.size, paragraph.bold))
     return level if level is not None and _may_be_heading(paragraph) else None
-
-
-def name_tables(paragraphs: Iterable[Paragraph], levels: Mapping[Looks, int]) -> Iterator[Paragraph]:
-    """The paragraphs; a line that announces a table («… were as follows:») becomes its first, as a heading names it
-    otherwise."""
-    announcing: Paragraph | None = None
-    for paragraph in paragraphs:
-        if announcing is not None and paragraph.is_table and paragraph.page == announcing.page:
-            paragraph = replace(paragraph, text=f"{' '.join(announcing.text.split())}\n{paragraph.text}")
-            announcing = None
-        if announcing is not None:
-            yield announcing
-        announcing = paragraph if _may_announce(paragraph) and level_of(paragraph, levels) is None else None
-        if announcing is None:
-            yield paragraph
-    if announcing is not None:
-        yield announcing
-
-
-def _may_announce(paragraph: Paragraph) -> bool:
-    text = paragraph.text
-    is_brief = len(text) <= LONGEST_ANNOUNCEMENT_CHARS and not paragraph.is_table
-    return is_brief and text[-1] not in ENDS and text[0] != "|" and any(map(str.isalpha, text))
 
 
 def _rounded(size: float) -> float:

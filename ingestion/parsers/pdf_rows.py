@@ -16,10 +16,11 @@ from ingestion.parsers.pdf_lines import PageLine, Segment
 FEWEST_ROWS = 2
 MOST_ROWS = 2_000  # of a page; a printed one has some 100
 MOST_WORDS_BEFORE = 2  # columns of words before the values, that of the labels included
-BRIEF_CHARS = 24  # of a name in a head; lines of columns of prose are longer
+BRIEF_CHARS = 30  # of a name in a head; lines of columns of prose are longer
 SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
 MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
 JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
+NEAR_POINTS = 8  # of height: enough for the largest font of a table
 NEAR_ROWS = 50  # rows of one height that are looked at
 LAST_WORDS = 6  # of a line, for the quick look
 
@@ -115,7 +116,11 @@ def read_rows(lines: Sequence[PageLine]) -> list[Row]:
         segments = line.segments or (Segment(line.text, line.left, line.right),)
         row = Row(places=(place,), segments=_joined(segments), baseline=line.baseline, size=line.size, text=line.text)
         height = round(line.baseline)
-        near = [index for each in range(height - 3, height + 4) for index in heights[each][-NEAR_ROWS:]]
+        near = [
+            index
+            for each in range(height - NEAR_POINTS, height + NEAR_POINTS + 1)
+            for index in heights[each][-NEAR_ROWS:]
+        ]
         level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
         if level is None:
             heights[height].append(len(rows))
@@ -166,7 +171,7 @@ def _joined(segments: Sequence[Segment]) -> tuple[Segment, ...]:
         if whole and BEFORE_VALUE.fullmatch(whole[-1].text) and VALUE.fullmatch(segment.text):
             before = whole.pop()
             segment = Segment(f"{before.text} {segment.text}", before.left, segment.right)
-        elif whole and AFTER_VALUE.fullmatch(segment.text) and _has_digit(whole[-1]):
+        elif whole and AFTER_VALUE.fullmatch(segment.text) and VALUE.fullmatch(whole[-1].text):
             before = whole.pop()
             segment = Segment(f"{before.text}{segment.text}", before.left, segment.right)
         whole.append(segment)

@@ -1,7 +1,8 @@
 """Turns the rows of a sheet into tables: each block of rows begins with the column names.
 
 In: rows with their numbers, one sheet at a time. Out: blocks on an outline, each with its first and last row. It finds
-the header row by itself: single-cell lines above it are titles, and an empty row ends a table.
+the header row by itself: single-cell lines above it are titles, the last of them part of the table, and an empty row
+ends a table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from domain.locator import Locator
-from ingestion.parsers.outline import Outline
+from ingestion.parsers.outline import MOST_NAMES, Outline
 from ingestion.parsers.tables import render_table
 from ingestion.records import BlockKind
 
@@ -78,8 +79,10 @@ def _add_table(
     else:
         _add_titles(outline, titles, place)
         return header_above
-    _add_titles(outline, titles, place)
+    _add_titles(outline, titles[:-MOST_NAMES], place)
     for block in _in_blocks(header, body, rows):
+        for title in titles[-MOST_NAMES:]:
+            _add_title(outline, title, place)
         _add_block(outline, header, block, place)
     return header
 
@@ -100,6 +103,11 @@ def _add_titles(outline: Outline, rows: Sequence[SheetRow], place: Locator) -> N
         lines = rows[begin : begin + 20]
         outline.place = replace(place, row=lines[0].number, row_end=_last(lines))
         outline.add(BlockKind.PARAGRAPH, "\n".join(text for row in lines for text in row.cells.values()))
+
+
+def _add_title(outline: Outline, row: SheetRow, place: Locator) -> None:
+    outline.place = replace(place, row=row.number)
+    outline.name_table(" ".join(row.cells.values()))
 
 
 def _in_blocks(header: SheetRow, first: list[SheetRow], rows: Iterator[SheetRow]) -> Iterator[list[SheetRow]]:

@@ -20,7 +20,7 @@ def test_lists_keep_their_order_and_what_is_inside_them() -> None:
     assert _blocks(inside) == [(BlockKind.LIST, "1. один\n2. два\n  - внутри")]
 
 
-def test_a_table_is_rows_and_its_caption_a_paragraph() -> None:
+def test_a_table_is_rows_and_its_caption_their_name() -> None:
     inside = (
         "<table><row><cell>Мосты</cell><cell></cell></row><row><cell>Имя</cell><cell>Год</cell></row>"
         "<row><cell>Новый</cell><cell><p>2001</p></cell></row></table>"
@@ -29,10 +29,7 @@ def test_a_table_is_rows_and_its_caption_a_paragraph() -> None:
     for element in tree.iter("grid"):
         element.tag = "table"
     blocks = [(block.kind, block.text) for block in read_body(tree)]
-    assert blocks == [
-        (BlockKind.PARAGRAPH, "Мосты"),
-        (BlockKind.TABLE, "| Имя | Год |\n| --- | --- |\n| Новый | 2001 |"),
-    ]
+    assert blocks == [(BlockKind.TABLE, "Мосты\n| Имя | Год |\n| --- | --- |\n| Новый | 2001 |")]
 
 
 def test_code_keeps_its_lines_and_its_indents() -> None:

@@ -38,9 +38,16 @@ def test_names_are_repeated_in_every_block() -> None:
     assert all(block.text.startswith("| Товар | Цена |") for block in blocks)
 
 
-def test_lines_above_the_names_are_titles() -> None:
-    title, table = _blocks([(1, ["Прайс на май"]), (2, ["Товар", "Цена"]), (3, ["Стол", 1200])])
-    assert (title.kind, title.text, title.locator.row) == (BlockKind.PARAGRAPH, "Прайс на май", 1)
+def test_lines_above_the_names_are_titles_and_stand_in_every_block() -> None:
+    rows: list[tuple[int, list[str | int | None]]] = [(number, ["стол " * 400, number]) for number in range(4, 40)]
+    blocks = _blocks([(1, ["Прайс на май"]), (2, ["(тыс. руб.)"]), (3, ["Товар", "Цена"]), *rows])
+    assert len(blocks) > 3
+    assert all(block.text.startswith("Прайс на май\n(тыс. руб.)\n| Товар | Цена |\n") for block in blocks)
+
+
+def test_a_long_remark_above_a_table_is_a_paragraph() -> None:
+    remark, table = _blocks([(1, ["Цены " * 60]), (2, ["Товар", "Цена"]), (3, ["Стол", 1200])])
+    assert (remark.kind, remark.locator.row) == (BlockKind.PARAGRAPH, 1)
     assert table.text.startswith("| Товар | Цена |")
 
 
