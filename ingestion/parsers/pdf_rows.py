@@ -19,6 +19,7 @@ MOST_WORDS_BEFORE = 2  # columns of words before the values, that of the labels 
 BRIEF_CHARS = 30  # of a name in a head; lines of columns of prose are longer
 SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
 MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
+LONGEST_SCRAP, SCRAP_SIZE = 2, 0.75  # a half of a fraction, no row of its own: characters, of the font's size
 JOINED_GAP = 0.5  # of the font size: a mark stands closer to its label than one cell to the next
 NEAR_POINTS = 8  # of height: enough for the largest font of a table
 NEAR_ROWS = 50  # rows of one height that are looked at
@@ -34,7 +35,7 @@ VALUE = re.compile(
 )
 NUMBER = re.compile(r"\d")
 FORMATTED = re.compile(r"\d[.,]\d|\d\s\d{3}\b|[$€£¥₽%]|руб")  # no number of a page or a year
-YEAR = re.compile(r"(?:19|20)\d\d(?:\s?\([a-z\d]\))*")
+YEAR = re.compile(r"(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\([a-z\d]\))*")  # or the last day of one
 BEFORE_VALUE = re.compile(r"[-+−–—($€£¥₽\s]*[($€£¥₽]")
 AFTER_VALUE = re.compile(r"(?:[)%\]*†‡\s]|pts?|bps)+")
 
@@ -122,6 +123,8 @@ def read_rows(lines: Sequence[PageLine]) -> list[Row]:
             for index in heights[each][-NEAR_ROWS:]
         ]
         level = next((index for index in reversed(near) if _fits_beside(rows[index], row)), None)
+        if level is None and rows and len(row.text) <= LONGEST_SCRAP and row.size < rows[-1].size * SCRAP_SIZE:
+            continue
         if level is None:
             heights[height].append(len(rows))
             rows.append(row)

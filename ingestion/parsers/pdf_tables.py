@@ -19,7 +19,7 @@ from ingestion.parsers.tables import render_table
 FARTHEST_ROW = 3.4  # from one baseline to the next
 FARTHEST_HEAD = 2.4  # from one line of a head to the next
 INDENT = 4  # a heading in the middle of the page stands farther right than a label
-MOST_LABEL_LINES = 4  # between two rows with values
+MOST_LABEL_LINES = 6  # between two rows with values
 LONGEST_LABEL_LINE_CHARS = 160
 MOST_COLUMNS = 50
 ALIGNED_SHARE = 0.8  # of the rows
@@ -108,19 +108,20 @@ def inherit_heads(tables: Sequence[PdfTable], lines: Sequence[PageLine], before:
     for table in tables:
         between = lines[end : table.first]
         if above is not None and _goes_on_from(above, table) and not any(map(_divides, between)):
-            table = replace(table, head=table.head or above.head, unit=table.unit or above.unit)
+            head = table.head or above.head[: len(table.bands) + 1]
+            table = replace(table, head=head, unit=table.unit or above.unit)
         whole.append(table)
         above, end = table, max(table.lines) + 1
     return whole
 
 
 def _goes_on_from(above: PdfTable, table: PdfTable) -> bool:
+    """Whether it has the same names, or none and its columns below those of the other, which may have one more."""
     if table.head:
         return table.head == above.head
-    alike = len(above.bands) == len(table.bands)
-    return alike and all(
+    return len(table.bands) in (len(above.bands), len(above.bands) - 1) and all(
         abs(one.right - other.right) <= table.size * SLIVER_GAP * 2
-        for one, other in zip(above.bands, table.bands, strict=True)
+        for one, other in zip(above.bands, table.bands, strict=False)
     )
 
 
@@ -156,9 +157,11 @@ def _leaves(rows: Sequence[Row], last: int, index: int, edge: float) -> bool:
         return True
     if row.is_strong:
         return row.is_years and not rows[last].is_years and len(row.segments) > 1
+    if row.values and row.values[0].left >= edge:
+        return False
     if index - last > MOST_LABEL_LINES or len(row.text) > LONGEST_LABEL_LINE_CHARS:
         return True
-    if row.right <= edge or (row.values and len(row.segments) > 1):
+    if row.right <= edge or row.left > rows[last].values[-1].right or (row.values and len(row.segments) > 1):
         return False
     return len(row.segments) > 1 or row.text.endswith(ENDS) or row.left > rows[last].left + row.size * INDENT
 
@@ -275,7 +278,7 @@ def _head(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) ->
         row = rows[index]
         is_unit = UNIT.search(row.text) is not None
         farthest = FARTHEST_ROW if is_unit or not heads else FARTHEST_HEAD
-        if row.baseline - below.baseline > farthest * max(row.size, below.size) or _is_prose(row):
+        if row.baseline - below.baseline > farthest * max(row.size, below.size) or _is_no_head(row):
             break
         if has_unit and len(row.segments) == 1 and abs((row.left + row.right) / 2 - middle) < row.size:
             break  # the title: it is in the middle of the page, above its unit
@@ -303,9 +306,11 @@ def _upwards(rows: Sequence[Row], begin: int, start: int) -> list[int]:
     return sorted(above, key=lambda index: rows[index].baseline)[:MOST_HEAD_LINES]
 
 
-def _is_prose(row: Row) -> bool:
+def _is_no_head(row: Row) -> bool:
+    """Prose, or the last row of another table."""
     if len(row.segments) > 1:
-        return any(len(segment.text) > LONGEST_NAME_CHARS for segment in row.segments[1:])
+        is_row = row.is_strong and not row.is_years
+        return is_row or any(len(segment.text) > LONGEST_NAME_CHARS for segment in row.segments[1:])
     return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None and len(row.text.split()) > 4)
 
 
@@ -386,6 +391,7 @@ def _goes_on(label: str) -> bool:
 def _cells(row: Row, bands: Sequence[Band]) -> list[str]:
     texts: list[list[str]] = [[] for _ in range(len(bands) + 1)]
     for segment in row.segments:
-        is_label = segment.right <= bands[0].left or (segment is row.segments[0] and not VALUE.fullmatch(segment.text))
+        is_first = segment is row.segments[0] and segment.left < bands[0].left
+        is_label = segment.right <= bands[0].left or (is_first and not VALUE.fullmatch(segment.text))
         texts[0 if is_label else _column(segment, bands) + 1].append(segment.text)
     return [" ".join(text) for text in texts]

@@ -104,6 +104,15 @@ def test_cells_that_are_drawn_one_by_one_are_put_beside_each_other() -> None:
     ]
 
 
+def test_days_name_columns_as_years_do() -> None:
+    lines = page(
+        "тыс. руб.            31.12.2024    31.12.2023",
+        "Запасы                    1 204         1 118",
+        "Касса                         5             7",
+    )
+    assert texts(lines)[0].startswith("| тыс. руб. | 31.12.2024 | 31.12.2023 |\n| Запасы |")
+
+
 @pytest.mark.parametrize(
     "lines",
     [
