@@ -150,7 +150,11 @@ async def print_recognition(samples: Sequence[Sample], *, pages: int) -> None:
     if tesseract is None:
         print("\ntesseract is not installed")
         return
-    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=PAGE_S)
+    async with TesseractRecognizer(tesseract=tesseract, page_s=PAGE_S) as recognizer:
+        await _print_resolutions(recognizer, samples, pages=pages)
+
+
+async def _print_resolutions(recognizer: TesseractRecognizer, samples: Sequence[Sample], *, pages: int) -> None:
     print(f"\n{'dots an inch':14}{'pages':>6}{'wrong letters':>15}{'words in order':>16}{'s a page':>10}")
     for dpi in RESOLUTIONS:
         wrong, in_order, seconds = [], [], []

@@ -46,7 +46,8 @@ async def open_recognizer(settings: Settings, stack: AsyncExitStack, measures: M
     tesseract = find_tesseract(recognition.languages) if recognition.mode != "vision" else None
     if tesseract is None:
         return vision
-    return TesseractRecognizer(tesseract=tesseract, page_s=recognition.page_s, second=vision)
+    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=recognition.page_s, second=vision)
+    return await stack.enter_async_context(recognizer)
 
 
 def describe_recognition(settings: Settings) -> str | None:

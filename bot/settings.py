@@ -7,7 +7,7 @@ sentence a line that names the variable. Nothing is read at import time. Each va
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
@@ -303,6 +303,12 @@ _SECTIONS: dict[str, type[Section]] = {
     "log": LogSettings,
     "metrics": MetricsSettings,
 }
+
+
+def secret_variables() -> frozenset[str]:
+    """Names of the variables that hold a `SecretStr`."""
+    fields = (field for section in _SECTIONS.values() for field in section.model_fields.values())
+    return frozenset(str(field.alias) for field in fields if SecretStr in get_args(field.annotation))
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from sandbox.records import LINE_BYTES, from_line, to_line
 STREAM_SOCKET = 0  # descriptors of a child: its socket, then /dev/null twice and the life line
 LIFE_LINE = 3
 MOST_DESCRIPTORS = 4096
+MOST_UNREAD_BYTES = 2**20
 OBJECTS_BEFORE_COLLECTING = 100_000  # a child makes one document and ends: garbage collection took a fifth of its time
 
 Serve = Callable[[socket.socket, BufferedReader, frozenset[Layer]], None]
@@ -144,8 +145,11 @@ class _Forkserver:
             with contextlib.suppress(OSError):
                 kill(pid, signal.SIGKILL)
         _, status = os.waitpid(child.pid, 0)
-        with contextlib.suppress(OSError):  # the other end may be gone
+        with contextlib.suppress(OSError):  # nothing more is there, or the other end is gone
             child.connection.setblocking(False)
+            while child.connection.recv(MOST_UNREAD_BYTES):  # unread, it would turn our last words into a reset
+                pass
+        with contextlib.suppress(OSError):
             child.connection.sendall(b"\n" + to_line(Ended(status=os.waitstatus_to_exitcode(status))))
         child.connection.close()
         os.close(child.life)

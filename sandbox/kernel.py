@@ -7,6 +7,7 @@ landlock(7); the numbers of landlock are the same on every architecture (include
 import ctypes
 import os
 import struct
+import sys
 
 PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 4, 8, 22, 24
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
@@ -27,12 +28,16 @@ def machine() -> str:
 
 def syscall(number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
     """Raises OSError."""
+    if sys.platform != "linux":
+        raise OSError("not Linux")
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return _checked(_libc.syscall(ctypes.c_long(number), *words))
 
 
 def prctl(option: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
     """Raises OSError."""
+    if sys.platform != "linux":
+        raise OSError("not Linux")
     words = [ctypes.c_ulong(each) if isinstance(each, int) else each for each in arguments]
     words += [ctypes.c_ulong(0)] * (4 - len(words))
     return _checked(_libc.prctl(ctypes.c_int(option), *words))
@@ -40,6 +45,8 @@ def prctl(option: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) ->
 
 def unshare(flags: int) -> None:
     """unshare(2). Raises OSError."""
+    if sys.platform != "linux":
+        raise OSError("not Linux")
     _checked(_libc.unshare(ctypes.c_int(flags)))
 
 

@@ -152,7 +152,11 @@ class Pool:
                 ours.close()
                 await self._forget(running)
                 raise PoolDied from error
-        reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
+        try:
+            reader, writer = await asyncio.open_connection(sock=ours, limit=BUFFERED_BYTES)
+        except BaseException:  # cancelled: the child waits for nobody
+            ours.close()
+            raise
         return Line(socket=ours, reader=reader, writer=writer)
 
     async def _forget(self, running: _Running) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 LINE_BYTES = 64 * 1024
 """Of a request; answers may be longer."""
@@ -25,14 +25,22 @@ def to_line(record: object) -> bytes:
     return json.dumps({"record": type(record).__name__, **asdict(record)}, allow_nan=False).encode() + b"\n"
 
 
-def from_line(line: bytes, *types: type[R]) -> R:
-    """The record, which is of one of these types. Raises ValueError."""
+@overload
+def from_line(line: bytes, kind: type[R], /) -> R: ...
+
+
+@overload
+def from_line(line: bytes, *kinds: type) -> Any: ...
+
+
+def from_line(line: bytes, *kinds: type) -> Any:
+    """The record, which is of one of these kinds. Raises ValueError."""
     try:
         content = json.loads(line)
         name = content.pop("record")
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a record of ours") from error
-    for kind in types:
+    for kind in kinds:
         if kind.__name__ == name:
             return _record(kind, content)
     raise ValueError("a record that was not expected")

@@ -5,36 +5,29 @@ low priority, and ends after a while without requests. ServiceError when it does
 """
 
 import asyncio
-import contextlib
-import json
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import structlog
 
-import adapters
 from adapters.entities.evidence import Evidence, Judged
-from adapters.entities.finding import data_folder
+from adapters.entities.finding import ENTRY, ONE_THREAD, Spans, Text, confinement, data_folder
 from adapters.entities.nominative import FirstCase
 from ingestion.entities.records import EntityName, EntityType, Mention
 from ingestion.errors import FailureCode, ServiceError
+from sandbox.pool import Line, Pool, PoolDied
+from sandbox.records import from_line
 
 IDLE_S = 60.0
 SILENCE_S = 60.0  # loading takes 2 s, a piece a tenth of one
 PIECE_CHARS = 4_000  # of one request
 MOST_CHARS = 1_000_000  # of one document; half a minute of work
-LINE_LIMIT_BYTES = 2**20
 BEFORE_CHARS = 40  # of the text in front of a name: the word that says what it is
 SERVICE = "names"
 SHORTEST_STEM, ENDING_CHARS = 4, 2  # of a surname
-
-START = "import sys; sys.path.append({folder!r}); from adapters.entities.finding import main; main()"
-"""The folder of our own packages goes last: nothing in it may shadow the standard library."""
 
 _KINDS = {"PER": EntityType.PERSON, "ORG": EntityType.ORGANIZATION, "LOC": EntityType.PLACE}
 _BREAK = re.compile(r"\n\s*\n|\n")
@@ -54,7 +47,8 @@ class NatashaFinder:
         self._idle_s = idle_s
         self._first_case = FirstCase()
         self._evidence = Evidence()
-        self._process: asyncio.subprocess.Process | None = None
+        self._pool = Pool(entry=ENTRY, variables=ONE_THREAD)
+        self._line: Line | None = None
         self._busy = asyncio.Lock()
         self._idle: asyncio.Task[None] | None = None
 
@@ -82,48 +76,29 @@ class NatashaFinder:
         return await asyncio.to_thread(self._mentions, text, spans)
 
     async def _ask(self, piece: str, at: int) -> list[tuple[int, int, str]]:
-        process = self._process or await self._start()
-        if process.stdin is None or process.stdout is None:
-            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail="no pipes")
         try:
+            line = self._line or await self._start()
             async with asyncio.timeout(SILENCE_S):
-                process.stdin.write(json.dumps(piece).encode() + b"\n")
-                await process.stdin.drain()
-                answer = json.loads(await process.stdout.readline() or b"null")
-        except (TimeoutError, ConnectionError, ValueError) as exc:
+                line.write(Text(text=piece))
+                found = from_line(await line.read(), Spans)
+        except (PoolDied, TimeoutError, ConnectionError, ValueError) as exc:
             raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=type(exc).__name__) from exc
-        if answer is None:
-            raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail="the process ended")
-        return [(at + start, at + stop, kind) for start, stop, kind in answer]
+        return [(at + start, at + stop, kind) for start, stop, kind in found.spans]
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the working folder must not be able to shadow a module
-            "-c",
-            START.format(folder=str(Path(adapters.__file__).parent.parent)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"},
-            limit=LINE_LIMIT_BYTES,
-        )
+    async def _start(self) -> Line:
+        self._line = await self._pool.start(confinement())
         log.info("names.process_started")
-        return self._process
+        return self._line
 
     async def _end_when_idle(self) -> None:
         await asyncio.sleep(self._idle_s)
         await self._end()
 
     async def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        if process.stdin is not None:
-            process.stdin.close()
-        await process.wait()
+        line, self._line = self._line, None
+        if line is not None:
+            line.close()
+        await self._pool.close()
 
     def _mentions(self, text: str, spans: list[tuple[int, int, str]]) -> list[Mention]:
         found: dict[EntityName, list[tuple[int, float]]] = {}

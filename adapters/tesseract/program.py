@@ -1,43 +1,34 @@
-"""Finds the program `tesseract` and runs it under limits.
+"""Finds the program `tesseract` and runs it confined.
 
 In: a picture's bytes. Out: the table (TSV) that tesseract prints. A picture that it cannot finish in time or memory
-yields nothing; a program that is gone is a ServiceError. It writes no files.
+yields nothing; a program that is gone is a ServiceError. It reads its models and writes no files.
 """
 
 import asyncio
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
 
 from ingestion.errors import FailureCode, ServiceError
+from sandbox.confinement import Confinement
+from sandbox.forkserver import Ended
+from sandbox.pool import Line, Pool, PoolDied
+from sandbox.program import ENTRY, GONE, Becoming, Program
+from sandbox.records import from_line
 
 SERVICE = "tesseract"
 MEMORY_BYTES = 2**30  # of address space; two languages and a page of 4,000 pixels take 400 MB
+LARGEST_TABLE_BYTES = 16 * 2**20  # a full page has some 100 kB
 ORIENTATION = "osd"  # the model that tells which way a page is turned
 LIST_S = 20
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TESSDATA_PREFIX")
-
-GONE = 127  # the exit status by which shells, and LIMITED, say that a program is not there
-
-LIMITED = """
-import contextlib, os, resource, sys
-memory, seconds = int(sys.argv[1]), int(sys.argv[2])
-os.nice(10)
-for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(limit, (value, value))
-try:
-    os.execv(sys.argv[3], sys.argv[3:])
-except OSError:
-    os._exit(127)
-"""
-"""A small Python that limits itself and becomes tesseract: a function between fork and exec could hang on the locks of
-other threads."""
+MODEL_FOLDERS = ("/usr/share/tesseract-ocr", "/usr/share/tessdata", "/usr/local/share/tessdata")
+MODELS_VARIABLE = "TESSDATA_PREFIX"
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", MODELS_VARIABLE)
+ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}  # pages are read side by side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,38 +58,63 @@ def find_tesseract(wanted: Sequence[str]) -> Tesseract | None:
     return Tesseract(path=path, languages=languages, knows_orientation=ORIENTATION in installed)
 
 
-async def read_table(tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
+def program_pool() -> Pool:
+    """The processes that become tesseract, for `read_table`."""
+    return Pool(entry=ENTRY, variables=_environment(os.environ))
+
+
+async def read_table(pool: Pool, tesseract: Tesseract, picture: bytes, *, layout: int, timeout_s: float) -> str:
     """The TSV of `picture`; `layout` is tesseract's --psm. Empty when it fails or is too slow. Raises ServiceError."""
-    arguments = ["stdin", "stdout", "-l", "+".join(tesseract.languages), "--psm", str(layout), "tsv"]
-    limits = [str(MEMORY_BYTES), str(max(1, round(timeout_s)))]
+    arguments = ("stdin", "stdout", "-l", "+".join(tesseract.languages), "--psm", str(layout), "tsv")
+    program = Program(path=tesseract.path, arguments=arguments)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-c", LIMITED, *limits, tesseract.path, *arguments),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,  # it quotes the picture's oddities
-            env=_environment(os.environ),
-        )
-    except OSError as error:
-        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error
-    try:
-        async with asyncio.timeout(timeout_s):
-            table, _ = await process.communicate(picture)
+        async with pool.child(_confinement(tesseract, timeout_s)) as line, asyncio.timeout(timeout_s):
+            table, ended = await _run(line, program, picture)
     except TimeoutError:
         structlog.get_logger().warning("tesseract.too_slow", seconds=timeout_s, bytes=len(picture))
         return ""
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode == GONE:
+    except PoolDied as error:
+        await pool.forget_dead()
+        raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=repr(error)) from error
+    except (ConnectionError, ValueError) as error:  # it died over its picture, or printed what is no table
+        structlog.get_logger().warning("tesseract.failed", reason=repr(error), bytes=len(picture))
+        return ""
+    if ended.status == GONE:
         raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=f"{tesseract.path} does not start")
-    if process.returncode:
-        structlog.get_logger().warning("tesseract.failed", exit=process.returncode, bytes=len(picture))
+    if ended.status:
+        structlog.get_logger().warning("tesseract.failed", exit=ended.status, bytes=len(picture))
         return ""
     return table.decode(errors="replace")
 
 
+def _confinement(tesseract: Tesseract, timeout_s: float) -> Confinement:
+    own = os.environ.get(MODELS_VARIABLE)
+    return Confinement(
+        reads=(*MODEL_FOLDERS, *((own,) if own else ())),
+        runs=(tesseract.path,),
+        address_bytes=MEMORY_BYTES,
+        cpu_s=max(1, round(timeout_s)),
+    )
+
+
+async def _run(line: Line, program: Program, picture: bytes) -> tuple[bytes, Ended]:
+    """What the program printed, and how it ended; the picture comes after the process has become the program."""
+    line.write(program)
+    begun = await line.read()
+    if not begun.strip():
+        return b"", await line.read_end() or Ended(status=GONE)
+    from_line(begun, Becoming)
+    line.writer.write(picture)
+    line.writer.write_eof()
+    printed = bytearray()
+    while read := await line.reader.read(2**16):
+        printed += read
+        if len(printed) > LARGEST_TABLE_BYTES:
+            raise ValueError("too long a table")
+    table, _, end = bytes(printed).rstrip(b"\n").rpartition(b"\n")
+    return table, from_line(end, Ended)
+
+
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without keys and tokens; one thread a page, as pages are read side by side."""
-    return {name: environ[name] for name in KEPT_VARIABLES if name in environ} | {"OMP_THREAD_LIMIT": "1"}
+    """Without keys and tokens."""
+    return {name: environ[name] for name in KEPT_VARIABLES if name in environ} | ONE_THREAD

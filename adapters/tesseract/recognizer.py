@@ -4,13 +4,16 @@ In: a JPEG or PNG. Out: paragraphs in reading order; where a second recogniser i
 sure of are read by that one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
 
-from adapters.tesseract.program import Tesseract, read_table
+from adapters.tesseract.program import Tesseract, program_pool, read_table
 from adapters.tesseract.table import RUNNING_TEXT, SCATTERED, Floor, Page, read_page
 from ingestion.errors import ServiceError
 from ingestion.ports import Recognizer
 from ingestion.records import Block, BlockKind
+from sandbox.pool import Pool
 
 WITH_ORIENTATION, AUTOMATIC, SPARSE = 1, 3, 11  # tesseract's --psm
 FEWEST_LETTERS = 8  # a page with fewer is searched for scattered words, as on a photo
@@ -19,12 +22,26 @@ SURE = 75.0  # confidence; printed pages have 90 and more, handwriting and poor 
 
 @dataclass(frozen=True, kw_only=True)
 class TesseractRecognizer:
-    """One process for each picture; `page_s` bounds the wall clock and the processor time of one pass."""
+    """One process for each picture; `page_s` bounds the wall clock and the processor time of one pass. `async with` or
+    `close` ends all."""
 
     tesseract: Tesseract
     page_s: float
     second: Recognizer | None = None  # a vision model, for what tesseract cannot make out
     sure: float = SURE
+    pool: Pool = field(default_factory=program_pool)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the process that the program is started from."""
+        await self.pool.close()
 
     async def recognise(self, picture: bytes) -> list[Block]:
         """Raises ServiceError when tesseract is gone, or the second recogniser is away and tesseract saw nothing."""
@@ -47,7 +64,7 @@ class TesseractRecognizer:
         return max(page, sparse, key=lambda read: sum(map(len, read.paragraphs)))
 
     async def _read(self, picture: bytes, layout: int, floor: Floor) -> Page:
-        table = await read_table(self.tesseract, picture, layout=layout, timeout_s=self.page_s)
+        table = await read_table(self.pool, self.tesseract, picture, layout=layout, timeout_s=self.page_s)
         return read_page(table, floor)
 
 

@@ -1,21 +1,18 @@
 """The listening process: loads a Whisper once and hears pieces of recordings with it, one after the other.
 
-In: a socket as file descriptor 0: one `Opening`, then `Hear` requests, each a line. Out: `Message` lines on the same
-socket. It ends when the other end is closed, also in the middle of a piece: nothing is left behind when a worker is
-killed. faster-whisper runs with voice detection on, and no window sees the text of the one before: the text is less
-smooth, but recordings do not end in repetition loops.
+In: one `Opening`, then `Hear` requests, each with the recording as an open file. Out: `Message` records on the same
+socket. It is confined before it loads the model (`sandbox.forkserver`), and ended when the other end is closed, also in
+the middle of a piece.
+
+faster-whisper runs with voice detection on, and no window sees the text of the one before: the text is less smooth, but
+recordings do not end in repetition loops.
 """
 
-import contextlib
 import os
-import resource
-import select
-import signal
 import socket
-import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from io import BufferedReader
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -34,15 +31,14 @@ from adapters.whisper.wire import (
     Ready,
     Said,
     Trouble,
-    encode_message,
 )
 from ingestion.ports import Utterance
+from sandbox.confinement import Layer
+from sandbox.records import LINE_BYTES, from_line, to_line
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
-NICENESS = 10  # answers to people go before listening
-LARGEST_LINE_BYTES = 64 * 1024
 MOST_THREADS = 8  # more of them wait for each other
 MOST_OPEN = 4  # recordings kept open between two of their pieces; a further one is opened anew and skipped through
 
@@ -61,9 +57,9 @@ class Listener:
         self._piece_s = piece_s
         self._open: dict[str, Recording] = {}
 
-    def hear(self, request: Hear, tell: Tell) -> None:
-        """Tell what is said in one piece. Raises Damaged, Soundless, TooLong."""
-        recording = self._recording(request, tell)
+    def hear(self, request: Hear, file: IO[bytes], tell: Tell) -> None:
+        """Tell what is said in one piece of `file`. Raises Damaged, Soundless, TooLong."""
+        recording = self._recording(request, file, tell)
         began_s = recording.position_s
         samples, is_last = recording.read_piece(self._piece_s)
         language = self._transcribe(samples, request.language, began_s, tell)
@@ -71,25 +67,26 @@ class Listener:
         if is_last:
             recording.close()
         else:
-            self._keep(request.path, recording)
+            self._keep(request.recording, recording)
 
-    def _recording(self, request: Hear, tell: Tell) -> Recording:
+    def _recording(self, request: Hear, file: IO[bytes], tell: Tell) -> Recording:
         """The one that this request goes on with, or the file opened anew. Raises Damaged, Soundless, TooLong."""
-        known = self._open.pop(request.path, None)
+        known = self._open.pop(request.recording, None)
         if known is not None:
             if abs(known.position_s - request.from_s) < 1 / RATE:
+                file.close()
                 return known
             known.close()
-        total_s = measure(Path(request.path))
+        total_s = measure(file)
         if total_s > request.limit_s:
             raise TooLong(total_s)
-        recording = Recording(Path(request.path))
+        recording = Recording(file)
         tell(Length(total_s=total_s, has_picture=recording.has_picture, title=recording.title))
         recording.skip(request.from_s)
         return recording
 
-    def _keep(self, path: str, recording: Recording) -> None:
-        self._open[path] = recording
+    def _keep(self, name: str, recording: Recording) -> None:
+        self._open[name] = recording
         while len(self._open) > MOST_OPEN:
             self._open.pop(next(iter(self._open))).close()
 
@@ -122,68 +119,49 @@ _TROUBLES: dict[type[Exception], str] = {
 }
 
 
-def main() -> None:
-    """Run with the socket as standard input (see `process`)."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the worker closes the socket
-    connection = socket.socket(fileno=os.dup(0))
-    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
-    stream = connection.makefile("rb")
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
+    """Hear until the other end is closed (`sandbox.forkserver.Serve`)."""
 
     def tell(message: Message) -> None:
-        connection.sendall(encode_message(message))
+        connection.sendall(to_line(message))
 
-    opening = Opening.from_line(stream.readline(LARGEST_LINE_BYTES))
-    _limit_resources(opening)
+    opening = from_line(stream.readline(LINE_BYTES), Opening)
     try:
         listener = Listener(_load(opening), piece_s=opening.piece_s)
     # The top of the process: whatever the libraries raise, the model cannot be loaded.
     except Exception as error:
         tell(Trouble(kind=TROUBLE_MODEL, detail=_describe(error)))
         return
-    tell(Ready())
-    while line := stream.readline(LARGEST_LINE_BYTES):
-        _serve(listener, Hear.from_line(line), tell)
+    tell(Ready())  # nothing was sent after the opening before this, so nothing waits in `stream`
+    while (asked := _receive(connection)) is not None:
+        request, file = asked
+        try:
+            listener.hear(request, file, tell)
+        except tuple(_TROUBLES) as error:
+            file.close()
+            tell(Trouble(kind=_TROUBLES[type(error)], detail=_describe(error)))
 
 
-def _serve(listener: Listener, request: Hear, tell: Tell) -> None:
-    try:
-        listener.hear(request, tell)
-    except tuple(_TROUBLES) as error:
-        tell(Trouble(kind=_TROUBLES[type(error)], detail=_describe(error)))
+def _receive(connection: socket.socket) -> tuple[Hear, IO[bytes]] | None:
+    """The next request and its open file; None at the end."""
+    line, descriptors, _, _ = socket.recv_fds(connection, LINE_BYTES, 1)
+    if not line:
+        return None
+    while not line.endswith(b"\n"):
+        line += connection.recv(LINE_BYTES)
+    return from_line(line, Hear), os.fdopen(descriptors[0], "rb")
 
 
 def _load(opening: Opening) -> "WhisperModel":
-    from faster_whisper import WhisperModel  # a second: after the socket is watched
+    from faster_whisper import WhisperModel  # a second, and after the confinement
 
-    if Path(opening.model).is_absolute() and not Path(opening.model).is_dir():
-        raise FileNotFoundError(f"no folder {opening.model}")
     return WhisperModel(
         opening.model,
         device="cpu",
         compute_type="int8",
         cpu_threads=opening.threads or min(os.cpu_count() or 1, MOST_THREADS),
-        download_root=opening.models_folder,
-        local_files_only=Path(opening.model).is_dir(),
+        local_files_only=True,
     )
-
-
-def _end_with(connection: socket.socket) -> None:
-    """End this process when the other end is closed, whatever it is doing."""
-    poll = select.poll()
-    poll.register(connection, 0)  # 0: tell of hang-ups only
-    poll.poll()
-    os._exit(0)
-
-
-def _limit_resources(opening: Opening) -> None:
-    os.nice(NICENESS)
-    limits = {resource.RLIMIT_DATA: opening.memory_bytes, resource.RLIMIT_CORE: 0}
-    if Path(opening.model).is_dir():
-        limits[resource.RLIMIT_FSIZE] = 0  # nothing is to be downloaded, hence nothing to be written
-    for limit, value in limits.items():
-        # A container may have set a lower hard limit; macOS does not count RLIMIT_DATA in full.
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (value, value))
 
 
 def _describe(error: Exception) -> str:

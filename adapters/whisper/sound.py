@@ -1,15 +1,14 @@
 """The sound of a recording, piece by piece, so that memory does not grow with its length.
 
-In: a file of any container that FFmpeg's libraries (in PyAV) read. Out: mono samples at 16 kHz, cut where it is quiet.
-The file is a stranger's: only formats named here are opened, and none of them may lead to another file or host, as
-playlists do. It runs in the listening process and knows nothing of speech.
+In: an open file of any container that FFmpeg's libraries (in PyAV) read. Out: mono samples at 16 kHz, cut where it is
+quiet. The file is a stranger's: only formats named here are opened, and none of them may lead to another file or host,
+as playlists do. It runs in the listening process and knows nothing of speech.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 import av
 import numpy as np
@@ -20,11 +19,12 @@ from numpy.typing import NDArray
 
 RATE = 16_000  # samples a second: what Whisper was trained on
 CUT_WITHIN_S = 30.0  # the end of a piece in which a quiet place for the cut is looked for
+BUFFER_BYTES = 256 * 1024  # read at once: a call into Python each
 QUIET_S = 0.4  # length of the quiet place: shorter ones are inside words
 
 FORMATS = "mp3,aac,wav,w64,flac,ogg,mov,matroska,asf,flv,avi,aiff,amr,amrnb,amrwb,mpeg,mpegts"
 """FFmpeg's names; without hls, concat, dash and the like, which open what a file tells them to."""
-OPTIONS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+OPTIONS = {"protocol_whitelist": "none", "format_whitelist": FORMATS}
 GUESSED_LENGTHS = frozenset({"mp3", "aac", "amr", "amrnb", "amrwb"})
 """Formats without an index: FFmpeg guesses their length by the bit rate (31 s for an AAC file of 10 s)."""
 
@@ -40,13 +40,18 @@ class Soundless(Exception):
 
 
 class Recording:
-    """An open file; `read_piece` goes on from where the last one ended."""
+    """A recording in the middle of which one may be; `read_piece` goes on from where the last one ended."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises Damaged, Soundless."""
-        self._container = _open(path)
+    def __init__(self, file: IO[bytes]) -> None:
+        """It takes over `file` and closes it, also when it raises Damaged or Soundless."""
+        self._file = file
+        try:
+            self._container = _open(file)
+        except Damaged:
+            file.close()
+            raise
         if not self._container.streams.audio:
-            self._container.close()
+            self.close()
             raise Soundless
         self._stream = self._container.streams.audio[0]
         self._decoded = _decode(self._container, self._stream)
@@ -94,6 +99,7 @@ class Recording:
     def close(self) -> None:
         """Close the file."""
         self._container.close()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -115,12 +121,12 @@ class Recording:
         return np.concatenate(parts), False
 
 
-def measure(path: Path) -> float:
+def measure(file: IO[bytes]) -> float:
     """Seconds of sound: as the container says, or by counting packets where it does not.
 
     Raises Damaged, Soundless.
     """
-    with _open(path) as container:
+    with _open(file) as container:
         if not container.streams.audio:
             raise Soundless
         names = set(container.format.name.split(","))
@@ -133,10 +139,11 @@ def measure(path: Path) -> float:
         return float(units * (stream.time_base or 0))
 
 
-def _open(path: Path) -> InputContainer:
+def _open(file: IO[bytes]) -> InputContainer:
+    """From the beginning of the file."""
+    file.seek(0)
     try:
-        # With this prefix a name that looks like an address stays a file.
-        return av.open(f"file:{path}", mode="r", options=dict(OPTIONS), metadata_errors="ignore")
+        return av.open(file, mode="r", options=dict(OPTIONS), metadata_errors="ignore", buffer_size=BUFFER_BYTES)
     except (av.error.FFmpegError, OSError) as error:
         raise Damaged(str(error)) from error
 

@@ -51,16 +51,6 @@ class SpeechModel:
     memory_mb: int = 6144
     language: str | None = None  # ISO 639-1; None: as it is heard
 
-    def opening(self, *, piece_s: float) -> Opening:
-        """For the process."""
-        return Opening(
-            model=self.name,
-            models_folder=str(self.folder),
-            threads=self.threads,
-            memory_bytes=self.memory_mb * 2**20,
-            piece_s=piece_s,
-        )
-
 
 @dataclass(kw_only=True)
 class _Hearing:
@@ -163,7 +153,7 @@ class WhisperTranscriber:
             raise
 
     async def _listen(self, listener: ListenerProcess, hearing: _Hearing) -> bool:
-        async with contextlib.aclosing(listener.ask(self._request(hearing))) as messages:
+        async with contextlib.aclosing(listener.ask(self._request(hearing), hearing.path)) as messages:
             async for message in messages:
                 if isinstance(message, PieceEnd):
                     return self._note_end(message, hearing)
@@ -171,8 +161,8 @@ class WhisperTranscriber:
         raise ListenerDied("it said no more")
 
     def _request(self, hearing: _Hearing) -> Hear:
-        path = str(hearing.path.resolve())
-        return Hear(path=path, from_s=hearing.until_s, language=hearing.language, limit_s=self._limit_s)
+        recording = str(hearing.path.absolute())
+        return Hear(recording=recording, from_s=hearing.until_s, language=hearing.language, limit_s=self._limit_s)
 
     def _note_end(self, end: PieceEnd, hearing: _Hearing) -> bool:
         self._rest_later()
@@ -207,9 +197,14 @@ class WhisperTranscriber:
             self._rest.cancel()
             self._rest = None
         if self._listener is None:
-            opening = self._model.opening(piece_s=self._piece_s)
+            model = self._model
             try:
-                self._listener = await ListenerProcess.start(opening, silence_s=self._silence_s)
+                self._listener = await ListenerProcess.start(
+                    Opening(model=model.name, threads=model.threads, piece_s=self._piece_s),
+                    models_folder=model.folder,
+                    memory_bytes=model.memory_mb * 2**20,
+                    silence_s=self._silence_s,
+                )
             except (ModelRefused, ListenerDied) as error:
                 log.error("speech_model_not_loaded", model=self._model.name, reason=str(error))
                 raise ServiceError(FailureCode.SERVICE_AWAY, service=SERVICE, detail=str(error)) from error

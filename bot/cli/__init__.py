@@ -16,7 +16,8 @@ import typer
 from dotenv import dotenv_values
 
 from bot.journal import configure_logging
-from bot.settings import Settings, SettingsError
+from bot.settings import Settings, SettingsError, secret_variables
+from sandbox.environment import forget_variables, hide_from_others
 
 app = typer.Typer(
     name="baza",
@@ -48,9 +49,13 @@ def main() -> None:
 
 
 def read_settings() -> Settings:
-    """Settings from the environment, which overrides `.env` of the current folder. Raises SettingsError."""
+    """Settings from the environment, which overrides `.env` of the current folder; secrets then leave the environment.
+    Raises SettingsError."""
     file = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-    return Settings.read({**file, **os.environ})
+    settings = Settings.read({**file, **os.environ})
+    forget_variables(secret_variables())
+    hide_from_others()
+    return settings
 
 
 def start(work: Coroutine[Any, Any, int]) -> None:

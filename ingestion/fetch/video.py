@@ -5,12 +5,9 @@ is none. `video_choice` decides what to fetch, `video_guard` what the process ma
 """
 
 import asyncio
-import contextlib
 import os
-import signal
-import sys
+import shutil
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,25 +15,24 @@ from urllib.parse import urlsplit
 
 import structlog
 
-import ingestion
 from domain.documents import DocumentStatus, Medium
 from ingestion.errors import FailureCode, ServiceError, SourceError
 from ingestion.fetch.files import hash_file, megabytes
 from ingestion.fetch.guard import AddressGuard
-from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, decode_message
+from ingestion.fetch.video_guard import PORTS, PROGRAMS
+from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, read_message
 from ingestion.progress import Progress
 from ingestion.records import About, FetchedFile, Source
+from sandbox.confinement import Confinement
+from sandbox.pool import Line, Pool, PoolDied
 
 MEMORY_BYTES = 1 << 30
-LINE_LIMIT_BYTES = 1 << 20
+FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit itself; the kernel's limit is a backstop
 MEDIA_TYPES = {".vtt": "text/vtt", ".srt": "application/x-subrip"}
 SOUND_TYPE = "audio/mp4"  # a declared type; the content decides
 
-START = "import sys; sys.path.append({folder!r}); from ingestion.fetch.video_child import main; main()"
-"""The folder of our own packages comes last, so that nothing in it can shadow the standard library."""
-
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "SSL_CERT_FILE")
-"""Environment variables that the process keeps: no tokens and keys, and no HOME with somebody's yt-dlp settings."""
+ENTRY = "ingestion.fetch.video_child:serve"
+CERTIFICATES = "SSL_CERT_FILE"  # no HOME with somebody's yt-dlp settings
 
 log = structlog.get_logger()
 
@@ -77,33 +73,32 @@ class VideoFetcher:
         raise self._explain(message, host)
 
     async def _run(self, url: str, folder: Path, progress: Progress) -> Got | Refused:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # a file in the working folder must not shadow a module
-            "-c",
-            START.format(folder=str(Path(ingestion.__file__).parent.parent)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=LINE_LIMIT_BYTES,
-            env=_clean_environment(os.environ),
-            cwd=folder,
-            start_new_session=True,  # so that its children can be killed with it
-        )
-        try:
-            return await self._converse(process, self._wanted(url, folder), progress)
-        finally:
-            await _end(process)
+        """In a pool of its own, so that what it may have started ends with it."""
+        kept = {name: os.environ[name] for name in (CERTIFICATES,) if name in os.environ}
+        wanted = self._wanted(url, folder)
+        async with Pool(entry=ENTRY, network=True, variables=kept) as pool:
+            try:
+                async with pool.child(self._confinement(wanted)) as line:
+                    line.write(wanted)
+                    return await _converse(line, progress)
+            except PoolDied as error:
+                return Refused(code=None, title="", detail=str(error))
 
-    async def _converse(self, process: asyncio.subprocess.Process, wanted: Wanted, progress: Progress) -> Got | Refused:
-        if process.stdin is None or process.stdout is None:
-            raise AssertionError("both are pipes")
-        process.stdin.write(wanted.to_line())  # stdin stays open: the process dies when it closes
-        while True:
-            message = await _read(process.stdout)
-            if not isinstance(message, Fetched):
-                return message
-            await progress.report(DocumentStatus.FETCHING, done=message.done_bytes, total=message.total_bytes)
+    def _confinement(self, wanted: Wanted) -> Confinement:
+        """A JavaScript engine reserves gigabytes of address space: what it uses is limited instead."""
+        test_ports = [int(host.rpartition(":")[2]) for host in wanted.allow_hosts]
+        programs = tuple(path for name in sorted(PROGRAMS) if (path := shutil.which(name)))
+        return Confinement(
+            reads=tuple(filter(None, [os.environ.get(CERTIFICATES)])),
+            writes=(wanted.folder,),
+            runs=programs,
+            may_fork=bool(programs),
+            ports=(*sorted(PORTS), *test_ports),
+            data_bytes=MEMORY_BYTES,
+            cpu_s=max(1, round(self._limits.total_s)),
+            file_bytes=self._limits.size_bytes + FILE_SLACK_BYTES,
+            open_files=256,
+        )
 
     def _wanted(self, url: str, folder: Path) -> Wanted:
         return Wanted(
@@ -112,8 +107,6 @@ class VideoFetcher:
             may_listen=self._may_listen,
             limit_s=self._limits.sound_s,
             size_bytes=self._limits.size_bytes,
-            memory_bytes=MEMORY_BYTES,
-            cpu_s=max(1, round(self._limits.total_s)),
             allow_hosts=tuple(sorted(self._limits.allow_hosts)),
         )
 
@@ -134,23 +127,24 @@ class VideoFetcher:
                 return SourceError(refused.code, host=host, detail=refused.detail)
 
 
-async def _read(stream: asyncio.StreamReader) -> Message:
+async def _converse(line: Line, progress: Progress) -> Got | Refused:
+    while True:
+        message = await _read(line)
+        if not isinstance(message, Fetched):
+            return message
+        await progress.report(DocumentStatus.FETCHING, done=message.done_bytes, total=message.total_bytes)
+
+
+async def _read(line: Line) -> Message:
     """The process's next message. If it ended without one, it could not do what the host demanded: VIDEO_REFUSED."""
     try:
-        line = await stream.readline()
-        if line:
-            return decode_message(line)
+        read = await line.read()
+        if read.strip():
+            return read_message(read)
         detail = "the process ended without an answer"
-    except ValueError as error:
+    except (ValueError, ConnectionError) as error:
         detail = f"unreadable: {error}"
     return Refused(code=FailureCode.VIDEO_REFUSED, title="", detail=detail)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the process group: children may outlive a process that ended by itself at one of its limits."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
 
 
 async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedFile:
@@ -173,7 +167,3 @@ async def _fetched_file(got: Got, folder: Path, url: str, host: str) -> FetchedF
             duration_s=got.duration_s,
         ),
     )
-
-
-def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[name] for name in KEPT_VARIABLES if name in environ}

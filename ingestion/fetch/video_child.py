@@ -1,20 +1,24 @@
 """The process that runs yt-dlp for one link and ends.
 
-In: one line (`video_wire.Wanted`) on standard input, which stays open; when it closes, the process dies. Out: `Message`
-lines on standard output, the last one `Got` or `Refused`. Captions are tried before sound; pictures are never fetched.
-No cookies, no configuration files, no plugins, no updates; only the extractors of known hosts.
+In: one record, `video_wire.Wanted`. Out: `Message` records, the last one `Got` or `Refused`. Captions are tried before
+sound; pictures are never fetched. The process is confined before (`sandbox.forkserver`): it writes to one folder and
+connects to web ports. No cookies, no configuration files, no plugins, no updates; only the extractors of known hosts.
 """
 
-import sys
+import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ingestion.errors import FailureCode
 from ingestion.fetch.video_choice import CODES, Captions, Trouble, Video, classify_trouble, read_info
-from ingestion.fetch.video_guard import end_with, guard_process, limit_process
-from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted, encode_message
+from ingestion.fetch.video_guard import guard_process
+from ingestion.fetch.video_wire import Fetched, Got, Message, Refused, Wanted
+from sandbox.confinement import Layer
+from sandbox.records import LINE_BYTES, from_line, to_line
 
 EXTRACTORS = (
     *("youtube", "vimeo", "rutube", "rutube:embed", "vk", "odnoklassniki", "dzen\\.ru"),
@@ -24,7 +28,6 @@ EXTRACTORS = (
 ANY_PAGE = ("generic", "html5")  # for test hosts
 NAME = "video"  # of the written file
 DETAIL_CHARACTERS = 500
-FILE_SLACK_BYTES = 1 << 20  # yt-dlp stops at the limit itself; the kernel's limit is a backstop
 SOCKET_S = 20
 
 Options = dict[str, Any]  # yt-dlp's own
@@ -46,9 +49,9 @@ class _Silent:
 class VideoFetch:
     """One link, from its metadata to a file or a reason."""
 
-    def __init__(self, wanted: Wanted, output: IO[bytes]) -> None:
+    def __init__(self, wanted: Wanted, connection: socket.socket) -> None:
         self._wanted = wanted
-        self._output = output
+        self._connection = connection
         self._folder = Path(wanted.folder)
 
     def run(self) -> Message:
@@ -144,11 +147,7 @@ class VideoFetch:
         if done > self._wanted.size_bytes:
             raise _TooLarge
         total = int(status.get("total_bytes") or status.get("total_bytes_estimate") or 0)
-        self._say(Fetched(done_bytes=done, total_bytes=total))
-
-    def _say(self, message: Message) -> None:
-        self._output.write(encode_message(message))
-        self._output.flush()
+        self._connection.sendall(to_line(Fetched(done_bytes=done, total_bytes=total)))
 
     def _is_test_host(self) -> bool:
         return any(self._wanted.url.startswith(f"http://{host}/") for host in self._wanted.allow_hosts)
@@ -180,13 +179,9 @@ def _yt_dlp(options: Options) -> Iterator[Any]:
         yield downloader
 
 
-def main() -> None:
-    """Entry point; started by `video`."""
-    stdin, output = sys.stdin.buffer, sys.stdout.buffer
-    wanted = Wanted.from_line(stdin.readline())
-    end_with(stdin.fileno())
-    limit_process(memory_bytes=wanted.memory_bytes, file_bytes=wanted.size_bytes + FILE_SLACK_BYTES, cpu_s=wanted.cpu_s)
+def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
+    """See `sandbox.forkserver.Serve`."""
+    wanted = from_line(stream.readline(LINE_BYTES), Wanted)
+    os.chdir(wanted.folder)
     guard_process(frozenset(wanted.allow_hosts))
-    fetch = VideoFetch(wanted, output)
-    output.write(encode_message(fetch.run()))
-    output.flush()
+    connection.sendall(to_line(VideoFetch(wanted, connection).run()))

@@ -1,23 +1,18 @@
-"""Restricts the process in which yt-dlp runs: its connections, the programs it starts, its resources.
+"""Restricts the process in which yt-dlp runs: its connections, and the programs it starts.
 
-In: limits, and the inside addresses that tests may reach. Out: nothing; the restrictions hold for the rest of the
-process. yt-dlp opens its own sockets, so the crawler's guarded network cannot be used. Python's audit hooks see every
-connection when it is made, with its IP address: a second DNS answer or a redirect cannot bypass them.
+In: the inside addresses that tests may reach. Out: nothing; the restrictions hold for the rest of the process, beside
+those of `sandbox`, which know ports and not addresses. yt-dlp opens its own sockets, so the crawler's guarded network
+cannot be used. Python's audit hooks see every connection when it is made, with its IP address: a second DNS answer or a
+redirect cannot bypass them.
 """
 
-import contextlib
 import ipaddress
 import os
-import resource
-import select
-import signal
 import sys
-import threading
 from pathlib import PurePath
 
 from ingestion.fetch.addresses import is_public
 
-NICENESS = 10  # answering people has priority over reading
 PORTS = frozenset({80, 443})
 PROGRAMS = frozenset({"deno"})  # runs a host's JavaScript; yt-dlp gives it no access to files and network
 STARTS = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn"})
@@ -61,33 +56,6 @@ def check_program(program: object) -> None:
     name = PurePath(os.fsdecode(program)).name if isinstance(program, str | bytes | os.PathLike) else ""
     if name not in PROGRAMS:
         raise Forbidden(f"{name or 'a program'} is closed to videos")
-
-
-def limit_process(*, memory_bytes: int, file_bytes: int, cpu_s: int) -> None:
-    """Set kernel limits for this process and its children."""
-    os.nice(NICENESS)
-    limits = {
-        resource.RLIMIT_DATA: memory_bytes,  # not RLIMIT_AS: a JavaScript engine reserves gigabytes of address space
-        resource.RLIMIT_CPU: cpu_s,
-        resource.RLIMIT_FSIZE: file_bytes,
-        resource.RLIMIT_CORE: 0,
-    }
-    for limit, value in limits.items():
-        # A container or system may have set a lower hard limit; that one applies then.
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (value, value))
-
-
-def end_with(descriptor: int) -> None:
-    """Kill this process group when the other end of `descriptor` closes. The process must lead its group."""
-
-    def watch() -> None:
-        poll = select.poll()
-        poll.register(descriptor, 0)  # 0: report hang-ups only
-        poll.poll()
-        os.killpg(0, signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _is_number(host: str) -> bool:

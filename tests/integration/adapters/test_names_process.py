@@ -6,8 +6,10 @@ import signal
 import pytest
 
 from adapters.entities.finder import NatashaFinder, is_installed
+from adapters.entities.finding import ENTRY
 from ingestion.entities.records import EntityType
 from ingestion.errors import ServiceError
+from tests.processes import confined
 
 TEXT = (
     "Вчера Дмитрия Иванова приняли в компанию Aston в Казани.\n\n"
@@ -36,9 +38,8 @@ async def test_names_come_in_the_first_case_with_their_places() -> None:
 async def test_a_process_that_dies_is_a_service_away_and_begins_anew() -> None:
     async with NatashaFinder() as finder:
         await finder.find(TEXT)
-        process = finder._process
-        assert process is not None
-        os.kill(process.pid, signal.SIGKILL)
+        (process,) = confined(ENTRY)
+        os.kill(process, signal.SIGKILL)
         with pytest.raises(ServiceError):
             await finder.find(TEXT)
         assert await finder.find(TEXT)

@@ -124,10 +124,12 @@ class HangingQueue(WorkStore):
         return await super().publish(document, chunks=chunks, last=last, parsed=parsed)
 
 
-def _reader(parser: ParseProcess, fault: Fault) -> FileReader:
+async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> FileReader:
     """With tesseract where it is installed; what is said in recordings is known."""
     tesseract = find_tesseract(("rus", "eng"))
     recognizer = TesseractRecognizer(tesseract=tesseract, page_s=PARSE_S) if tesseract else None
+    if recognizer is not None:
+        await stack.enter_async_context(recognizer)
     limits = RecognitionLimits(pages=10, concurrency=1)
     heard = Transcript(utterances=said((0, 60, SPEECH)), duration_s=60, language="ru", has_picture=False)
     return FileReader(
@@ -151,7 +153,7 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
         parser = await stack.enter_async_context(ParseProcess(timeout_s=PARSE_S, memory_mb=PARSE_MB))
         pipeline = IngestionPipeline(
             fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
-            reader=_reader(parser, fault),
+            reader=await _reader(parser, fault, stack),
             embedder=HangingEmbedder(fault, folder / "embedded"),
             analyzer=WordAnalyzer(),
             queue=queue,

@@ -36,12 +36,12 @@ async def parser() -> AsyncIterator[ParseProcess]:
 
 
 @pytest.fixture
-def reader(parser: ParseProcess) -> FileReader:
+async def reader(parser: ParseProcess) -> AsyncIterator[FileReader]:
     tesseract = find_tesseract(("rus", "eng"))
     assert tesseract is not None, "apt-get install tesseract-ocr tesseract-ocr-rus"
-    recognizer = TesseractRecognizer(tesseract=tesseract, page_s=300)
-    pictures = PictureReader(parser, recognizer, RecognitionLimits(pages=10, concurrency=2))
-    return FileReader(parser=parser, pictures=pictures, recordings=None)
+    async with TesseractRecognizer(tesseract=tesseract, page_s=300) as recognizer:
+        pictures = PictureReader(parser, recognizer, RecognitionLimits(pages=10, concurrency=2))
+        yield FileReader(parser=parser, pictures=pictures, recordings=None)
 
 
 def _fetched(path: Path) -> FetchedFile:

@@ -186,6 +186,33 @@ def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[
     child.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
 
 
+def listener(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
+    """The listening process, with this code in the place of the speech model."""
+    from adapters.whisper.wire import Trouble
+    from sandbox.records import to_line
+
+    stream.readline()
+    connection.sendall(to_line(Trouble(kind="model", detail=json.dumps(attempt()))))
+
+
+def finder(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
+    """The process that finds names."""
+    from adapters.entities.finding import Spans
+    from sandbox.records import to_line
+
+    stream.readline()
+    connection.sendall(to_line(Spans(spans=((0, 0, json.dumps(attempt())),))))
+
+
+def video(connection: socket.socket, stream: BufferedReader, _layers: frozenset[str]) -> None:
+    """The process of yt-dlp, without the hook that yt-dlp's own Python code cannot get round."""
+    from ingestion.fetch.video_wire import Refused
+    from sandbox.records import to_line
+
+    stream.readline()
+    connection.sendall(to_line(Refused(code=None, title="", detail=json.dumps(attempt()))))
+
+
 if __name__ == "__main__":  # unconfined, or in the place of a program
     if sys.argv[1:] == ["unconfined"]:
         del ACTS[BECOMING]

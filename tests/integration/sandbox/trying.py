@@ -14,13 +14,25 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from adapters.entities import finder
+from adapters.entities.finder import NatashaFinder
+from adapters.tesseract import program
+from adapters.tesseract.program import Tesseract
+from adapters.whisper import process as listening
+from adapters.whisper.wire import Opening
+from ingestion.fetch import video
+from ingestion.fetch.video import VideoFetcher, VideoLimits
+from ingestion.fetch.video_wire import Refused
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import FetchedFile
 from sandbox import pool
+from sandbox.pool import Pool
+from sandbox.program import ENTRY
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.integration.sandbox.hostile import TARGETS, Targets
 
+ROOT = Path(__file__).parents[3]
 SECRET = "BOT_TOKEN"
 HOSTILE = "tests.integration.sandbox.hostile"
 
@@ -60,9 +72,52 @@ async def try_unconfined(_folder: Path) -> str:
     return said.decode().splitlines()[-1]
 
 
+async def try_program(folder: Path) -> str:
+    """In the place of tesseract: Python finds a file named like tesseract's first argument, and runs it."""
+    (folder / "stdin").write_text(f"import runpy; runpy.run_module({HOSTILE!r}, run_name='__main__')")
+    os.chdir(folder)
+    python = os.path.realpath(sys.executable)  # noqa: ASYNC240 - a test
+    hostile = Tesseract(path=python, languages=("rus",), knows_orientation=False)
+    program.MODEL_FOLDERS = (f"{folder}/stdin", str(ROOT / "tests"), "/nowhere")
+    variables = {"PYTHONPATH": str(ROOT), "PYTHONHOME": sys.base_prefix}
+    async with Pool(entry=ENTRY, variables=variables) as programs:
+        return await program.read_table(programs, hostile, b"no picture", layout=1, timeout_s=100)
+
+
+async def try_listener(_folder: Path) -> str:
+    """In the place of the speech model."""
+    with tempfile.TemporaryDirectory() as model:
+        opening = Opening(model=model, threads=1, piece_s=1)
+        try:
+            await listening.ListenerProcess.start(opening, models_folder=Path(model), memory_bytes=2**30, silence_s=100)
+        except listening.ModelRefused as refused:
+            return str(refused)
+    raise AssertionError("the hostile code did not answer")
+
+
+async def try_finder(_folder: Path) -> str:
+    """In the place of the recogniser of names."""
+    async with NatashaFinder() as names:
+        ((_, _, said),) = await names._ask("слова", 0)
+    return said
+
+
+async def try_video(folder: Path) -> str:
+    """In the place of yt-dlp, which may reach the web and write to one folder."""
+    fetcher = VideoFetcher(VideoLimits(total_s=100, size_bytes=10**6, sound_s=60), may_listen=True)
+    (place := folder / "document").mkdir()
+    refused = await fetcher._run("https://youtu.be/x", place, progress_of(FakeQueue()))
+    assert isinstance(refused, Refused)
+    return refused.detail
+
+
 KINDS: dict[str, Callable[[Path], Awaitable[str]]] = {
     "parser": try_parser,
     "unpacker": try_unpacker,
+    "tesseract": try_program,
+    "speech": try_listener,
+    "names": try_finder,
+    "video": try_video,
     "unconfined": try_unconfined,
 }
 
@@ -89,6 +144,9 @@ def main(kind: str, namespaces: str) -> None:
     """Put the hostile code in place, and print what it did."""
     pool.KEPT_VARIABLES = (*pool.KEPT_VARIABLES, TARGETS)
     process.ENTRY = f"{HOSTILE}:parser"
+    listening.ENTRY = f"{HOSTILE}:listener"
+    finder.ENTRY = f"{HOSTILE}:finder"  # type: ignore[attr-defined] # imported there from `finding`
+    video.ENTRY = f"{HOSTILE}:video"
     if namespaces == "without":
         pool.NAMESPACES = False
     sys.stdout.write(asyncio.run(_try(kind)) + "\n")

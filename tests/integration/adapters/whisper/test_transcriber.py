@@ -21,11 +21,11 @@ from ingestion.errors import FailureCode, IngestionError, ServiceError, SourceEr
 from ingestion.ports import Transcript
 from tests.fakes.speech_model import write_speech_model
 from tests.fakes.voice import quiet, speak, write_recording, write_silent_film, write_wav
+from tests.processes import below, confined, environment
 from tests.waiting import until
 
 SPEECH = Path(__file__).resolve().parents[5] / "shared" / "data" / "speech"
 REAL = sorted(path for path in SPEECH.glob("*/*") if path.suffix in {".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac"})
-LISTENER = b"adapters.whisper.listener"
 PIECE_S = 5.0  # with the 30 s in which a quiet place for the cut is looked for, these recordings make three pieces
 
 WORKER = """
@@ -44,25 +44,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-DYING = """
-import sys; sys.path.append({{folder!r}})
-import os
-from adapters.whisper import listener
-
-hear = listener.Listener.hear
-
-def hear_or_die(self, request, tell):
-    def tell_or_die(message):
-        if type(message).__name__ == "Said" and request.path.endswith("lecture.wav"):
-            os.kill(os.getpid(), {signal_number})
-        tell(message)
-    hear(self, request, tell_or_die)
-
-listener.Listener.hear = hear_or_die
-listener.main()
-"""
-"""The listening process, which ends itself instead of saying the first words of the lecture, whenever it hears it."""
 
 
 @pytest.fixture(scope="module")
@@ -96,24 +77,14 @@ async def _error(transcriber: WhisperTranscriber, path: Path) -> IngestionError:
     return caught.value
 
 
-def _children(parent: int | None = None) -> list[int]:
-    parent = parent or os.getpid()
-    found = []
-    for process in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
-        with contextlib.suppress(OSError):
-            if LISTENER in Path(f"/proc/{process}/cmdline").read_bytes():
-                found.append(int(process))
-    return found
+def _children() -> list[int]:
+    return confined(listening.ENTRY)
 
 
 def _runs(process: int) -> bool:
     with contextlib.suppress(OSError):
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     return False
-
-
-def _environment(process: int) -> str:
-    return Path(f"/proc/{process}/environ").read_text()
 
 
 async def test_speech_becomes_text_with_its_seconds(transcriber: WhisperTranscriber, tmp_path: Path) -> None:
@@ -225,17 +196,17 @@ async def test_a_process_that_hangs_is_replaced(model: SpeechModel, lecture: Pat
 
 
 @pytest.mark.parametrize(
-    ("signal_number", "code"),
-    [(signal.SIGKILL, FailureCode.FILE_TOO_HEAVY), (signal.SIGSEGV, FailureCode.FILE_DAMAGED)],
+    ("entry", "code"),
+    [("by_kill", FailureCode.FILE_TOO_HEAVY), ("by_segfault", FailureCode.FILE_DAMAGED)],
 )
 async def test_a_recording_that_kills_every_process_is_given_up(
     model: SpeechModel,
     lecture: Path,
     monkeypatch: pytest.MonkeyPatch,
-    signal_number: signal.Signals,
+    entry: str,
     code: FailureCode,
 ) -> None:
-    monkeypatch.setattr(listening, "START", DYING.format(signal_number=int(signal_number)))
+    monkeypatch.setattr(listening, "ENTRY", f"tests.fakes.dying_listener:{entry}")
     async with WhisperTranscriber(model, limit_s=600, idle_s=60, piece_s=PIECE_S) as transcriber:
         with capture_logs() as logs:
             assert (await _error(transcriber, lecture)).code is code
@@ -295,7 +266,7 @@ async def test_a_killed_worker_leaves_no_process(model: SpeechModel, lecture: Pa
     assert worker.stdout is not None
     while await worker.stdout.readline() != b"heard\n":  # the log comes first
         assert worker.returncode is None
-    (listener,) = _children(worker.pid)
+    listener = list(below(worker.pid))[-1]
     worker.kill()
     await worker.communicate()
     await until(lambda: not _runs(listener))
@@ -327,9 +298,9 @@ async def test_no_secret_reaches_the_process(
     monkeypatch.setenv("BOT_TOKEN", "123456:secret")
     async with WhisperTranscriber(model, limit_s=600, idle_s=60) as transcriber:
         await _hear(transcriber, write_wav(tmp_path / "a.wav", speak(1)))
-        environment = _environment(_children()[0])
-    assert "PATH=" in environment
-    assert "secret" not in environment
+        started_with = environment(_children()[0])
+    assert "PATH=" in started_with
+    assert "secret" not in started_with
 
 
 @pytest.mark.skipif(not REAL, reason="../shared/data/speech is not on this machine")

@@ -31,7 +31,6 @@ DOORS = {
     "adapters/database/supabase.py",  # what follows leads where the settings say
     "adapters/database/postgres.py",
     "adapters/jina/client.py",
-    "adapters/whisper/process.py",  # a socket pair to a child
     "bot/localchat/api/webhook.py",
     "ingestion/fetch/guard.py",  # resolves names
     "ingestion/fetch/network.py",  # the crawler's only one

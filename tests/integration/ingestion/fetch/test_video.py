@@ -5,8 +5,6 @@ cannot be reached from here.
 """
 
 import asyncio
-import contextlib
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from ingestion.parsers.registry import parse_file
 from ingestion.records import FetchedFile, Source
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.fakes.voice import speak, write_recording
+from tests.processes import confined, environment
 from tests.servers.web import Reply, WebServer, serve_web
 from tests.waiting import until
 
@@ -27,7 +26,6 @@ PAGE = "<html><head><title>Лекция</title></head><body><video><source src='
 TRACK = "<track kind='captions' srclang='{language}' src='/{language}.vtt'>"
 CAPTIONS = "WEBVTT\n\n00:00:01.000 --> 00:00:03.000\nПривет, это лекция.\n"
 BYTES = 5_000_000
-CHILD = b"ingestion.fetch.video_child"
 
 
 @pytest.fixture
@@ -67,18 +65,7 @@ async def _code(web: WebServer, folder: Path, fetcher: VideoFetcher | None = Non
 
 
 def _children() -> list[int]:
-    processes = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    return [int(process) for process in processes if CHILD in _command(process)]
-
-
-def _command(process: str) -> bytes:
-    with contextlib.suppress(OSError):  # another test's process may end while one looks
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    return b""
-
-
-def _environment(process: int) -> str:
-    return Path(f"/proc/{process}/environ").read_text()
+    return confined(video.ENTRY)
 
 
 async def test_captions_are_fetched_and_not_the_film(host: WebServer, tmp_path: Path) -> None:
@@ -160,31 +147,15 @@ async def test_cancelling_ends_the_process_at_once(host: WebServer, tmp_path: Pa
     assert _children() == []
 
 
-async def test_what_a_process_started_does_not_outlive_it(
-    host: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The process ends by itself, as at a limit of the kernel; a program of its own would go on."""
-    told = tmp_path / "started"
-    monkeypatch.setattr(
-        video,
-        "START",
-        "import pathlib, subprocess; null = subprocess.DEVNULL; "
-        "left = subprocess.Popen(['sleep', '60'], stdin=null, stdout=null, stderr=null); "
-        f"pathlib.Path({str(told)!r}).write_text(str(left.pid))",
-    )
-    assert await _code(host, tmp_path) is FailureCode.VIDEO_REFUSED
-    await until(lambda: not _command(told.read_text()))
-
-
 async def test_no_secret_reaches_the_process(host: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT_TOKEN", "123456:secret")
     host.replies["/film.mp4"] = Reply(wait_s=60)
     fetching = asyncio.create_task(_fetch(host, tmp_path))
     await until(lambda: any(asked.path == "/film.mp4" for asked in host.asked))
     (child,) = _children()
-    environment = _environment(child)
+    started_with = environment(child)
     fetching.cancel()
     await asyncio.gather(fetching, return_exceptions=True)
-    assert "PATH=" in environment
-    assert "secret" not in environment
-    assert "HOME=" not in environment
+    assert "PATH=" in started_with
+    assert "secret" not in started_with
+    assert "HOME=" not in started_with
