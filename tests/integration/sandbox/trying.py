@@ -7,6 +7,7 @@ a listening port, a Unix socket, a neighbour's file, and a secret in this progra
 import asyncio
 import json
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -30,9 +31,9 @@ from sandbox import pool
 from sandbox.pool import Pool
 from sandbox.program import ENTRY
 from tests.fakes.ingestion import FakeQueue, progress_of
+from tests.integration.sandbox import hostile
 from tests.integration.sandbox.hostile import TARGETS, Targets
 
-ROOT = Path(__file__).parents[3]
 SECRET = "BOT_TOKEN"
 HOSTILE = "tests.integration.sandbox.hostile"
 
@@ -74,14 +75,13 @@ async def try_unconfined(_folder: Path) -> str:
 
 async def try_program(folder: Path) -> str:
     """In the place of tesseract: Python finds a file named like tesseract's first argument, and runs it."""
-    (folder / "stdin").write_text(f"import runpy; runpy.run_module({HOSTILE!r}, run_name='__main__')")
+    shutil.copy(hostile.__file__, folder / "stdin")
     os.chdir(folder)
     python = os.path.realpath(sys.executable)  # noqa: ASYNC240 - a test
-    hostile = Tesseract(path=python, languages=("rus",), knows_orientation=False)
-    program.MODEL_FOLDERS = (f"{folder}/stdin", str(ROOT / "tests"), "/nowhere")
-    variables = {"PYTHONPATH": str(ROOT), "PYTHONHOME": sys.base_prefix}
-    async with Pool(entry=ENTRY, variables=variables) as programs:
-        return await program.read_table(programs, hostile, b"no picture", layout=1, timeout_s=100)
+    impostor = Tesseract(path=python, languages=("rus",), knows_orientation=False)
+    program.MODEL_FOLDERS = (f"{folder}/stdin", "/nowhere", "/nowhere")
+    async with Pool(entry=ENTRY, variables={"PYTHONHOME": sys.base_prefix}) as programs:
+        return await program.read_table(programs, impostor, b"no picture", layout=1, timeout_s=100)
 
 
 async def try_listener(_folder: Path) -> str:
