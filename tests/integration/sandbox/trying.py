@@ -76,6 +76,7 @@ async def try_unconfined(_folder: Path) -> str:
 async def try_program(folder: Path) -> str:
     """In the place of tesseract: Python finds a file named like tesseract's first argument, and runs it."""
     shutil.copy(hostile.__file__, folder / "stdin")
+    folder.chmod(0o755)  # noqa: ASYNC240 - a test; root becomes somebody else, whom no rights follow into a program
     os.chdir(folder)
     python = os.path.realpath(sys.executable)  # noqa: ASYNC240 - a test
     impostor = Tesseract(path=python, languages=("rus",), knows_orientation=False)
