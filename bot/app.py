@@ -180,7 +180,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             reranker=search_models.reranker,
             model=await _open_chat_model(settings.model, stack, _answering(settings.model), measures),
             planner_model=await _open_chat_model(settings.model, stack, _planning(settings.model), measures),
-            checker_model=await _open_checker(settings, stack, measures),
+            checker_model=await open_checker(settings, stack, measures),
             reading_model=await _open_chat_model(settings.model, stack, _reading(settings.model), measures),
             transcriber=await open_transcriber(settings, stack),
             measures=measures,
@@ -286,7 +286,9 @@ def _planning(model: ModelSettings) -> _Asked:
     )
 
 
-async def _open_checker(settings: Settings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
+async def open_checker(settings: Settings, stack: AsyncExitStack, measures: Measures) -> ChatModel | None:
+    """The model that checks answers; None where there is none, or ANSWER_CHECK wants none. `benchmarks.grounding` uses
+    it, too."""
     model = settings.model
     asked = replace(
         _planning(model),
