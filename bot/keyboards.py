@@ -14,6 +14,7 @@ from pydantic import field_validator
 from bot.texts import LANGUAGES, Texts, Words
 from domain.documents import Choice
 from domain.people import Mode
+from domain.visible import visible
 from rag.words import Span
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
@@ -208,7 +209,7 @@ ANSWER = "answer"
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
     """An inline button."""
     packed = data if isinstance(data, str) else data.pack()
-    return InlineKeyboardButton(text=label, callback_data=packed)
+    return InlineKeyboardButton(text=visible(label), callback_data=packed)
 
 
 def rows(*lines: Sequence[InlineKeyboardButton]) -> InlineKeyboardMarkup | None:

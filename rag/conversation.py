@@ -7,7 +7,7 @@ person has left. Questions and texts never reach the log.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
 from rag.answering.plain import NOTHING, Draft, PlainAnswers
@@ -25,7 +26,7 @@ from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
-from rag.execution.facts import FactsPayload
+from rag.execution.facts import Fact, FactsPayload
 from rag.execution.merging import shortlist
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
@@ -134,14 +135,14 @@ class Conversation:
             async for draft in drafts:
                 if not draft.done:
                     first_s = first_s or time.monotonic() - started
-                    yield TextGrew(kind=draft.kind, text=draft.text)
+                    yield TextGrew(kind=draft.kind, text=draft.text, addresses=_addresses(asked, draft, found))
         finally:  # also when the person has left and this generator is being closed
             await drafts.aclose()
-            stored = self._store(asked, draft)
+            stored = self._store(asked, draft, _addresses(asked, draft, found))
             await asyncio.wait({stored})
         pace = replace(found.pace, first_s=first_s)
         answer = replace(_answer(draft, found), seconds=time.monotonic() - started, pace=pace, usage=usage)
-        yield Answered(answer=answer)
+        yield Answered(answer=replace(answer, addresses=_addresses(asked, draft, found)))
         stored.result()
 
     async def _find(self, asked: Question, run: Run, watch: Watch) -> _Found:
@@ -257,8 +258,9 @@ class Conversation:
             async for draft in drafts:
                 yield draft
 
-    def _store(self, asked: Question, draft: Draft) -> asyncio.Task[None]:
-        exchange = Exchange(question=asked.text, answer=draft.text)
+    def _store(self, asked: Question, draft: Draft, known: frozenset[str]) -> asyncio.Task[None]:
+        """An address that was made up is stored as it was shown: it must not count as said in the next turn."""
+        exchange = Exchange(question=asked.text, answer=defanged(draft.text, known))
         task = asyncio.create_task(self._stages.memory.keep(asked, exchange))
         self._storing.add(task)
         task.add_done_callback(self._stored)
@@ -268,6 +270,22 @@ class Conversation:
         self._storing.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.warning("dialogue.not_stored", reason=type(error).__name__)
+
+
+def _addresses(asked: Question, draft: Draft, found: _Found) -> frozenset[str]:
+    """Keys of the addresses that may be links in the draft: those of the facts that it uses, of the question and of the
+    dialogue."""
+    if not any(True for text in (draft.text, draft.passages) for _ in addresses(text)):
+        return frozenset()  # most answers
+    texts = (text for fact in draft.cited for text in _texts(fact))
+    return keys((asked.text, *found.known.dialogue.texts, *texts))
+
+
+def _texts(fact: Fact) -> Iterator[str]:
+    yield fact.text
+    if fact.passage:
+        of = fact.passage.passage
+        yield from filter(None, (of.text, of.title, of.source_identifier, of.url, of.locator.url))
 
 
 def _assignment(asked: Question, found: _Found) -> Assignment:

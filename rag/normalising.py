@@ -1,4 +1,4 @@
-"""Input normalisation of the question, for all later stages (seed 4, section 5.1).
+"""Input normalisation of the question, for all later stages (seed 4, section 5.1), and of texts for prompts.
 
 In: what a person typed. Out: the same text in NFC, without invisible characters and superfluous blanks.
 """
@@ -6,11 +6,19 @@ In: what a person typed. Out: the same text in NFC, without invisible characters
 import re
 import unicodedata
 
-_INVISIBLE = re.compile(r"(?<=\S)[^\S\n]+|[\u00ad\u200b-\u200f\u2060\ufeff\x00-\x08\x0e-\x1f\ud800-\udfff]")
+from domain.visible import visible
+
+_BLANKS = re.compile(r"(?<=\S)[^\S\n]+")
+_HEADING = re.compile(r"^([ \t>]*)(#{1,6}[ \t])", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def normalise(text: str) -> str:
     """NFC, no invisible characters, single spaces. Line breaks and indents stay: they may belong to code."""
-    plain = _INVISIBLE.sub(lambda found: " " if found[0].isspace() else "", unicodedata.normalize("NFC", text))
+    plain = _BLANKS.sub(" ", visible(unicodedata.normalize("NFC", text.replace("\r\n", "\n"))))
     return _BLANK_LINES.sub("\n\n", plain).strip()
+
+
+def without_headings(text: str) -> str:
+    """A text for a prompt whose lines cannot be taken for headings of the prompt: Markdown's own escape before #."""
+    return _HEADING.sub(r"\1\\\2", text)

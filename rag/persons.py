@@ -3,16 +3,11 @@
 In: a name as a file or a message gives it. Out: the name in one line. It does not identify people.
 """
 
-import unicodedata
+from domain.visible import visible
 
 NAME_CHARS = 100  # a channel's title and a signature have no more
 
 
 def person_name(name: str | None) -> str:
     """The name of a person, a channel or an author; empty without one."""
-    return " ".join(filter(None, map(_visible, (name or "").split())))[:NAME_CHARS]
-
-
-def _visible(word: str) -> str:
-    """The word without control and direction marks, which would reverse the rest of an answer."""
-    return "".join(character for character in word if unicodedata.category(character) not in ("Cc", "Cf"))
+    return " ".join(visible(name or "").split())[:NAME_CHARS]

@@ -297,6 +297,7 @@ class Answer:
     facts_used: int = 0  # of those found; several may share one citation
     used_rank: float | None = None  # mean rank, from 1, of the facts that were used
     check: CheckCounts = field(default_factory=CheckCounts)  # of its statements
+    addresses: frozenset[str] = frozenset()  # keys (`rag.addresses`) of those that may be links
     documents: DocumentsRead | None = None  # when documents were read one by one
     table: FactTable | None = None  # people can get it as a file
     steps: tuple[StepShown, ...] = ()  # of a plan of several steps
@@ -354,6 +355,7 @@ class TextGrew:
 
     kind: AnswerKind
     text: str
+    addresses: frozenset[str] = frozenset()  # as in `Answer`
 
 
 @dataclass(frozen=True, kw_only=True)

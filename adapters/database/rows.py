@@ -22,6 +22,7 @@ from domain.documents import (
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
+from domain.visible import visible
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
 from rag.records import Candidate, DocumentMatch, Exchange, Passage, PastSession
 
@@ -266,10 +267,10 @@ def passage(row: Row) -> Passage:
         chunk_id=ChunkId(integer(row, "chunk_id")),
         document_id=DocumentId(text(row, "document_id")),
         ordinal=integer(row, "ordinal"),
-        title=text(row, "title"),
+        title=visible(text(row, "title")),
         source_type=SourceType(text(row, "source_type")),
         source_identifier=text(row, "source_identifier"),
-        text=text(row, "text"),
+        text=visible(text(row, "text")),
         locator=_locator(row),
         published_at=moment_or_none(row, "published_at"),
         url=text_or_none(row, "url"),

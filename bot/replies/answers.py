@@ -7,6 +7,7 @@ sends nothing. It does not import aiogram, which would slow the command line by 
 from datetime import datetime, timedelta
 
 from bot.replies.citations import TITLE_CHARACTERS, source_block
+from bot.replies.links import without_strange_links
 from bot.replies.markdown import render_markdown
 from bot.replies.names import shortened
 from bot.replies.rich import ITALIC, Kind, RichText, join, rich
@@ -21,7 +22,8 @@ LABELS = {AnswerKind.GENERAL: "answer-general-label", AnswerKind.QUOTES: "answer
 
 def growing_answer(event: TextGrew, words: Words) -> RichText:
     """The showable part of an answer that is still being written."""
-    return _labelled(event.kind, render_markdown(close_unfinished(event.text)), words)
+    text = render_markdown(close_unfinished(event.text))
+    return _labelled(event.kind, without_strange_links(text, event.addresses), words)
 
 
 def finished_answer(
@@ -39,13 +41,13 @@ def finished_answer(
 def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
     broken = _broken_off(answer, words)
     markdown = close_unfinished(answer.text) if broken else answer.text
-    text = _labelled(answer.kind, render_markdown(markdown), words)
+    text = _labelled(answer.kind, without_strange_links(render_markdown(markdown), answer.addresses), words)
     if not (text.text.strip() or answer.stopped):
         return rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
     remarks = [rich(line, ITALIC) for line in _remarks(answer, words)]
-    below = [_quoted(answer.passages, words)] if answer.passages else []
+    below = [_quoted(answer, words)] if answer.passages else []
     return join([text, broken, *below, *remarks, *done, *unfinished, source_block(answer.citations, words)], "\n\n")
 
 
@@ -55,9 +57,10 @@ def _remarks(answer: Answer, words: Words) -> list[str]:
     return list(filter(None, (told, words.plain("answer-other-language") if answer.in_other_language else "")))
 
 
-def _quoted(passages: str, words: Words) -> RichText:
+def _quoted(answer: Answer, words: Words) -> RichText:
     """The passages from which an interrupted answer was being written."""
-    return _labelled(AnswerKind.QUOTES, render_markdown(passages), words)
+    text = without_strange_links(render_markdown(answer.passages), answer.addresses)
+    return _labelled(AnswerKind.QUOTES, text, words)
 
 
 def _broken_off(answer: Answer, words: Words) -> RichText:

@@ -8,6 +8,7 @@ import html
 from collections.abc import Callable, Mapping
 
 from bot.replies.rich import Kind, RichText, Style
+from domain.visible import visible
 
 _Tags = tuple[str, str]
 
@@ -38,7 +39,7 @@ def to_html(text: RichText) -> str:
         shared = _shared_length(open_styles, run.styles)
         parts.extend(_closing(open_styles[shared:]))
         parts.extend(_tags(style)[0] for style in run.styles[shared:])
-        parts.append(html.escape(run.text, quote=False))
+        parts.append(html.escape(visible(run.text), quote=False))
         open_styles = run.styles
     parts.extend(_closing(open_styles))
     return "".join(parts)

@@ -13,12 +13,12 @@ from markdown_it.tree import SyntaxTreeNode
 
 from bot.replies.rich import BOLD, CODE, ITALIC, QUOTE, STRIKE, Kind, RichText, Run, Style, join, rich
 from bot.replies.tables import Table, render_table
+from domain.visible import visible
 
 LINKED = re.compile(r"(?:https?|tg)://\S+", re.IGNORECASE)
 RULE = "———"
 BULLETS = ("•", "◦", "▪")  # by depth of nesting
 _INDENT = "   "
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 # CommonMark rules that are off: `lheading` turns a paragraph bold while a list below it is still being written, `code`
 # takes a carelessly indented paragraph for code, `reference` swallows lines.
@@ -29,7 +29,7 @@ _Node = SyntaxTreeNode
 
 def render_markdown(text: str) -> RichText:
     """Never raises, and never yields text that Telegram would reject."""
-    clean = _UNSHOWABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    clean = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
     return _blocks(SyntaxTreeNode(_parser().parse(clean)).children, "\n\n")
 
 

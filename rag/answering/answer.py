@@ -97,7 +97,7 @@ class AnswerWriter:
             yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._plain.write(assignment)
             return
         if self._look(progress, prompt) is progress.shown:
-            yield self._draft(progress.shown)  # all of it can be read while it is checked
+            yield self._draft(progress.shown, prompt)  # all of it can be read while it is checked
         yield await self._finish(progress.raw, prompt, assignment, enough)
 
     async def _stream(
@@ -113,7 +113,7 @@ class AnswerWriter:
                 if self._is_unwanted(reading):
                     return
                 if reading is progress.shown:
-                    yield self._draft(reading)
+                    yield self._draft(reading, prompt)
 
     def _look(self, progress: _Progress, prompt: AnswerPrompt) -> Reading:
         """Parse the text so far, and make it `progress.shown` if it may be shown and differs from that."""
@@ -215,7 +215,7 @@ class AnswerWriter:
             used=len(reading.used),
             check=judged.checked.outcome.value,
         )
-        draft = self._draft(reading)
+        draft = self._draft(reading, prompt)
         text = self._with_remainder(draft.text, assignment)
         cited = citations_of(reading, prompt, assignment.question, judged.carried)
         if draft.kind is AnswerKind.FROM_BASE:
@@ -245,7 +245,7 @@ class AnswerWriter:
         if not shown.text or remarks or settled.kind is not shown.kind:
             return replace(self._plain.write(assignment), stopped=True, remarks=remarks)
         cited = citations_of(settled, prompt, assignment.question)
-        return replace(self._draft(settled), citations=cited, stopped=True, done=True)
+        return replace(self._draft(settled, prompt), citations=cited, stopped=True, done=True)
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
         """The shown text stays, with the passages below it, which may hold the rest. If it has no mark yet, its sources
@@ -254,16 +254,19 @@ class AnswerWriter:
             first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
             shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
         cited = citations_of(shown, prompt, assignment.question)
-        draft = replace(self._draft(shown), citations=cited, cut=True, done=True)
+        draft = replace(self._draft(shown, prompt), citations=cited, cut=True, done=True)
         if shown.kind is not AnswerKind.FROM_BASE:
             return draft
         below = self._plain.write(assignment)
         more = tuple(each for each in below.citations if each.chunk_id not in {known.chunk_id for known in cited})
-        return replace(draft, passages=below.text, citations=(*cited, *more))
+        facts = (*draft.cited, *below.cited)
+        return replace(draft, passages=below.text, citations=(*cited, *more), cited=facts)
 
-    def _draft(self, reading: Reading) -> Draft:
+    def _draft(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
         kind = reading.kind or AnswerKind.GENERAL
-        return Draft(kind=kind, text=reading.text, model=self._model.name, used=tuple(sorted(set(reading.used))))
+        used = tuple(sorted(set(reading.used)))
+        cited = tuple(prompt.facts[number - 1] for number in used)
+        return Draft(kind=kind, text=reading.text, model=self._model.name, used=used, cited=cited)
 
     def _report(self, error: ModelError, shown: Reading) -> None:
         """A refusal is logged as an error: somebody has to pay or change the key. Other failures are temporary."""

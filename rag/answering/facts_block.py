@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from domain.documents import SourceType, title_beside
 from domain.locator import Locator
+from domain.visible import visible
 from rag.execution.facts import Fact, FactKind
+from rag.normalising import without_headings
 from rag.persons import person_name
 from rag.records import Passage
 from rag.tokens import estimate_tokens
@@ -93,8 +95,10 @@ def _words(fact: Fact) -> str:
 
 
 def _text(fact: Fact) -> str:
+    """The text; a line of it that looks like a heading is no heading of the prompt."""
     is_passage = fact.kind is FactKind.PASSAGE and fact.passage is not None
-    return (fact.passage.passage.text if is_passage and fact.passage else fact.text).strip()
+    text = fact.passage.passage.text if is_passage and fact.passage else fact.text
+    return without_headings(visible(text).strip())
 
 
 def _heading(fact: Fact) -> list[str]:
@@ -153,7 +157,7 @@ def _time(locator: Locator) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(visible(text).split())
 
 
 def _cut(fact: Fact, tokens: int) -> Fact:

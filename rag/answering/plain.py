@@ -27,6 +27,7 @@ class Draft:
     text: str
     citations: tuple[Citation, ...] = ()
     used: tuple[int, ...] = ()  # ranks, from 1, of the facts that it used
+    cited: tuple[Fact, ...] = ()  # these facts
     model: str | None = None
     cut: bool = False
     passages: str = ""  # Markdown, below an answer that was cut (they may hold the rest) or below small talk
@@ -68,7 +69,8 @@ class PlainAnswers:
             kind=AnswerKind.QUOTES,
             text=answer.text,
             citations=answer.citations,
-            used=_ranks(assignment, answer.citations),
+            used=(used := _ranks(assignment, answer.citations)),
+            cited=tuple(assignment.facts.facts[rank - 1] for rank in used),
             done=True,
         )
         if not (answer.items and answer.left):
@@ -116,6 +118,7 @@ def _small_talk(assignment: Assignment, kind: SmallTalk) -> Draft:
         small_talk=kind,
         passages=text,
         citations=citations,
-        used=_ranks(assignment, citations),
+        used=(used := _ranks(assignment, citations)),
+        cited=tuple(assignment.facts.facts[rank - 1] for rank in used),
         done=True,
     )

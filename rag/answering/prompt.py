@@ -14,6 +14,7 @@ from rag.answering.facts_block import FactsBlock, build_block
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import excerpt, fit_window, likest, size_of
 from rag.execution.facts import Fact, FactsPayload
+from rag.normalising import without_headings
 from rag.planning.plan import AnswerStyle, Limits, RenderStyle
 from rag.records import ChatMessage, Exchange, SmallTalk
 from rag.tokens import estimate_tokens
@@ -154,7 +155,7 @@ def _earlier(parts: Sequence[str], prompts: Prompts, *, tokens: int) -> str:
         if (size := estimate_tokens(part) + 1) <= left:
             kept.append(part)
             left -= size
-    return prompts.earlier.fill(Earlier(earlier="\n\n".join(kept))) + "\n\n" if kept else ""
+    return prompts.earlier.fill(Earlier(earlier=without_headings("\n\n".join(kept)))) + "\n\n" if kept else ""
 
 
 def _last(assignment: Assignment, asked: str, block: FactsBlock, prompts: Prompts, today: date) -> str:

@@ -16,12 +16,14 @@ from enum import StrEnum
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
+from domain.visible import visible
 from prompts.loader import Prompts
 from prompts.records import SupportTask
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.grounding.evidence import find, near
 from rag.grounding.statements import Statement
 from rag.metering import Usage, metering_step
+from rag.normalising import without_headings
 from rag.ports import ChatModel
 from rag.records import ChatMessage
 from rag.words import Span
@@ -151,7 +153,8 @@ class SupportCheck:
     ) -> tuple[ChatMessage, ...]:
         """The rules, and one message with the sources and the statements."""
         told = "\n".join((question, *(each.text for each in statements)))
-        shown = {number: near(text, told, limit=SOURCE_CHARS) for number, text in sources.items() if text.strip()}
+        long = {number: visible(text) for number, text in sources.items() if text.strip()}
+        shown = {number: without_headings(near(text, told, limit=SOURCE_CHARS)) for number, text in long.items()}
         fence = _fence((*shown.values(), told))
         task = SupportTask(
             fence=fence,

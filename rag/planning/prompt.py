@@ -14,6 +14,7 @@ from prompts.loader import Prompts
 from prompts.records import PlannerQuestion, PlannerRules
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import likest
+from rag.normalising import without_headings
 from rag.planning.mending import AnyTool, alias_of
 from rag.planning.plan import PlannedEntity
 from rag.records import ChatMessage, DocumentMatch, Exchange
@@ -70,7 +71,9 @@ class PlannerPrompt:
             ),
         }
         fence = _fence("\0".join((question, *parts.values())))
-        told = "".join(f"<{fence} {name}>\n{text}\n</{fence}>\n\n" for name, text in parts.items() if text)
+        told = "".join(
+            f"<{fence} {name}>\n{without_headings(text)}\n</{fence}>\n\n" for name, text in parts.items() if text
+        )
         filled = PlannerQuestion(known=told, today=today.isoformat(), fence=fence, question=question)
         return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
 
