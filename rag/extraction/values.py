@@ -18,6 +18,7 @@ REMEMBERED = 4096  # cached cells: while documents are read, the table is built 
 MAX_UNIT_WORDS = 4  # «рублей за каждый месяц»
 
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
+_DIGIT = re.compile(r"\d")
 _GAP = "[ \u00a0\u202f'’]"
 _NUMBER = re.compile(
     rf"(?<![\w.,])[-−–]?\d{{1,3}}(?:{_GAP}\d{{3}})+(?:[.,]\d+)?(?!\d)|(?<![\w.,])[-−–]?\d+(?:[.,]\d+)*"
@@ -156,12 +157,15 @@ def exact_amount(text: str) -> Amount | None:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two cells mean the same: the same date, the same amount, or the words of one are all in the other."""
+    """Whether two cells mean the same: the same date, the same amount, or the words of one are all in the other. Names
+    in different alphabets (ООО «Дельта-Софт», "Delta-Soft LLC") cannot be compared, so no difference is claimed."""
     days = day(one), day(other)
     if days[0] and days[1]:
         return days[0] == days[1]
     if is_only_amount(one) and is_only_amount(other):
         return _same_amount(amount(one), amount(other))
+    if not _DIGIT.search(one + other) and bool(_CYRILLIC.search(one)) != bool(_CYRILLIC.search(other)):
+        return True
     words = set(name_words(one)), set(name_words(other))
     return words[0] <= words[1] or words[1] <= words[0]
 

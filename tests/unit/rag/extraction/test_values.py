@@ -76,6 +76,7 @@ def test_what_is_no_date_is_not_read_as_one(cell: str) -> None:
         ("12.03.2024", "12 марта 2024 г."),
         ("ООО «Ромашка»", "ООО Ромашка, Москва"),
         ("30 дней", "30"),
+        ("ООО «Дельта-Софт»", "Delta-Soft LLC"),  # nobody can tell
     ],
 )
 def test_cells_that_say_the_same(one: str, other: str) -> None:
