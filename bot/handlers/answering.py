@@ -186,6 +186,8 @@ async def _note(services: Services, talk: Talk, answer: Answer) -> None:
         tokens_used=turn.usage.tokens,
         rag_items_retrieved=turn.facts,
         rag_items_used=turn.facts_used,
+        answer_check=turn.check.outcome,
+        statements_failed=turn.check.failed,
         searching_ms=round(turn.usage.searching.seconds * 1000),
         models_ms=round(turn.usage.models.seconds * 1000),
         execution_time_ms=round(turn.seconds * 1000),

@@ -17,6 +17,8 @@ from ingestion.metering import Outcome
 from rag.metering import ModelCall, StepMetrics, TurnMetrics
 
 TURN_S = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 240)
+RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
+TOKENS = (250, 500, 1000, 1500, 2000, 3000, 5000, 10_000)
 SEARCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 STAGE_S = (0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600)
 
@@ -46,6 +48,11 @@ class PrometheusMeasures(Measures):
         }
         self._facts_found = counter("baza_facts_found", "Facts found for answers.")
         self._facts_used = counter("baza_facts_used", "Facts that answers used.")
+        self._used_rank = times("baza_facts_used_rank", "Mean rank of the facts that an answer used.", buckets=RANKS)
+        self._checks = counter("baza_answer_checks", "Checks of answers by a model, by outcome.", ["outcome"])
+        self._statements = counter("baza_answer_statements", "Statements of answers, by what became of them.", ["of"])
+        self._check_s = times("baza_answer_check_seconds", "Checks of one answer.", buckets=TURN_S)
+        self._check_tokens = times("baza_answer_check_tokens", "Tokens that these took.", buckets=TOKENS)
         self._ratings = counter("baza_answer_ratings", "Presses of the thumbs under answers.", ["rating"])
         self._planned = counter("baza_steps_planned", "Steps planned for questions that take several.")
         self._adapted = counter("baza_steps_adapted", "Steps added, changed or skipped while a plan ran.")
@@ -82,10 +89,24 @@ class PrometheusMeasures(Measures):
                 self._turn_s[part].observe(seconds)
         self._facts_found.inc(turn.facts)
         self._facts_used.inc(turn.facts_used)
+        self._checked(turn)
         self._planned.inc(turn.steps.planned)
         self._adapted.inc(turn.steps.adapted)
         for step in turn.each_step:
             self._step_ended(step)
+
+    def _checked(self, turn: TurnMetrics) -> None:
+        if turn.used_rank is not None:
+            self._used_rank.observe(turn.used_rank)
+        check = turn.check
+        if not check.outcome:
+            return
+        self._checks.labels(check.outcome).inc()
+        for of, count in (("judged", check.statements), ("failed", check.failed), ("withdrawn", check.withdrawn)):
+            self._statements.labels(of).inc(count)
+        if check.outcome != "unneeded":
+            self._check_s.observe(check.seconds)
+            self._check_tokens.observe(check.tokens)
 
     def answer_rated(self, rating: int) -> None:
         """See `Measures`."""

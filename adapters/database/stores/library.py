@@ -151,6 +151,8 @@ def turn_row(turn: TurnMetrics) -> dict[str, JsonValue]:
         **asdict(turn.pace),
         "facts": turn.facts,
         "facts_used": turn.facts_used,
+        "used_rank": turn.used_rank,
+        "checked": asdict(turn.check),
         "passages": turn.passages,
         "steps_planned": turn.steps.planned,
         "steps_run": turn.steps.run,

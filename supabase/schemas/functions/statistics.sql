@@ -18,14 +18,14 @@ returns table (id bigint, created_at timestamptz)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
-    facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, searching_s, models_s, calls,
-    prompt_tokens, answer_tokens, cost)
+    facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, used_rank, checked, searching_s, models_s,
+    calls, prompt_tokens, answer_tokens, cost)
   select p_user, coalesce(p_asker, p_user), p_base::uuid, x.kind, x.model, x.seconds, x.planned_s, x.found_s,
     x.first_s, x.plan, x.facts, x.facts_used, x.passages, x.steps_planned, x.steps_run, x.adapted, x.each_step,
-    x.searching_s, x.models_s, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
+    x.used_rank, coalesce(x.checked, '{}'), x.searching_s, x.models_s, x.calls, x.prompt_tokens, x.answer_tokens, x.cost
   from jsonb_to_record(p_turn::jsonb) x (kind text, model text, seconds real, planned_s real, found_s real,
     first_s real, plan text, facts int, facts_used int, passages int, steps_planned int, steps_run int, adapted int,
-    each_step jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
+    each_step jsonb, used_rank real, checked jsonb, searching_s real, models_s real, calls int, prompt_tokens bigint, answer_tokens bigint,
     cost double precision)
   returning t.id, t.created_at
 $$;

@@ -1,6 +1,7 @@
 """What a scraper reads."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from bot.settings import Settings
 from domain.documents import DocumentStatus
 from domain.statistics import QueueState
 from ingestion.metering import Outcome
-from rag.metering import ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
+from rag.metering import CheckCounts, ModelCall, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
 
 
 def step(action: str, state: str, seconds: float, *, tokens: int = 0) -> StepMetrics:
@@ -39,6 +40,8 @@ TURN = TurnMetrics(
     pace=Pace(planned_s=0.5, found_s=0.1, first_s=None),
     facts=9,
     facts_used=4,
+    used_rank=2.5,
+    check=CheckCounts(outcome="checked", statements=5, failed=2, withdrawn=1, tokens=900, seconds=0.5),
     passages=3,
     usage=Usage(searching=Waiting(seconds=0.25), models=Waiting(seconds=0.75)),
     steps=StepCounts(planned=3, run=2, adapted=1),
@@ -67,6 +70,17 @@ def test_a_turn_is_counted_by_its_kind_and_timed_by_its_parts() -> None:
     assert [seen[f"baza_turn_{part}seconds_sum{{}}"] for part in parts] == [3, 1, 0.2, 0.5, 1.5]
     assert seen["baza_turn_first_text_seconds_count{}"] == 0
     assert (seen["baza_facts_found_total{}"], seen["baza_facts_used_total{}"]) == (18, 8)
+    assert seen["baza_facts_used_rank_sum{}"] == 5
+
+
+@pytest.mark.parametrize(("outcome", "timed"), [("checked", 1), ("away", 1), ("unneeded", 0), ("", 0)])
+def test_a_check_is_counted_by_its_outcome_and_its_statements(outcome: str, timed: int) -> None:
+    measures = PrometheusMeasures()
+    measures.turn_ended(replace(TURN, check=replace(TURN.check, outcome=outcome)))
+    seen = values(measures)
+    assert seen.get(f"baza_answer_checks_total{{{outcome}}}", 0) == bool(outcome)
+    assert seen.get("baza_answer_statements_total{failed}", 0) == 2 * bool(outcome)
+    assert (seen["baza_answer_check_tokens_count{}"], seen["baza_answer_check_tokens_sum{}"]) == (timed, 900 * timed)
 
 
 def test_steps_are_counted_by_what_they_did_and_how_they_ended() -> None:
@@ -116,7 +130,9 @@ def test_every_metric_of_seed_3_is_there() -> None:
 def test_times_are_histograms_in_seconds_and_gauges_never_counters() -> None:
     ours = [family for family in families() if family.name.startswith("baza_")]
     assert {family.type for family in ours} == {"counter", "gauge", "histogram"}
-    assert all(family.name.endswith("_seconds") for family in ours if family.type == "histogram")
+    assert all(
+        family.name.endswith(("_seconds", "_check_tokens", "_rank")) for family in ours if family.type == "histogram"
+    )
     assert not [family.name for family in ours if re.search(r"_(ms|s|minutes|count|total)$", family.name)]
 
 

@@ -28,7 +28,7 @@ from ingestion.records import (
     Source,
     Span,
 )
-from rag.metering import Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
+from rag.metering import CheckCounts, Pace, StepCounts, StepMetrics, TurnMetrics, Usage, Waiting
 from rag.ports import DialogueStore, DocumentScores, PassageSearch, ReadingMemory
 from rag.records import Candidate, Exchange, SearchFilter, SearchQuery, Spelling
 
@@ -44,6 +44,8 @@ TURN = TurnMetrics(
     pace=Pace(planned_s=0.5, found_s=0.1, first_s=1.0),
     facts=9,
     facts_used=4,
+    used_rank=2.5,
+    check=CheckCounts(outcome="checked", statements=5, failed=1, tokens=900, seconds=0.5),
     passages=3,
     steps=StepCounts(planned=3, run=2, adapted=1),
     each_step=(

@@ -118,6 +118,8 @@ async def test_a_turn_keeps_its_steps_its_waiting_and_its_facts(
         "select facts, facts_used, passages, steps_planned, steps_run, adapted, searching_s, models_s from turn_metrics"
     ).fetchone()
     assert kept == (9, 4, 3, 3, 2, 1, 0.25, 0.75)
+    relevance = connection.execute("select used_rank, checked ->> 'outcome', checked -> 'failed' from turn_metrics")
+    assert relevance.fetchone() == (2.5, "checked", 1)
 
 
 async def test_a_turn_is_kept_with_and_without_a_model(stores: DatabaseStores, connection: psycopg.Connection) -> None:
