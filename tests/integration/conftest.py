@@ -1,4 +1,10 @@
-"""The database fixtures, for every integration test."""
+"""The database fixtures, for every integration test.
+
+What uses `transport` runs over psycopg. Marked `over_rest` it runs over the REST interface too, which costs three times
+as much: a few calls of every contract, all types of values and errors, and the canaries of every function.
+"""
+
+import pytest
 
 from tests.database import (
     database,
@@ -25,3 +31,9 @@ __all__ = [
     "supabase_transport",
     "transport",
 ]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "transport_kind" in metafunc.fixturenames:
+        is_over_both = metafunc.definition.get_closest_marker("over_rest") is not None
+        metafunc.parametrize("transport_kind", ["postgres", "supabase"] if is_over_both else ["postgres"])

@@ -34,6 +34,7 @@ COUNTS_ONLY = {
     "count_common_terms",
     "in_segments_up_to",
     "share_outside_segments",
+    "half_per_term",
     "writing_key",
     "begin_writing",
     "writers_in",

@@ -46,6 +46,7 @@ class Stranger:
         return False
 
 
+@pytest.mark.over_rest
 @pytest.mark.usefixtures("every_base_is_large")
 @FEW
 @given(bases=some_bases)

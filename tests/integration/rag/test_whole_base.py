@@ -4,9 +4,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-import pytest
-
-from adapters.database.postgres import PostgresTransport
 from adapters.database.stores.reading import ReadingStore
 from adapters.database.transport import Transport
 from adapters.llm.opening import open_chat_model
@@ -29,12 +26,6 @@ from tests.servers.llm import MODEL, ChatRequest, LlmServer, serve_llm
 
 Reply = Callable[[ChatRequest], str]
 PROMPT_TOKENS = 12_000
-
-
-@pytest.fixture
-def transport(postgres_transport: PostgresTransport) -> Transport:
-    """How a transport pages and answers is held by the contracts of the stores; here one will do."""
-    return postgres_transport
 
 
 async def keep(transport: Transport, *names: str) -> BaseId:

@@ -23,6 +23,8 @@ from domain.locator import JsonValue
 from tests.database import OWNER, Server, running_server
 from tests.servers.supabase_lite import WHAT_TO_INSTALL, SupabaseLite, find_modules, supabase_lite
 
+pytestmark = pytest.mark.over_rest
+
 _FUNCTIONS = f"""
 set role {OWNER};
 create function echo_text(p text) returns table (v text) language sql as 'select p';
@@ -79,12 +81,20 @@ _VALUES: list[tuple[str, Argument, JsonValue]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def database(database_server: Server) -> Iterator[str]:
+    """One for all: with a function for each type, made by the owner as migrations are."""
+    with database_server.copied() as name:
+        database_server.execute(name, _FUNCTIONS)
+        yield name
+
+
 @pytest.fixture(autouse=True)
-def functions(request: pytest.FixtureRequest) -> None:
-    """One function a type, made by the owner as migrations are, where a test uses the common server."""
+def _begun_anew(request: pytest.FixtureRequest) -> None:
+    """What the functions keep is empty at the start of a test."""
     if "database" in request.fixturenames or "transport" in request.fixturenames:
         server: Server = request.getfixturevalue("database_server")
-        server.execute(request.getfixturevalue("database"), _FUNCTIONS)
+        server.execute(request.getfixturevalue("database"), "truncate things; alter sequence tries restart")
 
 
 @pytest.mark.parametrize(("function", "given", "expected"), _VALUES)
@@ -207,7 +217,7 @@ async def test_statements_are_prepared_where_that_is_asked_for(
     database_server: Server, database: str, database_url: str, *, prepares: bool
 ) -> None:
     counting = "select count(*) from pg_prepared_statements"
-    database_server.execute(database, f"set role {OWNER}; create function prepared() {_ROW} '{counting}'")
+    database_server.execute(database, f"set role {OWNER}; create or replace function prepared() {_ROW} '{counting}'")
     async with open_postgres(database_url, pool_size=1, timeout_s=60, prepares=prepares) as transport:
         for number in range(5):
             assert await transport.call("echo_int", p=number) == [{"v": number}]

@@ -28,6 +28,7 @@ async def fail(stores: Stores, document: DocumentId) -> None:
     await stores.work.fail(await claim(stores, document), failure=Failure(code="page-unreachable"))
 
 
+@pytest.mark.over_rest
 async def test_what_could_not_be_read_is_tried_again_as_it_is(stores: Stores) -> None:
     base = await open_base(stores)
     (sent,) = await stores.intake.enqueue(batch_of(base, PAGE, message=5))
@@ -97,6 +98,7 @@ async def test_an_address_that_is_sent_again_unchanged_says_since_when_it_is_her
     assert ("unchanged" in params, params["document_id"]) == (False, old)
 
 
+@pytest.mark.over_rest
 async def test_an_address_of_another_base_or_kind_is_another_document(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(202))
     for where, source in ((base, PAGE), (base, replace(PAGE, type=SourceType.SITE)), (other, PAGE)):

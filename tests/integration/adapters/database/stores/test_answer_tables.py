@@ -1,5 +1,7 @@
 """Tables under answers, over both transports: theirs alone, and gone with the documents they speak of."""
 
+import pytest
+
 from domain.tables import SourcedTable
 from tests.integration.adapters.database.stores.material import ANNA, Stores, open_base, publish
 
@@ -12,6 +14,7 @@ async def test_a_table_is_kept_for_its_base(stores: Stores) -> None:
     assert await stores.answer_tables.read_table(base, number) == TABLE
 
 
+@pytest.mark.over_rest
 async def test_another_base_does_not_have_it(stores: Stores) -> None:
     base = await open_base(stores)
     number = await stores.answer_tables.save_table(ANNA, base, TABLE)
@@ -19,6 +22,7 @@ async def test_another_base_does_not_have_it(stores: Stores) -> None:
     assert await stores.answer_tables.read_table(other, number) is None
 
 
+@pytest.mark.over_rest
 async def test_it_goes_when_a_document_of_the_base_is_deleted(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")

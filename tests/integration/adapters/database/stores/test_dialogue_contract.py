@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.people import PeopleStore
 from adapters.database.transport import Transport
@@ -72,6 +74,7 @@ async def test_exchanges_that_end_at_once_stay_whole(stores: Stores) -> None:
     assert set(kept) <= {said(turn) for turn in range(20)}
 
 
+@pytest.mark.over_rest
 async def test_texts_that_the_database_cannot_hold_are_mended(transport: Transport) -> None:
     base = await PeopleStore(transport).open_base(ChatId(ANNA), thread=None, member=ANNA)
     dialogue = DialogueStore(transport)
@@ -128,6 +131,7 @@ async def test_an_older_summary_does_not_replace_a_later_one(stores: Stores) -> 
     assert not await stores.dialogue.save_summary(ANNA, SESSION, summary="часть", up_to=first.up_to)
 
 
+@pytest.mark.over_rest
 async def test_a_summary_of_an_erased_dialogue_is_not_kept(stores: Stores) -> None:
     await say(stores, *range(18))
     pending = await stores.dialogue.unsummarised(ANNA, SESSION, limit=9)
@@ -135,6 +139,7 @@ async def test_a_summary_of_an_erased_dialogue_is_not_kept(stores: Stores) -> No
     assert not await stores.dialogue.save_summary(ANNA, SESSION, summary="тайна", up_to=pending.up_to)
 
 
+@pytest.mark.over_rest
 async def test_dialogues_are_listed_by_their_first_question_and_gone_on_with(stores: Stores) -> None:
     await stores.people.state(ANNA, base=await open_base(stores), language="ru")
     await say(stores, *range(18))

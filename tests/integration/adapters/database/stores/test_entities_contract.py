@@ -55,6 +55,7 @@ async def texts_of(stores: DatabaseStores, base: BaseId, entity: str | None) -> 
     return [fact.text for fact in found]
 
 
+@pytest.mark.over_rest
 async def test_a_document_waits_once_it_is_ready_and_not_before(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     await claim_new(stores, base)
@@ -73,6 +74,7 @@ async def test_what_is_stored_is_found_by_key_and_with_its_passage(stores: Datab
     assert (fact.entity, fact.text, fact.passage.text) == ("alor", "Телефон: 12 alor", "Телефон: 12 alor")
 
 
+@pytest.mark.over_rest
 async def test_everything_goes_with_the_document(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     first, second = await publish(stores, base, "раз", name="раз"), await publish(stores, base, "два", name="два")
@@ -123,6 +125,7 @@ async def test_what_never_comes_to_an_end_is_given_up(stores: DatabaseStores) ->
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
+@pytest.mark.over_rest
 async def test_what_was_postponed_comes_back_after_its_delay(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
@@ -164,6 +167,7 @@ async def read_with(stores: DatabaseStores, name: str, reader: str) -> ClaimedEn
     return claimed
 
 
+@pytest.mark.over_rest
 async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     old = await publish(stores, base, "старое", name="старое")

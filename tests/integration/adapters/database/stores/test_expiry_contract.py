@@ -45,6 +45,7 @@ async def leave(stores: Stores, base: BaseId) -> list[str]:
     return sorted(card.source_identifier for card in await listed(stores, base))
 
 
+@pytest.mark.over_rest
 async def test_it_says_when_it_leaves_and_can_be_found_until_then(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PLAN, "офис стоит сто")
@@ -141,6 +142,7 @@ async def test_a_glance_at_a_page_that_stays_takes_nobodys_place(stores: Stores)
     assert set(await find(stores, base, "проезд")) == {"проезд сорок"}
 
 
+@pytest.mark.over_rest
 async def test_read_anew_it_still_leaves(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await glance(stores, base, PAGE, "проезд сорок")
@@ -173,6 +175,7 @@ async def test_a_file_that_is_kept_beside_another_of_its_name_gets_a_number(stor
     assert await leave(stores, base) == ["План (2).docx", "План.docx"]
 
 
+@pytest.mark.over_rest
 async def test_only_what_is_in_the_base_is_kept(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(666))
     document, _ = await glance(stores, base, PLAN, "офис стоит сто", ttl_s=0)
@@ -208,6 +211,7 @@ async def test_the_same_message_added_to_the_base_after_all_stays(stores: Stores
     assert await leave(stores, base) == ["План.docx"]
 
 
+@pytest.mark.over_rest
 async def test_a_live_message_is_due_once_more_when_it_is_kept(stores: Stores) -> None:
     base = await open_base(stores)
     (document,) = await stores.intake.enqueue(replace(batch_of(base, PLAN, message=5), ttl_s=DAY_S))

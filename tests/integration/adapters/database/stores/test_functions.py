@@ -104,6 +104,7 @@ async def publish_many(stores: Stores, user: UserId, vector: list[float], count:
     return held.id
 
 
+@pytest.mark.over_rest
 @pytest.mark.parametrize("limit", [10, 1000])
 async def test_the_index_is_made_for_a_base_that_is_large_enough(
     transport: Transport, database_url: str, limit: int
@@ -115,6 +116,7 @@ async def test_the_index_is_made_for_a_base_that_is_large_enough(
     assert [await search.ensure_index() for _ in range(2)] == [limit < 40, False]
 
 
+@pytest.mark.over_rest
 async def test_a_large_base_among_others_is_searched_whole_by_the_index(
     transport: Transport, database_url: str
 ) -> None:

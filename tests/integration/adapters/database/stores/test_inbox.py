@@ -1,6 +1,7 @@
 """The inbox over both transports: `bot.ports.InboxKeeper`."""
 
 import psycopg
+import pytest
 
 from adapters.database.stores.inbox import InboxStore
 from adapters.database.transport import Transport
@@ -26,6 +27,7 @@ MOST_BLOCKS = 150  # of 30,000 rows all were 250 and more
 BLOCKS_READ = b"explain (analyze, buffers, format json) select * from finish_update(7, 1)"
 
 
+@pytest.mark.over_rest
 async def test_an_update_is_kept_once_until_it_is_handled(transport: Transport) -> None:
     inbox = InboxStore(transport)
     update = {"update_id": 5, "message": {"text": "Привет"}}
@@ -42,6 +44,7 @@ async def test_however_many_were_left_behind_all_come_back_in_order(transport: T
     assert [update["update_id"] for update in updates] == list(range(1, 4000, 2))
 
 
+@pytest.mark.over_rest
 async def test_a_handling_that_begins_again_is_counted(transport: Transport) -> None:
     inbox = InboxStore(transport)
     await inbox.receive(BOT, 5, {"update_id": 5})

@@ -1,6 +1,7 @@
 """What models have read out of documents: of its base alone, bounded, and gone with the documents it is of."""
 
 import psycopg
+import pytest
 
 from adapters.database.postgres import PostgresTransport
 from domain.ids import BaseId, DocumentId
@@ -37,6 +38,7 @@ async def test_what_is_read_anew_takes_the_place_of_what_was_kept(stores: Stores
     assert [each.content for each in await kept(stores, base)] == ["теперь"]
 
 
+@pytest.mark.over_rest
 async def test_another_base_neither_has_it_nor_keeps_what_was_read_here(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "Аренда")
@@ -46,6 +48,7 @@ async def test_another_base_neither_has_it_nor_keeps_what_was_read_here(stores: 
     assert await kept(stores, other) == []
 
 
+@pytest.mark.over_rest
 async def test_it_goes_with_any_document_whose_words_it_holds(stores: Stores) -> None:
     base = await open_base(stores)
     one, other = await publish(stores, base, "Аренда"), await publish(stores, base, "Поставка")

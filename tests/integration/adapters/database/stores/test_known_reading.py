@@ -1,6 +1,7 @@
 """What was read in a file that is known, when that goes while it is taken over; over both transports."""
 
 import psycopg
+import pytest
 
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Argument, Row, Transport
@@ -22,6 +23,7 @@ class DeletedMeanwhile:
         return await self._transport.call(function, timeout_s=timeout_s, **arguments)
 
 
+@pytest.mark.over_rest
 async def test_what_is_deleted_while_it_is_taken_over_is_read_anew(transport: Transport) -> None:
     stores = DatabaseStores(transport)
     base = await open_base(stores)
@@ -33,6 +35,7 @@ async def test_what_is_deleted_while_it_is_taken_over_is_read_anew(transport: Tr
     assert await cut_short.known_reading(held) is None
 
 
+@pytest.mark.over_rest
 async def test_another_base_s_reading_is_never_taken_over(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     theirs, base = await open_base(stores), await stores.people.open_named_base("другая")

@@ -1,5 +1,7 @@
 """Whose turn it is: lanes, fairness between people, and the place in the queue that they are told."""
 
+import pytest
+
 from domain.documents import DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId, UserId
 from tests.integration.adapters.database.stores.material import (
@@ -29,6 +31,7 @@ async def take(stores: Stores, *lanes: Lane) -> DocumentId | None:
     return claimed.id if claimed else None
 
 
+@pytest.mark.over_rest
 async def test_a_lane_is_worked_by_itself(stores: Stores) -> None:
     base = await open_base(stores)
     (film,) = await send(stores, base, "фильм.mp4", lane=Lane.LONG)
@@ -110,6 +113,7 @@ async def test_another_lane_does_not_count(stores: Stores) -> None:
     assert await ahead(stores, base, letter) == 0
 
 
+@pytest.mark.over_rest
 async def test_a_document_that_is_given_back_has_lost_no_attempt(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
@@ -120,6 +124,7 @@ async def test_a_document_that_is_given_back_has_lost_no_attempt(stores: Stores)
     assert (await claim(stores, held.id)).attempt == 1
 
 
+@pytest.mark.over_rest
 async def test_a_batch_is_cancelled_in_one_call(stores: Stores) -> None:
     base = await open_base(stores)
     sent = await enqueue(stores, base, "первая", "вторая", "третья")

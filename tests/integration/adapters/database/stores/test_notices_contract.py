@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from domain.documents import DocumentStatus, Notice
 from domain.ids import ChatId, MessageId
 from ingestion.records import Failure
@@ -78,6 +80,7 @@ async def test_a_notice_that_was_never_confirmed_is_due_again(stores: Stores) ->
     assert (await the_notice(stores)).batch_id == (await the_notice(stores)).batch_id
 
 
+@pytest.mark.over_rest
 async def test_each_step_of_a_document_makes_its_batch_due(stores: Stores) -> None:
     await send(stores, "заметка")
     await show(stores)
@@ -90,6 +93,7 @@ async def test_each_step_of_a_document_makes_its_batch_due(stores: Stores) -> No
     assert (await show(stores)).documents[0].status is DocumentStatus.READY
 
 
+@pytest.mark.over_rest
 async def test_every_end_makes_the_batch_due(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
@@ -130,6 +134,7 @@ async def test_the_live_message_is_remembered(stores: Stores) -> None:
     assert (await the_notice(stores)).message_id == MessageId(42)
 
 
+@pytest.mark.over_rest
 async def test_a_batch_that_is_not_there_is_no_mistake(stores: Stores) -> None:
     await send(stores, "заметка")
     notice = await the_notice(stores)

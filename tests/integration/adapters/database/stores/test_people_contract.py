@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from domain.ids import ChatId, ThreadId, UserId
 from domain.people import Mode
 from rag.records import Exchange
@@ -46,6 +48,7 @@ async def test_a_named_base_that_is_opened_by_many_at_once_is_one(stores: Stores
     assert await stores.people.open_named_base("другая") not in opened
 
 
+@pytest.mark.over_rest
 async def test_named_bases_are_told_when_something_is_in_them_the_one_asked_for_first(stores: Stores) -> None:
     for name in ("архив", "заметки"):
         await publish(stores, await stores.people.open_named_base(name), "слова")
@@ -92,11 +95,13 @@ async def test_a_mode_changes_nothing_else(stores: Stores) -> None:
     assert (after.session_id, after.base_id, after.language) == (before.session_id, before.base_id, before.language)
 
 
+@pytest.mark.over_rest
 async def test_a_language_is_kept(stores: Stores) -> None:
     await stores.people.set_language(ANNA, "en")
     assert (await stores.people.set_mode(ANNA, Mode.CHAT)).language == "en"
 
 
+@pytest.mark.over_rest
 async def test_a_new_dialogue_keeps_the_mode_and_the_old_words(stores: Stores) -> None:
     base = await open_base(stores)
     old = await stores.people.set_mode(ANNA, Mode.CHAT)
@@ -108,6 +113,7 @@ async def test_a_new_dialogue_keeps_the_mode_and_the_old_words(stores: Stores) -
     assert await window_of(stores.dialogue, ANNA, old.session_id) == [said]
 
 
+@pytest.mark.over_rest
 async def test_a_clean_chat_forgets_window_and_archive_and_begins_anew(stores: Stores) -> None:
     base = await open_base(stores)
     state = await stores.people.set_mode(ANNA, Mode.CHAT)

@@ -79,6 +79,7 @@ async def test_words_find_the_same_with_blocks_as_without(transport: Transport, 
     assert with_segments
 
 
+@pytest.mark.over_rest
 async def test_what_is_best_comes_first_from_either_side(transport: Transport) -> None:
     stores = DatabaseStores(transport)
     base = await large_base(stores, transport)
@@ -110,6 +111,7 @@ async def test_of_what_is_in_no_block_frequent_words_are_read_too(transport: Tra
             assert len(rows.fetchall()) == found
 
 
+@pytest.mark.over_rest
 async def test_what_left_takes_no_places(transport: Transport) -> None:
     stores = DatabaseStores(transport)
     base = await large_base(stores, transport)
@@ -193,6 +195,7 @@ async def test_blocks_most_of_which_has_left_are_made_anew(transport: Transport,
     assert len(await scores(stores, base, "запись", limit=50)) == 36
 
 
+@pytest.mark.over_rest
 async def test_a_document_goes_by_its_new_name_alone(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base = await large_base(stores, transport)
@@ -262,6 +265,7 @@ async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport)
     assert await scores(stores, base, "запись") == {}
 
 
+@pytest.mark.over_rest
 async def test_a_base_that_was_filled_again_is_searched_without_what_it_held(
     transport: Transport, database_url: str
 ) -> None:

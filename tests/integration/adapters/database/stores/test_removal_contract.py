@@ -75,6 +75,7 @@ async def test_what_is_removed_before_it_was_read_is_told_once(stores: Stores, r
     assert await due(stores) == []
 
 
+@pytest.mark.over_rest
 async def test_a_question_that_is_removed_is_told_of(stores: Stores) -> None:
     base = await open_base(stores)
     await read_source(stores, base, file("План.docx"), "старый план")
@@ -136,6 +137,7 @@ async def test_nobody_is_told_of_what_the_command_line_removes(stores: Stores) -
     assert await due(stores) == []
 
 
+@pytest.mark.over_rest
 async def test_what_had_the_same_content_goes_too(stores: Stores) -> None:
     base = await open_base(stores)
     document, _ = await read_source(stores, base, note("первая"), "слова")

@@ -45,6 +45,7 @@ async def listed(stores: Stores, base: BaseId) -> list[DocumentId]:
     return [card.id for card in cards]
 
 
+@pytest.mark.over_rest
 async def test_what_could_not_be_refreshed_is_listed_once_and_says_why(stores: Stores) -> None:
     base = await open_base(stores)
     old, again = await refreshed_in_vain(stores, base)
@@ -56,6 +57,7 @@ async def test_what_could_not_be_refreshed_is_listed_once_and_says_why(stores: S
         assert (card.next_failure.code, dict(card.next_failure.params)) == (UNREACHABLE.code, dict(UNREACHABLE.params))
 
 
+@pytest.mark.over_rest
 async def test_what_could_not_be_refreshed_is_tried_again_as_it_is(stores: Stores) -> None:
     base = await open_base(stores)
     old, again = await refreshed_in_vain(stores, base)
@@ -91,6 +93,7 @@ async def test_a_page_that_is_read_anew_does_not_come_back_once_it_is_deleted(st
     assert await listed(stores, base) == []
 
 
+@pytest.mark.over_rest
 async def test_a_file_that_was_sent_to_replace_another_stays_when_that_is_deleted(stores: Stores) -> None:
     base = await open_base(stores)
     old, new = await ask(stores, base)
@@ -205,6 +208,7 @@ async def test_a_link_that_came_as_a_file_is_known_as_a_link(stores: Stores) -> 
     assert await refresh(stores, base, held.id)
 
 
+@pytest.mark.over_rest
 async def test_what_is_written_under_a_link_that_came_as_a_file_is_kept_with_a_page_that_is_known(
     stores: Stores,
 ) -> None:

@@ -67,6 +67,7 @@ async def test_a_base_is_filled_to_the_brim_and_no_further(bounded: Stores) -> N
     assert (await claim_new(bounded, base, "четыре")).full_at == MOST
 
 
+@pytest.mark.over_rest
 async def test_what_does_not_fit_leaves_nothing_that_could_be_found(bounded: Stores) -> None:
     base = await open_base(bounded)
     await publish(bounded, base, "раз", "два")
@@ -102,6 +103,7 @@ async def test_room_that_was_promised_is_nobody_elses(bounded: Stores) -> None:
     assert set(await find(bounded, base, "раз два три четыре")) == {"раз", "два"}
 
 
+@pytest.mark.over_rest
 async def test_whoever_ends_gives_its_promise_back(bounded: Stores) -> None:
     base = await open_base(bounded)
     held = await claim_new(bounded, base, "первая")

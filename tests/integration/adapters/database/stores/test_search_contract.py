@@ -40,6 +40,7 @@ async def publish_vectors(stores: Stores, vectors: dict[str, list[float]], *, mo
     await stores.work.publish(held, chunks=len(chunks))
 
 
+@pytest.mark.over_rest
 async def test_a_base_without_documents_has_nothing_to_find(stores: Stores) -> None:
     base = await open_base(stores)
     assert await find(stores, base, "слова", vector=NORTH) == {}
@@ -185,6 +186,7 @@ async def test_a_filter_knows_type_sender_author_and_date(stores: Stores, only: 
     assert bool(await find(stores, base, "кот", only=only)) is passes
 
 
+@pytest.mark.over_rest
 async def test_a_passage_says_who_wrote_and_who_sent_it(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
@@ -253,6 +255,7 @@ async def test_unpublished_chunks_do_not_change_the_scores(stores: Stores) -> No
     assert (await find(stores, base, "кот"))["кот пёс"].bm25 == pytest.approx(before)
 
 
+@pytest.mark.over_rest
 async def test_scores_are_right_after_a_deletion(stores: Stores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "кот пёс", "лиса")
@@ -289,6 +292,7 @@ async def test_a_document_that_is_read_again_after_a_crash_is_found_once(stores:
     assert set(await find(stores, base, "кот пёс", vector=NORTH)) == {"кот", "пёс"}
 
 
+@pytest.mark.over_rest
 async def test_words_choose_documents_and_never_those_of_another_base(stores: Stores) -> None:
     base, other = await open_base(stores), await open_base(stores, UserId(ANNA + 1))
     await publish(stores, base, "лазурит стороны", "неустойка", name="первый")

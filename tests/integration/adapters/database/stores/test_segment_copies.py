@@ -89,6 +89,7 @@ async def proposed(copied: Copied, base: BaseId) -> Near | None:
     return await copied.mirror.near(base, MODEL, some_vector(), limit=NEAREST)
 
 
+@pytest.mark.over_rest
 async def test_a_search_finds_the_same_with_a_copy(copied: Copied) -> None:
     near = await proposed(copied, copied.base)
     assert near
@@ -117,6 +118,7 @@ async def test_the_copy_proposes_by_the_same_bits(copied: Copied, database_url: 
     assert sorted(differing[passage] for passage in best) == sorted(differing.values())[:10]
 
 
+@pytest.mark.over_rest
 async def test_what_came_and_left_since_is_told_from_what_is_there(copied: Copied) -> None:
     await publish_scattered(copied.stores, copied.base, "потом", 12)
     await copied.finds_the_same()  # beside the segment

@@ -24,11 +24,13 @@ def costing(dollars: float) -> Usage:
     return Usage(calls=1, cost=dollars)
 
 
+@pytest.mark.over_rest
 async def test_who_has_asked_nothing_has_spent_nothing(stores: Stores) -> None:
     spent = await stores.library.spent_in_a_day(ANNA, questions=1, cost=0.1)
     assert (spent.questions, spent.cost, spent.until) == (0, 0.0, None)
 
 
+@pytest.mark.over_rest
 async def test_questions_that_no_model_was_asked_do_not_count(stores: Stores) -> None:
     base = await open_base(stores)
     await stores.library.save_turn(ANNA, base, TURN)

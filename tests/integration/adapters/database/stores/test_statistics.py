@@ -48,12 +48,14 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
         yield opened
 
 
+@pytest.mark.over_rest
 async def test_an_empty_base_has_figures_too(stores: DatabaseStores, statistics: StatisticsStore) -> None:
     held = await statistics.of_base(await open_base(stores), days=30)
     assert (held.documents, held.passages, held.days) == (0, 0, ())
     assert (held.figures.median_s, held.figures.p95_s, held.figures.tokens) == (None, None, 0)
 
 
+@pytest.mark.over_rest
 async def test_a_base_counts_what_it_holds(stores: DatabaseStores, statistics: StatisticsStore) -> None:
     base = await open_base(stores)
     await publish(stores, base, "раз", "два", name="первая")
@@ -97,6 +99,7 @@ async def test_days_are_those_of_the_persons_clock(
     assert days == [yesterday, yesterday, yesterday, yesterday + timedelta(days=1)]
 
 
+@pytest.mark.over_rest
 async def test_what_was_before_those_days_does_not_count(
     stores: DatabaseStores, statistics: StatisticsStore, connection: psycopg.Connection
 ) -> None:
@@ -167,6 +170,7 @@ async def test_the_queue_says_how_long_the_first_has_waited(
     assert 89 < queue.oldest_s < 120
 
 
+@pytest.mark.over_rest
 async def test_everybody_is_counted_without_a_name(stores: DatabaseStores, statistics: StatisticsStore) -> None:
     for person in (ANNA, BORIS):
         base = await open_base(stores, person)

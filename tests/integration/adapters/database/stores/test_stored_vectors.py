@@ -24,6 +24,7 @@ def stores(request: pytest.FixtureRequest) -> DatabaseStores:
     return DatabaseStores(cast("Transport", request.getfixturevalue(f"{request.param}_transport")))
 
 
+@pytest.mark.over_rest
 async def test_each_passage_has_its_own_vector_padded_or_none(stores: DatabaseStores, database_url: str) -> None:
     held = await claim_new(stores, await open_base(stores, UserId(1)))
     vectors: list[list[float]] = [[0.1, -0.25, 1 / 3], [], [float(np.float32(0.7))] * DIMENSIONS]

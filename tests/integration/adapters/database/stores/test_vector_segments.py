@@ -121,6 +121,7 @@ async def test_those_that_left_take_no_places(transport: Transport, database_url
     assert ask(database_url, asked) == [(3,)]
 
 
+@pytest.mark.over_rest
 async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: Transport, database_url: str) -> None:
     stores = DatabaseStores(transport)
     base, _ = await base_in_segment(stores, transport)
@@ -135,6 +136,7 @@ async def test_what_another_model_embedded_is_found_once_it_is_moved(transport: 
     assert {each.passage.text[:5] for each in await stores.search.search(query)} == {"потом"}
 
 
+@pytest.mark.over_rest
 async def test_in_a_base_that_was_emptied_nothing_is_found(transport: Transport) -> None:
     stores = DatabaseStores(transport)
     base, documents = await base_in_segment(stores, transport)

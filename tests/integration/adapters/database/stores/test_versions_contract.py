@@ -47,6 +47,7 @@ async def choose(stores: Stores, base: BaseId, document: DocumentId, choice: Cho
     return (await card_of(stores, base, document)).status
 
 
+@pytest.mark.over_rest
 async def test_other_content_under_a_known_name_is_asked_about(stores: Stores) -> None:
     base = await open_base(stores)
     old, new = await ask(stores, base)
@@ -95,6 +96,7 @@ async def test_a_name_of_another_base_is_not_asked_about(stores: Stores) -> None
     assert end.namesake is None
 
 
+@pytest.mark.over_rest
 async def test_the_new_one_takes_the_old_ones_place(stores: Stores) -> None:
     base = await open_base(stores)
     old, new = await ask(stores, base)
@@ -224,6 +226,7 @@ def asked_by(base: BaseId) -> Batch:
     return Batch(base_id=base, user_id=ANNA, chat_id=ChatId(ANNA), sources=())
 
 
+@pytest.mark.over_rest
 async def test_a_link_is_read_anew_as_its_next_version(stores: Stores) -> None:
     base = await open_base(stores)
     old, _ = await read_source(stores, base, PAGE, "старые правила")
@@ -342,6 +345,7 @@ async def test_a_renamed_file_is_found_and_asked_about_by_its_new_name(stores: S
     assert (await read_source(stores, base, file("Смета.docx"), "третий план"))[1].namesake == old
 
 
+@pytest.mark.over_rest
 async def test_nothing_is_renamed_that_is_not_there(stores: Stores) -> None:
     base = await open_base(stores)
     document = await publish(stores, base, "слова")
