@@ -31,6 +31,7 @@ LEVEL = 0.6  # of the font size: a line that ends in a superscript is not slante
 WORD_GAP = 0.15  # of the font's size
 SEGMENT_GAP = 0.75  # of the font size: a wider gap divides cells of a table; a justified line has narrower ones
 LONGEST_ROW_CHARS = 110  # a longer line that ends in a letter is prose; looking for its gaps would take time
+RAISED, LONGEST_MARK = 0.15, 4  # of a footnote's mark: of the font size, and characters
 LINE_GAP = 3.0  # of the font size: a wider gap separates columns
 OVERLAP = 1.5  # of the font size: a superscript may overlap what follows
 PAGES_AN_OPENING = 250
@@ -178,10 +179,7 @@ def _piece(text: _TextPage, begin: int, middle: int, end: int, words: str) -> Pa
 def _table_pieces(text: _TextPage, words: str, begin: int, piece: PageLine) -> Iterator[PageLine]:
     """The piece with its segments; parts of one that is not level, as PDFium joins cells whose lines overlap."""
     if piece.is_placed:
-        segments = _segments(text, words, begin, gap=piece.size * SEGMENT_GAP)
-        # By its last word: the first may be the raised mark of a footnote.
-        baseline = _origin(text, begin + len(words) - 1)[1] if len(segments) > 1 else piece.baseline
-        yield replace(piece, baseline=baseline, segments=segments)
+        yield from _without_mark(text, words, begin, piece)
         return
     heights = [(word, *_heights(text, begin, word)) for word in WORD.finditer(words)]
     if any(abs(first - last) > piece.size * LEVEL for _, first, last in heights):
@@ -192,6 +190,18 @@ def _table_pieces(text: _TextPage, words: str, begin: int, piece: PageLine) -> I
         start, end = parts[0].start(), parts[-1].end()
         part = _piece(text, begin + start, begin + start, begin + end - 1, words[start:end])
         yield replace(part, segments=_segments(text, part.text, begin + start, gap=part.size * SEGMENT_GAP))
+
+
+def _without_mark(text: _TextPage, words: str, begin: int, piece: PageLine) -> Iterator[PageLine]:
+    """The piece with its segments, and before it the raised mark of a footnote that it begins with."""
+    mark, _, rest = words.partition(" ")
+    rest = rest.lstrip()
+    following = begin + len(words) - len(rest)
+    if rest and len(mark) <= LONGEST_MARK and piece.baseline - _origin(text, following)[1] > piece.size * RAISED:
+        yield _piece(text, begin, begin, begin + len(mark) - 1, mark)
+        left, baseline = _origin(text, following)
+        begin, words, piece = following, rest, replace(piece, text=rest, baseline=baseline, left=left)
+    yield replace(piece, segments=_segments(text, words, begin, gap=piece.size * SEGMENT_GAP))
 
 
 def _heights(text: _TextPage, begin: int, word: re.Match[str]) -> tuple[float, float]:

@@ -162,7 +162,7 @@ def _with_marks(segments: Sequence[Segment], gap: float) -> list[Segment]:
     for segment in segments:
         if whole and segment.left - whole[-1].right <= gap:
             before = whole.pop()
-            segment = Segment(f"{before.text}{segment.text}", before.left, segment.right)
+            segment = Segment(f"{before.text} {segment.text}", before.left, segment.right)
         whole.append(segment)
     return whole
 

@@ -8,7 +8,7 @@ several rows stand above each other. Pure.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from statistics import median
 
 from ingestion.parsers.pdf_lines import PageLine, Segment
@@ -33,7 +33,8 @@ LONGEST_NAME_CHARS = 70  # of a column, in one line
 LONGEST_HEAD_TEXT = 160  # of the names of all columns, if those that span columns are repeated for each
 BRIEF_NAME_CHARS = 40
 BRIEF_SLACK, LONG_SLACK = 0.8, 0.15  # of its width: how far a name may stand out beside its columns
-CENTRED_SHARE = 0.35  # of the distance between two columns
+BESIDE_SHARE, SAME_EDGE_SHARE = 0.75, 0.1  # of the distance between two columns
+CENTRED_SHARE = 0.35
 TIGHT_STEP = 0.88  # of the usual distance of rows: the lines of one label are closer
 
 UNIT = re.compile(
@@ -144,7 +145,7 @@ def _runs(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
                 start, edge = index, row.values[0].left
             last = index
             edge = min(edge, row.values[0].left) if row.has_label else edge  # else a label's second line may begin so
-        elif start is not None and row.values and row.values[0].left >= edge:
+        elif start is not None and _goes_along(row, edge):
             last = index
     if start is not None:
         yield start, last + 1
@@ -157,13 +158,18 @@ def _leaves(rows: Sequence[Row], last: int, index: int, edge: float) -> bool:
         return True
     if row.is_strong:
         return row.is_years and not rows[last].is_years and len(row.segments) > 1
-    if row.values and row.values[0].left >= edge:
+    if _goes_along(row, edge):
         return False
     if index - last > MOST_LABEL_LINES or len(row.text) > LONGEST_LABEL_LINE_CHARS:
         return True
     if row.right <= edge or row.left > rows[last].values[-1].right or (row.values and len(row.segments) > 1):
         return False
     return len(row.segments) > 1 or row.text.endswith(ENDS) or row.left > rows[last].left + row.size * INDENT
+
+
+def _goes_along(row: Row, edge: float) -> bool:
+    """Whether a row without strong values has some in the columns of the table; a page number has no label."""
+    return row.has_label and bool(row.values) and row.values[0].left >= edge
 
 
 def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | None:
@@ -196,7 +202,7 @@ def _table(rows: Sequence[Row], begin: int, start: int, end: int) -> PdfTable | 
 def _is_table(strong: Sequence[Row], heads: Sequence[Row], body: Sequence[Row], bands: Sequence[Band]) -> bool:
     """Whether there are enough rows. A form has one row of values below lines that look like a head of many names; a
     column of telephone numbers stands beside sentences."""
-    if sum(row.left < bands[0].left and len(row.segments) > 1 for row in heads) > MOST_NAMED_HEADS:
+    if sum(len(row.segments) > 1 and row.segments[0] not in _names(row, bands) for row in heads) > MOST_NAMED_HEADS:
         return False
     if len(bands) > 1:
         return len(strong) >= FEWEST_ROWS - bool(heads)
@@ -285,7 +291,7 @@ def _head(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) ->
         has_unit = has_unit or is_unit
         if is_unit and len(row.segments) <= 2:
             units.append(index)
-        elif any(_stands_over(segment, bands) for segment in row.segments):
+        elif _names(row, bands):
             heads += [*beside, index]
             beside = []
         elif beside or row.right > bands[0].left or (units and not heads):
@@ -314,6 +320,24 @@ def _is_no_head(row: Row) -> bool:
     return len(row.text) > LONGEST_HEAD_CHARS or (SENTENCE.search(row.text) is not None and len(row.text.split()) > 4)
 
 
+def _names(row: Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
+    """The segments of a line that stand over columns: all that are as many as the columns, though heads and values may
+    be aligned differently, else those right above."""
+    last = row.segments[-len(bands) :]
+    if len(bands) > 1 and len(last) == len(bands) and all(map(_is_beside, last, bands, repeat(_pitch(bands)))):
+        return last
+    return tuple(segment for segment in row.segments if _stands_over(segment, bands))
+
+
+def _is_beside(segment: Segment, band: Band, pitch: float) -> bool:
+    return abs((segment.left + segment.right) / 2 - band.middle) < pitch * BESIDE_SHARE
+
+
+def _pitch(bands: Sequence[Band]) -> float:
+    """The mean distance of columns."""
+    return (bands[-1].middle - bands[0].middle) / (len(bands) - 1)
+
+
 def _stands_over(segment: Segment, bands: Sequence[Band]) -> bool:
     slack = (segment.right - segment.left) * (BRIEF_SLACK if len(segment.text) <= BRIEF_NAME_CHARS else LONG_SLACK)
     return (
@@ -328,7 +352,7 @@ def _head_cells(rows: Sequence[Row], bands: Sequence[Band]) -> tuple[str, ...]:
     first where the head would become too long to be repeated above every passage."""
     if not rows:
         return ()
-    labels = " ".join(segment.text for row in rows for segment in row.segments if not _stands_over(segment, bands))
+    labels = " ".join(each.text for row in rows for each in row.segments if each not in _names(row, bands))
     spans = [span for row in rows for span in _spanned(row, bands)]
     names = [" ".join(text for text, columns in spans if column in columns) for column in range(len(bands))]
     if sum(map(len, names)) > LONGEST_HEAD_TEXT:
@@ -338,15 +362,22 @@ def _head_cells(rows: Sequence[Row], bands: Sequence[Band]) -> tuple[str, ...]:
 
 def _spanned(row: Row, bands: Sequence[Band]) -> Iterator[tuple[str, Sequence[int]]]:
     """Each name in a line of the head, with the columns below it."""
-    segments = [segment for segment in row.segments if _stands_over(segment, bands)]
-    if not segments:
+    segments = _names(row, bands)
+    if len(segments) == len(bands):
+        yield from ((segment.text, (column,)) for column, segment in enumerate(segments))
         return
     borders = [(one.right + other.left) / 2 for one, other in pairwise(segments)]
-    for left, segment, right in zip([float("-inf"), *borders], segments, [*borders, float("inf")], strict=True):
+    edges = [float("-inf"), *borders, float("inf")]
+    for segment, (left, right) in zip(segments, pairwise(edges), strict=False):
         below = [index for index, band in enumerate(bands) if left < band.middle < right]
         over = [index for index in below if segment.left < bands[index].right and bands[index].left < segment.right]
-        is_whole = len(below) > 1 and _is_centred(segment, bands, below)
+        is_whole = len(below) > 1 and not _is_over_one(segment, bands, over) and _is_centred(segment, bands, below)
         yield segment.text, below if is_whole else over or [_column(segment, bands)]
+
+
+def _is_over_one(segment: Segment, bands: Sequence[Band], over: Sequence[int]) -> bool:
+    """Whether it ends where the values of a single column end."""
+    return len(over) == 1 and abs(segment.right - bands[over[0]].right) < _pitch(bands) * SAME_EDGE_SHARE
 
 
 def _is_centred(segment: Segment, bands: Sequence[Band], columns: Sequence[int]) -> bool:
