@@ -26,15 +26,16 @@ from bot.settings import Settings
 from bot.stores import Stores
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, UserId
+from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
-from ingestion.records import Batch, ClaimedDocument, Document, FetchedFile, Source, Vector, Window
+from ingestion.records import Batch, Block, ClaimedDocument, Document, FetchedFile, Source, Vector, Window
 
-STAGES = ("fetch", "parse", "embed", "store")
+STAGES = ("fetch", "parse", "cut", "embed", "store")
 MEGABYTE = 1e6
 KILOBYTES_A_MEGABYTE = 1024  # of ru_maxrss
 
@@ -95,6 +96,19 @@ class TimedParser:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TimedCutter:
+    """Meets `ingestion.pipeline.Cut`."""
+
+    inner: ParseProcess
+    clock: Clock
+
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """As the real one."""
+        with self.clock.stage("cut"):
+            return await self.inner.cut(blocks, sizes, folder)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TimedEmbedder:
     """Meets `ingestion.ports.Embedder`."""
 
@@ -140,6 +154,7 @@ async def ingest(settings: Settings, files: Sequence[Path], clock: Clock) -> Tot
         pipeline = IngestionPipeline(
             fetchers=TimedFetchers(inner=fetchers, clock=clock),
             reader=FileReader(parser=TimedParser(inner=parser, clock=clock), pictures=None, recordings=None),
+            cutter=TimedCutter(inner=parser, clock=clock),
             embedder=TimedEmbedder(inner=OfflineEmbedder(analyzer), clock=clock),
             analyzer=analyzer,
             queue=stores.work,

@@ -129,6 +129,7 @@ class Parts:
                     pictures=await open_pictures(self.settings, parser, stack, self.measures),
                     recordings=RecordingReader(self.transcriber) if self.transcriber else None,
                 ),
+                cutter=parser,
                 embedder=self.embedder,
                 analyzer=self.analyzer,
                 queue=self.stores.work,

@@ -5,6 +5,7 @@ be stored together with its publication. Of a large document, chunks that an ear
 and model are not embedded again. It publishes nothing.
 """
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -75,7 +76,7 @@ class Indexer:
 
     async def _keep(self, document: ClaimedDocument, chunks: Sequence[Chunk]) -> Collection[int]:
         """Ordinals of stored chunks that need not be embedded again."""
-        digests = [_md5(chunk.text) for chunk in chunks]
+        digests = await asyncio.to_thread(lambda: [_md5(chunk.text) for chunk in chunks])
         return await self._queue.keep_chunks(document, model=self._embedder.model, digests=digests)
 
     async def _index(self, windows: Sequence[Window], names: Sequence[NameLine]) -> list[IndexedChunk]:

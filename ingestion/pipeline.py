@@ -6,6 +6,7 @@ DatabaseAway, HoldsLink. A retry after a crash starts from the beginning, but do
 attempt stored.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,8 +14,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
-from ingestion.chunking.chunker import cut_chunks
-from ingestion.chunking.passages import Passages, gather_passages
+from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.computing import SHORT_CHARS, compute
 from ingestion.dating.own_day import own_moment
 from ingestion.errors import FailureCode, SourceError, Unchanged
@@ -69,6 +69,14 @@ class Read(Protocol):
         ...
 
 
+class Cut(Protocol):
+    """See `ingestion.parsers.process.ParseProcess`."""
+
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """The passages of a long text. Raises SourceError."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChunkLimits:
     """Sizes of passages, in tokens."""
@@ -85,6 +93,7 @@ class IngestionPipeline:
         *,
         fetchers: Fetch,
         reader: Read,
+        cutter: Cut,
         embedder: Embedder,
         analyzer: TermAnalyzer,
         queue: WorkQueue,
@@ -94,10 +103,14 @@ class IngestionPipeline:
     ) -> None:
         self._fetchers = fetchers
         self._reader = reader
-        self._window_tokens = embedder.window_tokens
+        self._cutter = cutter
+        self._sizes = PassageSizes(
+            chunk_tokens=limits.chunk_tokens,
+            overlap_tokens=limits.overlap_tokens,
+            window_tokens=embedder.window_tokens,
+        )
         self._indexer = Indexer(embedder=embedder, analyzer=analyzer, queue=queue)
         self._queue = queue
-        self._limits = limits
         self._scratch = scratch
         self._meter = meter or Unmetered()
 
@@ -199,14 +212,12 @@ class IngestionPipeline:
         return stopped is not None
 
     async def _cut(self, document: ClaimedDocument, parsed: Document) -> Passages:
-        limits = self._limits
-
-        def work() -> Passages:
-            chunks = cut_chunks(parsed.blocks, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
-            return gather_passages(chunks, window_tokens=self._window_tokens, folder=self._scratch)
-
+        """A note is cut here; a long text elsewhere, where neither its length nor what is written in it can stop us."""
         beginning = islice(parsed.blocks, SHORT_CHARS)  # no block is empty
-        passages = await compute(work, characters=sum(len(block.text) for block in beginning))
+        if sum(len(block.text) for block in beginning) <= SHORT_CHARS:
+            passages = cut_passages(parsed.blocks, self._sizes, folder=self._scratch)
+        else:
+            passages = await self._cutter.cut(parsed.blocks, self._sizes, self._scratch)
         if not passages.chunks:
             raise SourceError(FailureCode.FILE_WITHOUT_TEXT, name=document.source.identifier)
         return passages

@@ -111,6 +111,11 @@ class BlockKind(StrEnum):
     CODE = "code"
 
 
+LARGEST_BLOCK_CHARS = 50_000
+"""Of the text of a block that a parser yields: what touches one block at a time then needs little memory, and a
+thousand of them are read from the database at once. A book's chapter has 30,000 characters, in many paragraphs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Block:
     """A unit of a document, such as a paragraph. Tables are Markdown rows; code keeps its line breaks."""

@@ -184,17 +184,17 @@ class Spooled(Sequence[T], Generic[T]):
         return batch
 
 
-class _Joined(Sequence[T], Generic[T]):
+class Joined(Sequence[T], Generic[T]):
     """Several sequences as one, without copying."""
 
     def __init__(self, parts: Sequence[Sequence[T]]) -> None:
-        self._parts = parts
+        self.parts = parts
 
     def __len__(self) -> int:
-        return sum(map(len, self._parts))
+        return sum(map(len, self.parts))
 
     def __iter__(self) -> Iterator[T]:
-        return chain.from_iterable(self._parts)
+        return chain.from_iterable(self.parts)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -206,7 +206,7 @@ class _Joined(Sequence[T], Generic[T]):
         if isinstance(index, slice):
             return [self[ordinal] for ordinal in range(*index.indices(len(self)))]
         ordinal = range(len(self))[index]
-        for part in self._parts:
+        for part in self.parts:
             if ordinal < len(part):
                 return part[ordinal]
             ordinal -= len(part)
@@ -218,7 +218,7 @@ def joined(*parts: Sequence[T]) -> Sequence[T]:
     filled = [part for part in parts if part]
     if all(isinstance(part, tuple) for part in filled):
         return tuple(chain.from_iterable(filled))
-    return filled[0] if len(filled) == 1 else _Joined(filled)
+    return filled[0] if len(filled) == 1 else Joined(filled)
 
 
 def _open_nameless(folder: Path) -> int:

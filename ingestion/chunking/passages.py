@@ -6,14 +6,15 @@ is read when it is needed. It cuts and embeds nothing.
 
 import json
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.locator import Locator
 from domain.portions import in_portions
+from ingestion.chunking.chunker import cut_chunks
 from ingestion.chunking.windows import WindowPlace, cost_of, plan_windows
-from ingestion.records import Chunk, Span
+from ingestion.records import Block, Chunk, Span
 from ingestion.spool import Spool, Writing
 
 BATCH_CHUNKS = 64  # about 70 kB at the default chunk size: a millisecond to read
@@ -27,6 +28,15 @@ class Passages:
     windows: Sequence[WindowPlace]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PassageSizes:
+    """In tokens."""
+
+    chunk_tokens: int
+    overlap_tokens: int
+    window_tokens: int
+
+
 def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path) -> Passages:
     """Spool the chunks, to `folder` if there are many, and plan the windows. Raises OSError."""
     spool = Spool(folder, WRITING)
@@ -35,6 +45,64 @@ def gather_passages(chunks: Iterable[Chunk], *, window_tokens: int, folder: Path
         costs.extend(map(cost_of, batch))
         spool.add(batch, size=sum(len(chunk.text) for chunk in batch))
     return Passages(chunks=spool.finish(), windows=tuple(plan_windows(costs, window_tokens=window_tokens)))
+
+
+def cut_passages(blocks: Iterable[Block], sizes: PassageSizes, *, folder: Path) -> Passages:
+    """All of it here and now. Raises OSError."""
+    chunks = cut_chunks(blocks, chunk_tokens=sizes.chunk_tokens, overlap_tokens=sizes.overlap_tokens)
+    return gather_passages(chunks, window_tokens=sizes.window_tokens, folder=folder)
+
+
+def passage_lines(chunks: Iterable[Chunk], *, window_tokens: int) -> Iterator[bytes]:
+    """The same as lines, for another process: batches of chunks, and the windows last."""
+    costs = array("l")
+    for batch in in_portions(chunks, lambda _: 1, limit=BATCH_CHUNKS):
+        costs.extend(map(cost_of, batch))
+        yield _write(batch) + b"\n"
+    windows = [
+        [place.start, place.own, place.end, place.reach] for place in plan_windows(costs, window_tokens=window_tokens)
+    ]
+    yield json.dumps({"windows": windows}).encode() + b"\n"
+
+
+class PassageLines:
+    """Rebuilds passages line by line; those of a long document are in a file. It trusts nothing: see `add`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._spool = Spool(folder, WRITING)
+        self._count = 0
+
+    def add(self, line: bytes) -> Passages | None:
+        """The passages at the last line. Raises ValueError for what is no line of ours, OSError."""
+        try:
+            if line.startswith(b"["):
+                self._add(_read(line), line)
+                return None
+            places = [WindowPlace(start=a, own=b, end=c, reach=d) for a, b, c, d in json.loads(line)["windows"]]
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError("not passages of ours") from error
+        if not _is_whole(places, self._count):
+            raise ValueError("not windows of ours")
+        return Passages(chunks=self._spool.finish(), windows=tuple(places))
+
+    def _add(self, chunks: Sequence[Chunk], line: bytes) -> None:
+        for chunk in chunks:
+            if type(chunk.text) is not str or chunk.ordinal != self._count:
+                raise ValueError("not a passage of ours")
+            if type(chunk.span.start) is not int or type(chunk.span.end) is not int:
+                raise ValueError("not a passage of ours")
+            self._count += 1
+        self._spool.add(chunks, size=sum(len(chunk.text) for chunk in chunks), written=line)
+
+
+def _is_whole(places: Sequence[WindowPlace], count: int) -> bool:
+    """Whether each passage is some window's own, once, in order."""
+    own = 0
+    for place in places:
+        if not 0 <= place.start <= place.own == own < place.end <= place.reach <= count:
+            return False
+        own = place.end
+    return own == count
 
 
 def _write(chunks: Sequence[Chunk]) -> bytes:

@@ -19,6 +19,8 @@ import charset_normalizer  # noqa: F401 - imported where it is used, which would
 
 from domain.locator import JsonValue
 from ingestion.archives.unpack import unpack
+from ingestion.chunking.chunker import cut_chunks
+from ingestion.chunking.passages import passage_lines
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers import codec
 from ingestion.parsers.drawing import draw_page, open_picture
@@ -35,45 +37,45 @@ def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[
     """Answer one request (`sandbox.forkserver.Serve`)."""
     logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
     request = from_line(stream.readline(LINE_BYTES), Request)
-    answer = _answer(request, connection)
-    allow_reporting()
-    for piece in _within_limit(answer, request):
-        connection.sendall(piece)
-
-
-def _answer(request: Request, connection: socket.socket) -> Iterable[bytes]:
-    """The pieces may be generated while they are sent: the parsing is done, so no limit can hit between two pieces."""
     try:
         with _reported_cpu_limit(), reported_to(_tell(connection)):
-            return TASKS[request.task](request)
-    except SourceError as error:
-        return [codec.encode_failure(error)]
-    except MemoryError:
-        return [_failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")]
-    except _CpuTimeSpent:
-        seconds = math.ceil(time.process_time())
-        return [_failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=seconds)]
+            for piece in _within_limit(TASKS[request.task](request, stream), request):
+                connection.sendall(piece)
     # The outermost handler of a process that meets files made to break parsers: any error is the file's fault.
-    except Exception as error:
-        return [_failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])]
+    except (Exception, _CpuTimeSpent) as error:
+        allow_reporting()
+        connection.sendall(_reason(error, request))
 
 
-def _parse(request: Request) -> Iterable[bytes]:
+def _reason(error: BaseException, request: Request) -> bytes:
+    match error:
+        case SourceError():
+            return codec.encode_failure(error)
+        case MemoryError():
+            return _failure(FailureCode.FILE_TOO_HEAVY, request, detail="memory limit")
+        case _CpuTimeSpent():
+            seconds = math.ceil(time.process_time())
+            return _failure(FailureCode.FILE_TOO_SLOW, request, detail="processor time", seconds=seconds)
+        case _:
+            return _failure(FailureCode.FILE_DAMAGED, request, detail=f"{type(error).__name__}: {error}"[:500])
+
+
+def _parse(request: Request, _: BufferedReader) -> Iterable[bytes]:
     document = parse_file(Path(request.path), name=request.name, media_type=request.media_type)
     return codec.encode_document(document)
 
 
-def _draw_page(request: Request) -> Iterable[bytes]:
+def _draw_page(request: Request, _: BufferedReader) -> Iterable[bytes]:
     drawing = draw_page(Path(request.path), request.page, name=request.name)
     return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
 
 
-def _open_picture(request: Request) -> Iterable[bytes]:
+def _open_picture(request: Request, _: BufferedReader) -> Iterable[bytes]:
     drawing = open_picture(Path(request.path), request.page, name=request.name)
     return codec.encode_picture(drawing.jpeg, frames=drawing.pages)
 
 
-def _unpack(request: Request) -> Iterable[bytes]:
+def _unpack(request: Request, _: BufferedReader) -> Iterable[bytes]:
     listing = unpack(
         Path(request.path),
         name=request.name,
@@ -84,11 +86,19 @@ def _unpack(request: Request) -> Iterable[bytes]:
     return [to_line(listing)]
 
 
-TASKS: dict[Task, Callable[[Request], Iterable[bytes]]] = {
+def _cut(request: Request, stream: BufferedReader) -> Iterable[bytes]:
+    """Passages go out while blocks come in."""
+    blocks = (block for line in iter(stream.readline, b"\n") for block in codec.decode_blocks(line))
+    chunks = cut_chunks(blocks, chunk_tokens=request.chunk_tokens, overlap_tokens=request.overlap_tokens)
+    return passage_lines(chunks, window_tokens=request.window_tokens)
+
+
+TASKS: dict[Task, Callable[[Request, BufferedReader], Iterable[bytes]]] = {
     Task.PARSE: _parse,
     Task.DRAW_PAGE: _draw_page,
     Task.OPEN_PICTURE: _open_picture,
     Task.UNPACK: _unpack,
+    Task.CUT: _cut,
 }
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 import orjson
@@ -18,8 +19,8 @@ from domain.locator import JsonValue, Locator
 from domain.portions import in_portions
 from ingestion.archives.records import Listing
 from ingestion.errors import FailureCode, SourceError
-from ingestion.records import Block, BlockKind, Document
-from ingestion.spool import Spool, Spooled, Writing
+from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind, Document
+from ingestion.spool import Joined, Spool, Spooled, Writing
 from sandbox.records import from_line
 
 FILE_FAILURES = "file-"
@@ -56,7 +57,7 @@ def encode_pages(done: int, total: int) -> bytes:
 
 def encode_document(document: Document) -> Iterator[bytes]:
     """Lines of JSON, blocks first. Lone surrogates, which UTF-8 cannot encode, become question marks."""
-    yield from _block_lines(document.blocks)
+    yield from block_lines(document.blocks)
     content: dict[str, JsonValue] = {
         "title": document.title,
         "pages": document.pages,
@@ -83,10 +84,12 @@ def encode_blocks(blocks: Sequence[Block]) -> bytes:
     return _encode({"blocks": written})
 
 
-def _block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
+def block_lines(blocks: Sequence[Block]) -> Iterator[bytes]:
     """Lines of blocks; those of a long document were serialised while it was read (`outline`)."""
     if isinstance(blocks, Spooled) and blocks.writing is BLOCKS:
         return blocks.written()
+    if isinstance(blocks, Joined):
+        return chain.from_iterable(map(block_lines, blocks.parts))
     return map(encode_blocks, in_portions(blocks, written_chars, limit=LINE_CHARS))
 
 
@@ -133,6 +136,12 @@ def decode_picture_head(line: bytes) -> PictureHead:
     """Raises the SourceError in the line, ValueError for a malformed line."""
     head = _object(_decode(line).get("picture"))
     return PictureHead(size_bytes=_integer(head.get("bytes")), frames=_integer(head.get("frames")))
+
+
+def raise_failure(line: bytes) -> None:
+    """Raise the SourceError in the line, if it holds one."""
+    if line.startswith(b'{"failure"'):
+        _decode(line)
 
 
 def decode_listing(line: bytes) -> Listing:
@@ -183,11 +192,12 @@ def _document_from_json(content: JsonObject, blocks: Sequence[Block]) -> Documen
     )
 
 
-def _decode_blocks(line: bytes) -> list[Block]:
+def decode_blocks(line: bytes) -> list[Block]:
+    """The inverse of `encode_blocks`. Raises ValueError."""
     return _blocks_from_json(_decode(line)["blocks"])
 
 
-BLOCKS = Writing(write=encode_blocks, read=_decode_blocks)
+BLOCKS = Writing(write=encode_blocks, read=decode_blocks)
 
 
 def gather_blocks(blocks: Iterable[Block], spool: Spool[Block]) -> None:
@@ -209,9 +219,12 @@ def _blocks_from_json(blocks: JsonValue) -> list[Block]:
 
 
 def _block_from_json(block: JsonObject, locator: Locator) -> Block:
+    text = _text(block.get("text"))
+    if len(text) > LARGEST_BLOCK_CHARS:
+        raise ValueError("a block of ours was expected")
     return Block(
         kind=_kind(block.get("kind")),
-        text=_text(block.get("text")),
+        text=text,
         locator=locator,
         level=_optional_integer(block.get("level")),
     )

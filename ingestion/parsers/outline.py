@@ -12,7 +12,8 @@ from dataclasses import replace
 from domain.locator import Locator
 from ingestion.errors import FailureCode, SourceError
 from ingestion.parsers.codec import BLOCKS, written_chars
-from ingestion.records import Block, BlockKind
+from ingestion.parsers.large_blocks import in_blocks
+from ingestion.records import LARGEST_BLOCK_CHARS, Block, BlockKind
 from ingestion.spool import Spool
 
 INDENT = "  "  # per level of a list
@@ -115,7 +116,7 @@ class Outline:
         if kind is BlockKind.TABLE:
             block = self._with_names(block)
         self._release(0)
-        self._blocks.append(block, size=written_chars(block))
+        self._store(block)
 
     def _with_names(self, table: Block) -> Block:
         """The table below the lines that name it at its place."""
@@ -128,8 +129,15 @@ class Outline:
     def _release(self, kept: int) -> None:
         """Add all but the last `kept` names as paragraphs."""
         while len(self._names) > kept:
-            block = self._names.pop(0)
+            self._store(self._names.pop(0))
+
+    def _store(self, block: Block) -> None:
+        if len(block.text) <= LARGEST_BLOCK_CHARS:
             self._blocks.append(block, size=written_chars(block))
+            return
+        for text in filter(str.strip, in_blocks(block.text, block.kind)):
+            part = replace(block, text=text)
+            self._blocks.append(part, size=written_chars(part))
 
 
 def _without_rows(place: Locator) -> Locator:

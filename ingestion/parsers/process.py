@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -19,11 +19,19 @@ import structlog
 
 from domain.documents import DocumentStatus
 from ingestion.archives.records import LARGEST_MEMBER_BYTES, Listing
+from ingestion.chunking.passages import PassageLines, Passages, PassageSizes
 from ingestion.errors import FailureCode, SourceError
-from ingestion.parsers.codec import DocumentLines, PagesRead, decode_listing, decode_picture_head
+from ingestion.parsers.codec import (
+    DocumentLines,
+    PagesRead,
+    block_lines,
+    decode_listing,
+    decode_picture_head,
+    raise_failure,
+)
 from ingestion.parsers.request import Request, Task
 from ingestion.progress import Progress
-from ingestion.records import Document, FetchedFile
+from ingestion.records import Block, Document, FetchedFile
 from sandbox.confinement import Confinement
 from sandbox.forkserver import Ended
 from sandbox.pool import Line, Pool, PoolDied
@@ -31,6 +39,8 @@ from sandbox.pool import Line, Pool, PoolDied
 ENTRY = "ingestion.parsers.child:serve"
 SPARES = 1  # forked ahead: a fork takes as long as reading a small file
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
+CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
+CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
 LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the event loop stays responsive
 MEGABYTE_BYTES = 1024 * 1024
 OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
@@ -54,7 +64,8 @@ class ParseProcess:
     """Runs each task in a process of its own; `async with` or `close` ends all processes."""
 
     def __init__(self, *, timeout_s: float, memory_mb: int) -> None:
-        """`timeout_s` limits the wall-clock and processor time of one task, `memory_mb` its address space."""
+        """`timeout_s` limits the wall-clock and processor time of a task (of cutting: ten times that), `memory_mb` its
+        address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
         self._pool = Pool(entry=ENTRY, spares=SPARES)
@@ -99,6 +110,28 @@ class ParseProcess:
         unpacking = replace(_request(file, Task.UNPACK), members=members, total_bytes=total_bytes)
         return await self._ask(replace(unpacking, folder=str(folder)), _receive_listing)
 
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
+        request = Request(
+            task=Task.CUT,
+            path="",
+            name="",
+            output_bytes=CUT_LIMIT_BYTES,
+            chunk_tokens=sizes.chunk_tokens,
+            overlap_tokens=sizes.overlap_tokens,
+            window_tokens=sizes.window_tokens,
+        )
+
+        async def receive(child: _Child) -> Passages:
+            sending = asyncio.create_task(child.send(block_lines(blocks)))
+            try:
+                return await _receive_passages(child, folder)
+            finally:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+
+        return await self._ask(request, receive)
+
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
         try:
             return await self._ask_once(request, receive)
@@ -112,17 +145,26 @@ class ParseProcess:
             async with self._pool.child(self._confinement(request)) as line:
                 with _translated(request):
                     line.write(request)
-                    return await receive(_Child(line, name=request.name, timeout_s=self._timeout_s))
+                    child = _Child(
+                        line,
+                        name=request.name,
+                        timeout_s=self._seconds(request),
+                        output_bytes=request.output_bytes,
+                    )
+                    return await receive(child)
         except TimeoutError as error:
-            seconds = math.ceil(self._timeout_s)
+            seconds = math.ceil(self._seconds(request))
             raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=seconds) from error
+
+    def _seconds(self, request: Request) -> float:
+        return self._timeout_s * (CUT_PATIENCE if request.task is Task.CUT else 1)
 
     def _confinement(self, request: Request) -> Confinement:
         return Confinement(
-            reads=(request.path,),
+            reads=(request.path,) if request.path else (),
             writes=(request.folder,) if request.folder else (),
             address_bytes=self._memory_bytes,
-            cpu_s=math.ceil(self._timeout_s),
+            cpu_s=math.ceil(self._seconds(request)),
             cpu_grace_s=CPU_GRACE_S,
             file_bytes=LARGEST_MEMBER_BYTES if request.folder else 0,
             niceness=NICENESS,
@@ -143,11 +185,11 @@ def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:
 class _Child:
     """Reads what a child sends, within its time and byte limits."""
 
-    def __init__(self, line: Line, *, name: str, timeout_s: float) -> None:
+    def __init__(self, line: Line, *, name: str, timeout_s: float, output_bytes: int) -> None:
         self._line = line
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + timeout_s
-        self._bytes_left = 2 * OUTPUT_LIMIT_BYTES  # the child counts its own output, unless a file has taken it over
+        self._bytes_left = 2 * output_bytes  # the child counts its own output, unless a file has taken it over
         self.name = name
 
     async def line(self) -> bytes:
@@ -158,6 +200,13 @@ class _Child:
                 raise _explain_end(await self._line.read_end(), self.name)
         self._count(len(line))
         return line
+
+    async def send(self, lines: Iterator[bytes]) -> None:
+        """Write lines, as fast as they are taken, and an empty one; each takes a millisecond or two to make."""
+        while line := await asyncio.to_thread(next, lines, b""):
+            self._line.writer.write(line)
+            await self._line.writer.drain()
+        self._line.writer.write(b"\n")
 
     async def content(self, size_bytes: int) -> bytes:
         """The next `size_bytes` raw bytes."""
@@ -203,6 +252,15 @@ async def _receive_document(child: _Child, progress: Progress, folder: Path) -> 
             return got
         if isinstance(got, PagesRead):
             await child.wait_for_us(progress.report(DocumentStatus.PARSING, done=got.done, total=got.total))
+
+
+async def _receive_passages(child: _Child, folder: Path) -> Passages:
+    lines = PassageLines(folder)
+    while True:
+        line = await child.line()
+        raise_failure(line)
+        if (passages := await asyncio.to_thread(lines.add, line)) is not None:
+            return passages
 
 
 async def _receive_picture(child: _Child) -> Picture:

@@ -1,6 +1,6 @@
-"""The request to a reading process (`sandbox.records`): what to do with one file.
+"""The request to a reading process (`sandbox.records`): what to do with one file or one text.
 
-In: a file and a task. Out: a record. It is a separate module so that the requesting program need not import the
+In: a task. Out: a record. It is a separate module so that the requesting program need not import the
 parsers. What the process may do to the machine is not said here, but in its `sandbox.confinement.Confinement`.
 """
 
@@ -15,6 +15,7 @@ class Task(StrEnum):
     DRAW_PAGE = "draw-page"  # of a PDF; answer: a picture
     OPEN_PICTURE = "open-picture"  # a photo, or a page of a TIFF; answer: a picture, upright, in a plain format
     UNPACK = "unpack"  # an archive, or a letter with its attachments; answer: a listing
+    CUT = "cut"  # blocks, which follow in lines, the last of them empty; answer: passages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,3 +31,6 @@ class Request:
     folder: str = ""  # exists and is empty; the unpacked files go there
     members: int = 0  # files to unpack at most; the others are only listed
     total_bytes: int = 0  # of all unpacked files
+    chunk_tokens: int = 0
+    overlap_tokens: int = 0
+    window_tokens: int = 0

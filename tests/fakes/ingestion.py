@@ -9,12 +9,13 @@ import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import httpcore
 
 from domain.documents import DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
+from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
 from ingestion.metering import Outcome
 from ingestion.progress import Progress
@@ -260,6 +261,14 @@ class FakeEmbedder:
             raise ServiceError(FailureCode.SERVICE_AWAY, service="fake")
         self.windows.extend(windows)
         return [[[float(chunk.ordinal)] for chunk in window.own] for window in windows]
+
+
+class CutHere:
+    """Cuts texts of any length in this process; meets `ingestion.pipeline.Cut`."""
+
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """At once."""
+        return cut_passages(blocks, sizes, folder=folder)
 
 
 class WordAnalyzer:

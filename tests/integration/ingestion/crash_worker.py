@@ -154,6 +154,7 @@ async def work(url: str, folder: Path, stage: str, hosts: frozenset[str]) -> Non
         pipeline = IngestionPipeline(
             fetchers=HangingFetchers(await stack.enter_async_context(open_fetchers(limits, files=None)), fault),
             reader=await _reader(parser, fault, stack),
+            cutter=parser,
             embedder=HangingEmbedder(fault, folder / "embedded"),
             analyzer=WordAnalyzer(),
             queue=queue,

@@ -13,10 +13,11 @@ import pytest
 
 from domain.documents import DocumentStatus
 from ingestion import progress
+from ingestion.chunking.passages import PassageSizes, cut_passages
 from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
-from ingestion.records import BlockKind, ClaimedDocument, Document, FetchedFile
+from ingestion.records import Block, BlockKind, ClaimedDocument, Document, FetchedFile
 from sandbox import pool
 from sandbox.pool import PoolDied
 from tests.fakes.ingestion import FakeQueue, progress_of
@@ -67,7 +68,7 @@ def _fetched(path: Path, name: str | None = None) -> FetchedFile:
 
 def _small(folder: Path) -> FetchedFile:
     path = folder / "small.md"
-    path.write_text("# Заголовок\n\nТекст абзаца.")
+    path.write_text("# Договор\n\nТекст абзаца.")
     return _fetched(path)
 
 
@@ -90,7 +91,7 @@ async def _parse_and_signal(parser: ParseProcess, file: FetchedFile, number: sig
 
 async def test_a_document_comes_back(parser: ParseProcess, tmp_path: Path) -> None:
     document = await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
-    assert (document.title, document.language) == ("Заголовок", "ru")
+    assert (document.title, document.language) == ("Договор", "ru")
     assert [block.kind for block in document.blocks] == [BlockKind.HEADING, BlockKind.PARAGRAPH]
 
 
@@ -104,7 +105,7 @@ async def test_a_parsers_reason_comes_back_with_its_values(parser: ParseProcess,
 
 async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Path) -> None:
     documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
-    assert {document.title for document in documents} == {"Заголовок"}
+    assert {document.title for document in documents} == {"Договор"}
     await until(lambda: not confined())
 
 
@@ -130,7 +131,7 @@ async def test_memory_runs_out_for_this_file_alone(tmp_path: Path) -> None:
     heavy = write_odf(tmp_path / "heavy.odt", "text", "<text:p>x</text:p>" * 1_000_000)  # it is held as a tree
     async with ParseProcess(timeout_s=300, memory_mb=200) as parser:
         assert await _code(parser.parse(_fetched(heavy), progress_of(FakeQueue()))) is FailureCode.FILE_TOO_HEAVY
-        assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
+        assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Договор"
 
 
 async def test_a_part_of_an_archive_that_explodes_is_refused_before_it_does(
@@ -177,7 +178,7 @@ async def test_a_pool_that_died_is_started_anew(parser: ParseProcess, tmp_path: 
     await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
     (server,) = forkservers()
     os.kill(server, signal.SIGKILL)
-    assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Заголовок"
+    assert (await parser.parse(_small(tmp_path), progress_of(FakeQueue()))).title == "Договор"
 
 
 async def test_no_secret_of_the_environment_reaches_the_parsers(
@@ -217,6 +218,29 @@ async def test_a_large_document_comes_back_whole(parser: ParseProcess, tmp_path:
     path.write_text("\n\n".join(f"Абзац номер {number} большого документа." for number in range(50_000)))
     document = await parser.parse(_fetched(path), progress_of(FakeQueue()))
     assert len(document.blocks) == 50_000
+
+
+async def test_a_text_is_cut_as_it_would_be_here(parser: ParseProcess, tmp_path: Path) -> None:
+    blocks = tuple(
+        Block(kind=BlockKind.PARAGRAPH, text=f"Абзац номер {number} большого документа. " * 20)
+        for number in range(3_000)
+    )
+    sizes = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2_000)
+    passages = await parser.cut(blocks, sizes, tmp_path)
+    here = cut_passages(blocks, sizes, folder=tmp_path)
+    assert (list(passages.chunks), passages.windows) == (list(here.chunks), here.windows)
+
+
+async def test_a_text_that_takes_too_long_to_cut_ends_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "CUT_PATIENCE", 1)
+    blocks = [Block(kind=BlockKind.PARAGRAPH, text="Да. " * 10_000)] * 2_000
+    sizes = PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2_000)
+    async with ParseProcess(timeout_s=1, memory_mb=1024) as parser:
+        with pytest.raises(SourceError) as caught:
+            await parser.cut(blocks, sizes, tmp_path)
+    assert caught.value.code is FailureCode.FILE_TOO_SLOW
 
 
 async def test_a_pool_that_says_nothing_is_given_up(

@@ -177,12 +177,14 @@ def parser(connection: socket.socket, stream: BufferedReader, layers: frozenset[
     from ingestion.records import Block, BlockKind, Document
     from sandbox.records import to_line
 
-    def parse(_request: object) -> list[bytes]:
+    def parse(_request: object, _stream: object) -> list[bytes]:
         block = Block(kind=BlockKind.CODE, text=json.dumps(attempt()))
         return list(codec.encode_document(Document(title="", blocks=(block,))))
 
     child.TASKS[Task.PARSE] = parse
-    child.TASKS[Task.UNPACK] = lambda _request: [to_line(Listing(members=(), refused=(json.dumps(attempt()),)))]
+    child.TASKS[Task.UNPACK] = lambda _request, _stream: [
+        to_line(Listing(members=(), refused=(json.dumps(attempt()),)))
+    ]
     child.serve(connection, stream, layers)  # type: ignore[arg-type] # their names
 
 

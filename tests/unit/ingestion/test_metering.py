@@ -12,6 +12,7 @@ from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.worker import Worker
 from tests.fakes.ingestion import (
+    CutHere,
     FakeEmbedder,
     FakeQueue,
     HeardMeter,
@@ -28,6 +29,7 @@ def pipeline_of(queue: FakeQueue, meter: HeardMeter, scratch: Path) -> Ingestion
     return IngestionPipeline(
         fetchers=Fetchers(FETCHERS),
         reader=PlainReader(),
+        cutter=CutHere(),
         embedder=FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,

@@ -17,7 +17,7 @@ from ingestion.note import hash_words
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.records import About, Block, BlockKind, Document, Edition, FetchedFile, Source
-from tests.fakes.ingestion import FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
+from tests.fakes.ingestion import CutHere, FakeEmbedder, FakeQueue, PlainReader, WordAnalyzer, claimed, note
 
 PARAGRAPH = "Арендатор вносит плату не позднее пятого числа каждого месяца, начиная с первого месяца аренды."
 LONG_TEXT = "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(300))
@@ -78,6 +78,7 @@ def _pipeline(
     return IngestionPipeline(
         fetchers=Fetchers(fetchers),
         reader=reader or PlainReader(),
+        cutter=CutHere(),
         embedder=embedder or FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,

@@ -51,6 +51,7 @@ def _pipeline(fetchers: Fetchers, parser: ParseProcess, queue: FakeQueue, scratc
     return IngestionPipeline(
         fetchers=fetchers,
         reader=FileReader(parser=parser, pictures=None, recordings=None),
+        cutter=parser,
         embedder=FakeEmbedder(),
         analyzer=WordAnalyzer(),
         queue=queue,

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from domain.locator import Locator
 from ingestion.chunking.chunker import chunk_document
-from ingestion.chunking.passages import gather_passages
+from ingestion.chunking.passages import PassageLines, gather_passages, passage_lines
 from ingestion.chunking.windows import split_into_windows
 from ingestion.records import Document
 from ingestion.spool import HELD_BYTES, Spooled
@@ -41,3 +42,37 @@ def test_half_a_character_does_not_stop_a_book(tmp_path: Path) -> None:
     passages = gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
     assert isinstance(passages.chunks, Spooled)
     assert (passages.chunks[0].text[0], passages.chunks[0].locator) == ("\ud800", Locator())
+
+
+@given(DOCUMENTS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_passages_that_come_in_lines_are_those_that_were_cut(tmp_path: Path, document: Document) -> None:
+    chunks = chunk_document(document, chunk_tokens=40, overlap_tokens=10)
+    lines = PassageLines(tmp_path)
+    *batches, last = passage_lines(chunks, window_tokens=WINDOW_TOKENS)
+    assert [lines.add(batch) for batch in batches] == [None] * len(batches)
+    passages = lines.add(last)
+    assert passages is not None
+    assert tuple(passages.chunks) == chunks
+    assert passages == gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b"[1]",
+        b"[[0, 1, 0, 1, {}]]",
+        b'[[1, "a", 0, 1, {}]]',
+        b'[[0, "a", "0", 1, {}]]',
+        b'{"windows": 1}',
+        b'{"windows": [[0, 0, 1, 1]]}',
+        b'{"windows": [[0, 0]]}',
+        b"[" * 100_000,
+    ],
+    ids=lambda line: line[:20].decode(),
+)
+def test_other_lines_are_refused(tmp_path: Path, line: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - of json or of ours
+        PassageLines(tmp_path).add(line)

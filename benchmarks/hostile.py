@@ -1,0 +1,136 @@
+"""What hostile files cost whom: seconds, memory of the process that reads them, memory and pauses of the bot's.
+
+In: nothing, or names (`python -m benchmarks.hostile [NAME...]`); the files are those of the tests, made in a folder
+that is gone afterwards. Out: a table over the worker as the application composes it, with the embedded database and
+without models. A pause is how long the event loop gave others no turn, by the clock and by its own processor time:
+the first grows with whatever else the machine does. Linux: /proc.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.app import Parts, open_parts
+from bot.settings import Settings
+from domain.documents import SourceType
+from domain.ids import BaseId, UserId
+from ingestion.records import Batch, Source
+from ingestion.worker import Worker
+
+LOOK_EVERY_S = 0.005
+WANTED_MB, WANTED_PAUSE_S = 400, 0.2
+POSTGRES = b"postgres"
+
+
+@dataclass(kw_only=True)
+class Cost:
+    """Of one file."""
+
+    seconds: float = 0.0
+    child_mb: float = 0.0
+    bot_mb: float = 0.0
+    pause_s: float = 0.0
+    pause_cpu_s: float = 0.0
+    outcome: str = ""
+    passages: int = 0
+
+
+async def measure(parts: Parts, worker: Worker, base: BaseId, path: Path) -> Cost:
+    """Let the worker read the file to its end, and watch."""
+    cost = Cost()
+    _begin_peak()
+    watching = asyncio.create_task(_watch(cost))
+    began = time.perf_counter()
+    source = Source(type=SourceType.PATH, identifier=str(path), title=path.name)
+    (document,) = await parts.stores.intake.enqueue(
+        Batch(base_id=base, user_id=UserId(0), sources=(source,)), hold_s=3600
+    )
+    await worker.run_one(document.id)
+    cost.seconds = time.perf_counter() - began
+    watching.cancel()
+    await asyncio.gather(watching, return_exceptions=True)
+    cost.bot_mb = _peak_mb(os.getpid())
+    (card,) = await parts.stores.library.documents(base, limit=1)
+    cost.outcome, cost.passages = card.error_code or card.status.value, card.chunks
+    await parts.stores.library.delete(base, document.id)
+    return cost
+
+
+def _begin_peak() -> None:
+    """proc_pid_clear_refs(5)."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+async def _watch(cost: Cost) -> None:
+    while True:
+        began, cpu = time.perf_counter(), time.thread_time()
+        await asyncio.sleep(LOOK_EVERY_S)
+        cost.pause_s = max(cost.pause_s, time.perf_counter() - began - LOOK_EVERY_S)
+        cost.pause_cpu_s = max(cost.pause_cpu_s, time.thread_time() - cpu)
+        cost.child_mb = max([cost.child_mb, *map(_peak_mb, _children(os.getpid()))])
+
+
+def _children(pid: int) -> Iterator[int]:
+    """All below, without the database."""
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, listed.read_text().split()):
+                if POSTGRES not in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield child
+                    yield from _children(child)
+
+
+def _peak_mb(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+async def measure_all(files: Sequence[Path], home: Path) -> None:
+    """Print a line for each file."""
+    settings = Settings.read({"BAZA_HOME": str(home), "OCR": "off", "LOG_LEVEL": "ERROR"})
+    head = f"{'file':20} {'MB':>5} {'s':>6} {'child MB':>9} {'bot MB':>7} {'pause s':>8} {'its CPU':>8}  outcome"
+    async with open_parts(settings) as parts, parts.open_worker() as worker:
+        base = await parts.stores.people.open_named_base("benchmark")
+        print(f"the bot's process at rest: {_peak_mb(os.getpid()):.0f} MB\n{head}")
+        costs = []
+        for file in files:
+            cost = await measure(parts, worker, base, file)
+            costs.append(cost)
+            print(
+                f"{file.name:20} {file.stat().st_size / 1e6:5.1f} {cost.seconds:6.1f} {cost.child_mb:9.0f}"
+                f" {cost.bot_mb:7.0f} {cost.pause_s:8.3f} {cost.pause_cpu_s:8.3f}  {cost.outcome} {cost.passages}",
+                flush=True,
+            )
+    print(
+        f"most: child {max(cost.child_mb for cost in costs):.0f} MB, bot {max(cost.bot_mb for cost in costs):.0f} MB"
+        f" (wanted under {WANTED_MB}), pause {max(cost.pause_s for cost in costs):.3f} s"
+        f" (under {WANTED_PAUSE_S}), of its own processor time {max(cost.pause_cpu_s for cost in costs):.3f} s"
+    )
+
+
+def main() -> None:
+    """Make the files in another process, whose memory is not counted, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    names: list[str] = parser.parse_args().names
+    with tempfile.TemporaryDirectory(prefix="baza-hostile-") as folder:
+        made = Path(folder, "files")
+        made.mkdir()
+        subprocess.run([sys.executable, "-m", "tests.integration.ingestion.hostile_corpus", str(made)], check=True)
+        files = [path for path in sorted(made.iterdir()) if not names or path.name in names]
+        asyncio.run(measure_all(files, Path(folder, "home")))
+
+
+if __name__ == "__main__":
+    main()
