@@ -83,6 +83,7 @@ def build_conversation(
             max_calls=asked.tool_calls,
             step_tokens=asked.prompt_tokens,
             summariser=StepSummariser(planner_model, prompts) if planner_model else None,
+            is_shortened=model is not None,
         ),
         writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
         plain=PlainAnswers(prompts, "auto"),  # facts are in the language of the question
@@ -107,7 +108,7 @@ def _tools(
         SurveyBase(stores.library, retrieval.without_reranker(), wordings, breadth),
         GraphQuery(stores.entities),
         ListDocuments(stores.library, wordings),
-        ReadDocument(stores.library, stores.reading),
+        ReadDocument(stores.library, stores.reading, model, prompts),
     )
     if model is None:
         return looking

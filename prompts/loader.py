@@ -102,6 +102,7 @@ class Prompts:
     steps_so_far: Template[StepsSoFarRules]
     steps_so_far_task: Template[StepsSoFar]
     analyze: str
+    contents: str
     analyze_task: Template[AnalysisTask]
     iterative: str
     iterative_task: str
@@ -147,6 +148,7 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         steps_so_far=_template(place, "steps_so_far.md", StepsSoFarRules),
         steps_so_far_task=_template(place, "steps_so_far_task.md", StepsSoFar),
         analyze=_read(place, "analyze.md"),
+        contents=_read(place, "contents.md"),
         analyze_task=_template(place, "analyze_task.md", AnalysisTask),
         iterative=_read(place, "iterative.md"),
         iterative_task=_read(place, "iterative_task.md"),

@@ -65,3 +65,7 @@ class EntityGraph(Protocol):
         """Facts about the entity with this canonical id, or about all entities when it is None. Order: the entity's own
         facts, then others' facts that name it, then with `related` (not for a project) all facts of those others."""
         ...
+
+    async def unread(self, base: BaseId) -> int:
+        """How many documents of the base nobody has read for entities and facts yet. Raises DatabaseAway."""
+        ...

@@ -16,7 +16,7 @@ import structlog
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.gaps import gaps_of
-from rag.execution.merging import ROWS, fuse, limit, merge
+from rag.execution.merging import ROWS, fuse, limit, merge, shortlist
 from rag.execution.run import Spent
 from rag.execution.search_tool import SearchArguments, coverage_by_document, searched_text
 from rag.execution.step_summary import StepSummariser
@@ -94,13 +94,15 @@ class Executor:
         max_calls: int,
         step_tokens: int = STEP_TOKENS,
         summariser: StepSummariser | None = None,
+        is_shortened: bool = False,
     ) -> None:
         """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
-        the prompt of one step."""
+        the prompt of one step. `is_shortened`: what searches find is for a prompt (`merging.shortlist`)."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
         self._budget = TokenBudget(total=step_tokens)
         self._summariser = summariser
+        self._is_shortened = is_shortened
 
     async def execute(
         self,
@@ -118,11 +120,11 @@ class Executor:
             early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all([*calls, *added], context, early, added=len(added))
         results += await self._look_inside(results, context)
-        payload = _together(results)
+        payload = self._together(results)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context, early)]
-            payload = _together([result for result in results if result.payload.found or result.payload.remarks])
+            payload = self._together([result for result in results if result.payload.found or result.payload.remarks])
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
@@ -146,7 +148,7 @@ class Executor:
         results = [_call_result(ended) for ended in done.ended]
         if _found_nothing(results) and not done.spent:
             results.append(await self._fall_back(plan, context, early))
-        payload = merge([result.payload for result in reversed(results) if result.payload.found])
+        payload = merge([self._short(each.call, each.payload) for each in reversed(results) if each.payload.found])
         read = merge([result.payload for result in results]).documents  # also where reading all of them found nothing
         facts = sorted(payload.facts, key=lambda fact: fact.kind is FactKind.PASSAGE)
         payload = replace(payload, facts=tuple(facts), documents=read)
@@ -225,12 +227,21 @@ class Executor:
         planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
         if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
             return []
-        document = half_found(_together(results).facts, str(planned.call.args.get("query", "")))
+        document = half_found(self._together(results).facts, str(planned.call.args.get("query", "")))
         if document is None:
             return []
         call = planned.call.model_copy(update={"args": {**planned.call.args, "documents": [document]}})
         inside = await self._run(call, context, is_added=True)
         return [replace(inside, payload=replace(inside.payload, facts=inside.payload.facts[:INSIDE]))]
+
+    def _together(self, results: Sequence[CallResult]) -> FactsPayload:
+        """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
+        groups = _groups(results)
+        return merge([self._short(group[0].call, _fused(group)) for group in groups])
+
+    def _short(self, call: ToolCall, payload: FactsPayload) -> FactsPayload:
+        """Each search by itself: scores of different searches do not compare."""
+        return shortlist(payload) if self._is_shortened and call.tool == SEARCH else payload
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)
@@ -279,17 +290,17 @@ def _limits_of(call: ToolCall) -> str:
     return repr(sorted(limits.items()))
 
 
-def _together(results: Sequence[CallResult]) -> FactsPayload:
-    """Searches within the same limits are fused, also with what was found inside a document; then all are merged."""
+def _groups(results: Sequence[CallResult]) -> list[list[CallResult]]:
+    """Results that are fused: searches within the same limits, and what was found inside a document of the first."""
     searches = [each for each in results if each.call.tool == SEARCH and not each.is_fallback]
     planned = [_limits_of(each.call) for each in searches if not each.is_added]
     groups: dict[str, list[CallResult]] = {}
     for place, each in enumerate(results):
         key = _limits_of(each.call) if each in searches else str(place)
-        if each in searches and key not in planned and planned:  # inside a document that the first search has found
+        if each in searches and key not in planned and planned:
             key = planned[0]
         groups.setdefault(key, []).append(each)
-    return merge([_fused(group) for group in groups.values()])
+    return list(groups.values())
 
 
 def _fused(results: Sequence[CallResult]) -> FactsPayload:

@@ -58,6 +58,16 @@ REACHES_FURTHER = frozenset(
 """For an employer or a technology, these intents are about the projects that name it."""
 
 
+LISTS = frozenset(GraphIntent) - {GraphIntent.CURRENT_JOB, GraphIntent.CONTACTS, GraphIntent.PROJECT_DETAILS}
+"""Intents that are answered by several facts as a rule."""
+
+FEWEST = 3  # facts; a list with fewer may be what the reading of names has missed
+PARTIAL = 0.4  # coverage of a list that may be incomplete: below `executor.LOW_COVERAGE`, so that a search joins
+READING_GOES_ON = (
+    "{unread} documents of the base are still being read for names and facts: what is listed may become more. Say so."
+)
+
+
 class GraphArguments(ToolArguments):
     """What to look up."""
 
@@ -78,7 +88,8 @@ class GraphQuery(Tool[GraphArguments]):
         self._graph = graph
 
     async def run(self, arguments: GraphArguments, context: ToolContext) -> FactsPayload:
-        """All facts: the list is complete or empty, so coverage is 1 or 0. Raises DatabaseAway."""
+        """All facts. The coverage is 1 where the list is complete; where documents are still to be read, or a list is
+        short, it is so low that a search joins. Raises DatabaseAway."""
         relations = [relation.value for relation in ANSWERED_BY.get(arguments.intent, (arguments.intent,))]
         found = await self._graph.facts(
             context.base_id,
@@ -88,7 +99,11 @@ class GraphQuery(Tool[GraphArguments]):
             limit=MOST_FACTS,
         )
         facts = tuple(map(_fact, _without_bare_names(found)))
-        return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0)
+        unread = await self._graph.unread(context.base_id)
+        is_short = arguments.intent in LISTS and len(facts) < FEWEST
+        coverage = 0.0 if not facts else PARTIAL if unread or is_short else 1.0
+        remarks = (READING_GOES_ON.format(unread=unread),) if unread else ()
+        return FactsPayload(facts=facts, coverage=coverage, remarks=remarks)
 
 
 def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:

@@ -1,29 +1,52 @@
-"""`read_document`: the text of one document, from its beginning.
+"""`read_document`: the text of one document, from its beginning or by its contents.
 
-In: a document's name. Out: its passages in order, as many as a prompt may hold. Among documents of similar names it
-chooses by the words of the name; it searches no texts.
+In: a document's name or id, and perhaps what is sought. Out: its passages in order, as many as a prompt may hold. A
+long document is read as a person reads it: its contents are made by code (`contents`), a model chooses the sections,
+and these are read. It searches no texts.
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import Field
+import structlog
+from pydantic import BaseModel, ConfigDict, Field
 
-from domain.documents import DocumentCard, known_as
+from domain.ids import DocumentId
+from prompts.loader import Prompts
+from rag.errors import ModelError
+from rag.execution.contents import Section, contents_of, contents_text
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.filters import documents_named
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.extraction.documents import ready_documents
-from rag.ports import DocumentCatalogue, DocumentPassages
-from rag.records import RankedPassage
+from rag.extraction.calls import Allowance, ask
+from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
+from rag.records import ChatMessage, Passage, RankedPassage
 from rag.words import share, stems
 
 PASSAGES = 24  # about 8,000 tokens of passages of usual size: as much as a prompt of one answer takes
+PAGE = 500  # passages of one call of the database
+MOST_PASSAGES = 6_000  # of a document whose contents are made
+MOST_CHOSEN = 5  # sections
+CONTENTS_TOKENS = 5_000
+REPLY_TOKENS = 200
+
+log = structlog.get_logger()
 
 
 class ReadArguments(ToolArguments):
-    """Which document, and where to begin."""
+    """Which document, where to begin, or what is sought in it."""
 
     document: str = Field(min_length=1, max_length=300)
     part: int = Field(1, ge=1, le=1000)
+    about: str | None = Field(None, max_length=1000)
+
+
+class ChosenSections(BaseModel):
+    """The model's reply."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    sections: Annotated[tuple[int, ...], Field(max_length=50)] = ()
 
 
 class ReadDocument(Tool[ReadArguments]):
@@ -34,39 +57,94 @@ class ReadDocument(Tool[ReadArguments]):
     name = "read_document"
     arguments = ReadArguments
 
-    def __init__(self, catalogue: DocumentCatalogue, passages: DocumentPassages) -> None:
+    def __init__(
+        self,
+        catalogue: DocumentCatalogue,
+        passages: DocumentPassages,
+        model: ChatModel | None = None,
+        prompts: Prompts | None = None,
+    ) -> None:
+        """Without a model sections are chosen by their titles' words."""
         self._catalogue = catalogue
         self._passages = passages
+        self._model = model
+        self._rules = prompts.contents if prompts else ""
 
     async def run(self, arguments: ReadArguments, context: ToolContext) -> FactsPayload:
-        """The document's passages. Raises DatabaseAway."""
-        card = _best(arguments.document, await ready_documents(self._catalogue, context.base_id))
-        if card is None:
-            return FactsPayload()
-        after = (arguments.part - 1) * PASSAGES - 1
-        read = await self._passages.read(context.base_id, card.id, after=after, limit=PASSAGES)
-        facts = tuple(
-            Fact(
-                kind=FactKind.PASSAGE,
-                text=passage.text,
-                title=passage.name,
-                passage=RankedPassage(passage=passage, score=1.0),
-                document=card.id,
+        """The document's passages, or those of the sections that matter. Raises DatabaseAway."""
+        named = await documents_named(self._catalogue, context.base_id, [arguments.document])
+        if not named.documents:
+            return FactsPayload(remarks=named.remarks)
+        document = named.documents[0]
+        if arguments.about is None:
+            after = (arguments.part - 1) * PASSAGES - 1
+            read = await self._passages.read(context.base_id, document, after=after, limit=PASSAGES)
+            return _payload(read, named.remarks)
+        whole = await self._whole(document, context)
+        if len(whole) <= PASSAGES:
+            return _payload(whole, named.remarks)
+        sections = contents_of(whole)
+        chosen = await self._chosen(sections, arguments.about, context)
+        told = "; ".join(f"{each.title} ({each.pages or each.first + 1})" for each in chosen)
+        remark = f"Read of a long document, chosen by its contents: {len(chosen)} of {len(sections)} sections: {told}."
+        return _payload(_within(whole, chosen, arguments.about), (*named.remarks, remark))
+
+    async def _whole(self, document: DocumentId, context: ToolContext) -> list[Passage]:
+        read: list[Passage] = []
+        while len(read) < MOST_PASSAGES:
+            after = read[-1].ordinal if read else -1
+            page = await self._passages.read(context.base_id, document, after=after, limit=PAGE)
+            read += page
+            if len(page) < PAGE:
+                break
+        return read
+
+    async def _chosen(self, sections: Sequence[Section], about: str, context: ToolContext) -> list[Section]:
+        """By the model, its numbers checked; by the words of the titles where it does not answer or fits none."""
+        numbers = await self._numbers(sections, about, context)
+        chosen = [sections[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(sections)]
+        if chosen:
+            return chosen[:MOST_CHOSEN]
+        wanted = stems(about)
+        by_words = sorted(sections, key=lambda section: -share(wanted, stems(section.title)))
+        return by_words[:MOST_CHOSEN]
+
+    async def _numbers(self, sections: Sequence[Section], about: str, context: ToolContext) -> tuple[int, ...]:
+        if self._model is None:
+            return ()
+        asked = f"# Contents\n\n{contents_text(sections, tokens=CONTENTS_TOKENS)}\n\n# Question\n\n{about}"
+        messages = (ChatMessage(role="system", content=self._rules), ChatMessage(role="user", content=asked))
+        try:
+            reply = await ask(
+                self._model, messages, ChosenSections, Allowance(run=context.run, reply_tokens=REPLY_TOKENS)
             )
-            for passage in read
+        except ModelError as error:
+            log.warning("reading.contents_not_chosen", reason=type(error).__name__)
+            return ()
+        return reply.sections if reply else ()
+
+
+def _within(whole: Sequence[Passage], chosen: Sequence[Section], about: str) -> list[Passage]:
+    """At most PASSAGES passages in reading order: the likeliest section first, of the one that does not fit those with
+    most of the question's words."""
+    wanted, places = stems(about), list[int]()
+    for section in chosen:
+        own = list(range(section.first, section.last + 1))
+        if len(own) > PASSAGES - len(places):
+            own.sort(key=lambda place: -share(wanted, stems(whole[place].text)))
+        places += own[: PASSAGES - len(places)]
+    return [whole[place] for place in sorted(places)]
+
+
+def _payload(read: Sequence[Passage], remarks: tuple[str, ...]) -> FactsPayload:
+    facts = tuple(
+        Fact(
+            kind=FactKind.PASSAGE,
+            text=passage.text,
+            title=passage.title,
+            passage=RankedPassage(passage=passage, score=1.0),
+            document=passage.document_id,
         )
-        return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0)
-
-
-def _best(wanted: str, cards: Sequence[DocumentCard]) -> DocumentCard | None:
-    """The document whose name shares most words with `wanted`, the newest of equals; None when no name shares any."""
-    asked = stems(wanted)
-    scored = [(share(asked, stems(_names(card))), -place, card) for place, card in enumerate(cards)]
-    best = max(scored, default=None, key=lambda each: each[:2])
-    return best[2] if best and best[0] > 0 else None
-
-
-def _names(card: DocumentCard) -> str:
-    return " ".join(
-        (known_as(card.source_type, card.title, card.source_identifier), card.title, card.source_identifier)
+        for passage in read
     )
+    return FactsPayload(facts=facts, coverage=1.0 if facts else 0.0, remarks=remarks)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import structlog
 from pydantic import JsonValue
 
+from domain.documents import known_as
 from domain.ids import BaseId
 from prompts.intents import GENERAL, Intent
 from prompts.wordings import language_of
@@ -297,7 +298,7 @@ def _asked_back(plan: QueryPlan, work: _Mending) -> QueryPlan:
 
 def name_of(match: DocumentMatch) -> str:
     """The document's name as a person knows it."""
-    return match.file_name or match.title
+    return known_as(match.source_type, match.title, match.file_name)
 
 
 def is_quoted(sign: str, question: str) -> bool:

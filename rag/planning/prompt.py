@@ -15,7 +15,7 @@ from prompts.records import PlannerQuestion, PlannerRules
 from rag.dialogue.records import Dialogue
 from rag.dialogue.window import likest
 from rag.normalising import without_headings
-from rag.planning.mending import AnyTool, alias_of
+from rag.planning.mending import AnyTool, alias_of, name_of
 from rag.planning.plan import PlannedEntity
 from rag.records import ChatMessage, DocumentMatch, Exchange
 from rag.tokens import estimate_tokens
@@ -80,7 +80,7 @@ class PlannerPrompt:
 
 def _document_line(place: int, match: DocumentMatch) -> str:
     """«d1: 117.docx; Договор поставки 117, 2025-03-01, 4 p.» Names are the person's text: one line each."""
-    title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, match.file_name))
+    title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, name_of(match)))
     told = (
         title if title and title != name else match.source_type.value,
         match.published_at.date().isoformat() if match.published_at else "",

@@ -79,7 +79,7 @@ class Turn:
                 threshold=0.5,
                 dialogue_tokens=3000,
             ),
-            executor=Executor(tools, max_calls=4),
+            executor=Executor(tools, max_calls=4, is_shortened=model is not None),
             writer=AnswerWriter(model, prompts, settings, today=_today) if model else None,
             plain=PlainAnswers(prompts, "auto"),
         )

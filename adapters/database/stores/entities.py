@@ -106,6 +106,10 @@ class EntityStore:
         )
         return [_graph_fact(row) for row in found]
 
+    async def unread(self, base: BaseId) -> int:
+        """How many documents wait for their first reading."""
+        return rows.integer((await self._transport.call("unread_for_entities", p_base=base))[0], "unread")
+
     async def _resolve(self, base: BaseId, keys: Sequence[str], *, limit: int) -> list[Row]:
         return await self._transport.call(
             "resolve_names", p_base=base, p_keys=[storable(key) for key in keys], p_limit=limit

@@ -85,6 +85,15 @@ comment on function claim_enrichment is
   'Leases to a worker the next ready document to read entities from, or one whose lease has expired; `p_only` asks for '
   'new documents of one base. Gives up what has ended none of `p_attempts` attempts.';
 
+create or replace function unread_for_entities(p_base text)
+returns table (unread bigint)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select count(*) from enrichments e where e.base_id = p_base::uuid and e.finished_at is null and not e.again
+$$;
+comment on function unread_for_entities is
+  'How many ready documents of a base wait for their first reading of entities, or are being read.';
+
 create or replace function read_again(p_reader text, p_limit int)
 returns table (document_id uuid)
 language sql set search_path = public, baza_internal, extensions, pg_temp

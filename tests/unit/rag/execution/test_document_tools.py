@@ -1,14 +1,20 @@
 """The tools that look at the documents of a base: their list, and one of them read through."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from domain.documents import DocumentCard, Medium, SourceType
 from domain.ids import BaseId, DocumentId, UserId
+from domain.locator import Locator
+from prompts.loader import load_prompts
+from rag.execution.contents import contents_of
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
 from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
@@ -17,7 +23,7 @@ from rag.records import Passage
 from tests.fakes.cards import card, ready
 from tests.fakes.catalogue import Catalogue
 from tests.fakes.planning import begin
-from tests.fakes.rag import BASE, USER, make_passage
+from tests.fakes.rag import BASE, USER, ScriptedModel, away, make_passage
 from tests.fakes.reading import WORDINGS
 
 
@@ -138,8 +144,76 @@ async def test_a_document_that_is_not_there_is_not_guessed() -> None:
     assert not payload.found
 
 
+LONG = tuple(
+    make_passage(f"Пункт {at}. " + ("Оговорка о валюте. " if at == 77 else "Прочее. "), number=at + 1, document="long")
+    for at in range(100)
+)
+HEADED = tuple(
+    replace(each, locator=Locator(page=at // 4 + 1, headings=("Отчёт", f"Раздел {at // 10}")), ordinal=at)
+    for at, each in enumerate(LONG)
+)
+BARE = tuple(replace(each, ordinal=at) for at, each in enumerate(LONG))
+
+
+@dataclass
+class LongShelf:
+    """One long document."""
+
+    held: Sequence[Passage]
+
+    async def read(self, base: BaseId, document: DocumentId, *, after: int, limit: int) -> list[Passage]:
+        return [each for each in self.held if each.ordinal > after][:limit]
+
+
+REPORT = Catalogue((ready(id=DocumentId("long"), title="Отчёт", source_identifier="Отчёт"),))
+
+
 @pytest.mark.parametrize(
-    ("given", "read_as"),
+    ("held", "chosen", "read"),
+    [
+        (HEADED, "[8, 99, 8]", range(70, 80)),
+        (HEADED, "[2, 1]", range(20)),
+        (BARE, "[7]", range(72, 84)),
+        (HEADED, "[8, 1, 2, 3]", None),
+    ],
+)
+async def test_of_a_long_document_the_sections_are_read_that_a_model_chooses_by_its_contents(
+    held: Sequence[Passage], chosen: str, read: range | None
+) -> None:
+    model = ScriptedModel(f'{{"sections": {chosen}}}')
+    tool = ReadDocument(REPORT, LongShelf(held), model, load_prompts())
+    payload = await tool.run(ReadArguments(document="Отчёт", about="Что сказано о валюте?"), begin())
+    shown = model.asked[0][-1].content
+    assert ("8. Отчёт > Раздел 7, p. 18-20" in shown) is (held is HEADED)
+    places = [fact.passage.passage.ordinal for fact in payload.facts if fact.passage]
+    assert places == sorted(places)
+    assert places == list(read) if read else len(places) == PASSAGES and 77 in places
+    assert "chosen by its contents" in payload.remarks[0]
+
+
+@pytest.mark.parametrize("model", [None, ScriptedModel('{"sections": []}'), ScriptedModel(error=away())])
+async def test_where_no_model_chooses_the_titles_words_do(model: ScriptedModel | None) -> None:
+    tool = ReadDocument(REPORT, LongShelf(HEADED), model, load_prompts())
+    payload = await tool.run(ReadArguments(document="Отчёт", about="Раздел 7"), begin())
+    assert 77 in [fact.passage.passage.ordinal for fact in payload.facts if fact.passage]
+
+
+async def test_a_short_document_is_read_whole_and_asks_no_model() -> None:
+    model = ScriptedModel("")
+    tool = ReadDocument(REPORT, LongShelf(HEADED[:9]), model, load_prompts())
+    payload = await tool.run(ReadArguments(document="Отчёт", about="валюта"), begin())
+    assert (len(payload.facts), model.asked, payload.remarks) == (9, [], ())
+
+
+@given(st.lists(st.lists(st.sampled_from("абв"), max_size=3), max_size=60))
+def test_every_passage_stands_in_one_section(headings: list[list[str]]) -> None:
+    passages = [replace(LONG[0], locator=Locator(headings=tuple(each))) for each in headings]
+    sections = contents_of(passages)
+    assert [place for each in sections for place in range(each.first, each.last + 1)] == list(range(len(passages)))
+
+
+@pytest.mark.parametrize(
+    ("raw", "read_as"),
     [
         ({"document": "x", "base_id": "another"}, ("x", 1)),
         ({"documents": ["x"], "part": 0}, ("x", 1)),
@@ -147,10 +221,8 @@ async def test_a_document_that_is_not_there_is_not_guessed() -> None:
         ({"document": "x" * 400, "part": None}, ("x" * 300, 1)),
     ],
 )
-def test_arguments_are_put_right_and_unknown_ones_ignored(
-    given: dict[str, JsonValue], read_as: tuple[str, int]
-) -> None:
-    read = ReadDocument(SHELF, Shelf()).read(given)
+def test_arguments_are_put_right_and_unknown_ones_ignored(raw: dict[str, JsonValue], read_as: tuple[str, int]) -> None:
+    read = ReadDocument(SHELF, Shelf()).read(raw)
     assert (read.document, read.part) == read_as
 
 

@@ -8,9 +8,12 @@ import pytest
 from domain.ids import BaseId, UserId
 from prompts.intents import load_intents
 from rag.entities import GraphFact
+from rag.execution.executor import Executor
 from rag.execution.facts import FactKind
 from rag.execution.graph_tool import GraphIntent, GraphQuery
 from rag.execution.tools import ToolContext, ToolMisused
+from rag.planning.plan import ToolCall
+from tests.fakes.planning import Facts, ScriptedTool, begin, plan
 from tests.fakes.rag import make_candidate
 
 CONTEXT = ToolContext(base_id=BaseId("base"), user_id=UserId(1), question="?", today=date(2026, 11, 21))
@@ -24,8 +27,9 @@ def fact(entity: str, text: str, relation: GraphIntent, about: str | None = None
 class Graph:
     """Holds facts, and what was asked of it last."""
 
-    def __init__(self, *facts: GraphFact) -> None:
+    def __init__(self, *facts: GraphFact, waiting: int = 0) -> None:
         self._facts = facts
+        self.waiting = waiting
         self.asked: tuple[BaseId, str | None, Sequence[str], bool] | None = None
 
     async def facts(
@@ -33,6 +37,9 @@ class Graph:
     ) -> list[GraphFact]:
         self.asked = (base, entity, relations, related)
         return list(self._facts)[:limit]
+
+    async def unread(self, base: BaseId) -> int:
+        return self.waiting
 
 
 def test_its_intents_are_some_of_the_catalogue() -> None:
@@ -45,7 +52,32 @@ async def test_statements_carry_the_entitys_name_and_the_passage() -> None:
     (found,) = payload.facts
     assert (found.kind, found.title, found.text) == (FactKind.STATEMENT, "АЛОР Брокер", "Ускорил ответы")
     assert found.passage is not None
-    assert payload.coverage == 1.0
+
+
+ACHIEVEMENTS = tuple(fact("АЛОР", f"Достижение {number}", GraphIntent.PROJECT_ACHIEVEMENTS) for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("intent", "count", "waiting", "joins"),
+    [
+        ("PROJECT_ACHIEVEMENTS", 4, 0, False),
+        ("PROJECT_ACHIEVEMENTS", 4, 2, True),
+        ("PROJECT_ACHIEVEMENTS", 1, 0, True),
+        ("CURRENT_JOB", 1, 0, False),
+        ("CURRENT_JOB", 1, 7, True),
+    ],
+)
+async def test_a_list_that_may_be_incomplete_is_joined_by_a_search(
+    intent: str, count: int, waiting: int, joins: bool
+) -> None:
+    """The real tool, its coverage judged by the real executor."""
+    tool = GraphQuery(Graph(*ACHIEVEMENTS[:count], waiting=waiting))
+    search = ScriptedTool(Facts()("из текста"))
+    made = plan(ToolCall(tool="graph_query_tool", args={"intent": intent, "entity_id": "project:x"}))
+    done = await Executor([tool, search], max_calls=4).execute(made, begin())
+    assert (search.asked != []) is joins
+    assert len(done.payload.facts) == count + joins
+    assert ("still being read" in done.gaps) is bool(waiting)
 
 
 async def test_nothing_known_covers_nothing() -> None:

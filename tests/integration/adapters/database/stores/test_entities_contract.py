@@ -180,6 +180,17 @@ async def test_what_was_read_in_a_poorer_way_waits_again_behind_what_is_new(stor
     assert await stores.entities.claim(lease_s=LEASE_S, attempts=ATTEMPTS) is None
 
 
+async def test_documents_are_counted_until_their_first_reading_ends(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    await publish(stores, base, "слова", name="один")
+    await publish(stores, base, "слова и ещё", name="два")
+    assert await stores.entities.unread(base) == 2
+    await read_with(stores, "alor", "rules")
+    assert await stores.entities.unread(base) == 1
+    await stores.entities.read_again(reader="rules")
+    assert await stores.entities.unread(base) == 1
+
+
 async def test_what_is_known_stays_until_it_is_replaced_and_is_never_doubled(stores: DatabaseStores) -> None:
     base = await open_base(stores)
     await publish(stores, base, "слова")
