@@ -26,12 +26,7 @@ from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
 from rag.execution.executor import EarlySearch, Execution, Executor
-<<<<<<< HEAD
 from rag.execution.facts import Fact, FactsPayload
-from rag.execution.merging import shortlist
-=======
-from rag.execution.facts import FactsPayload
->>>>>>> 78407d4 (A list of the graph that may be incomplete is joined by a search; a long document is read by its contents)
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
