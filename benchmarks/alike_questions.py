@@ -172,7 +172,10 @@ async def fill(parts: Parts, base: BaseId, texts: dict[str, str], folder: Path) 
     _write(folder, texts)
     async with parts.open_worker() as worker:
         async for name, card in add_sources(parts, worker, base, [str(folder / name) for name in texts]):
-            if not isinstance(card, DocumentCard) or card.status is not DocumentStatus.READY:
+            if not isinstance(card, DocumentCard) or card.status not in (
+                DocumentStatus.READY,
+                DocumentStatus.DUPLICATE,
+            ):
                 raise RuntimeError(f"{name} was not read: {card}")
 
 

@@ -8,6 +8,7 @@ own, and both results are fused. It asks no model itself and writes nothing.
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -38,6 +39,7 @@ LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section 6)
 INSIDE = 4  # passages that a second search inside a found document adds
+HALF_FOUND = 2  # documents that are searched so: the one that is meant, and one that mentions it
 
 log = structlog.get_logger()
 
@@ -222,17 +224,18 @@ class Executor:
         )
 
     async def _look_inside(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
-        """A second search inside a document that names what others do not, but of which only a part was found: its head
+        """A second search inside documents that name what others do not, but of which only a part was found: the head
         names the party, and the clauses found are those of other contracts."""
         planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
         if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
             return []
-        document = half_found(self._together(results).facts, str(planned.call.args.get("query", "")))
-        if document is None:
-            return []
-        call = planned.call.model_copy(update={"args": {**planned.call.args, "documents": [document]}})
-        inside = await self._run(call, context, is_added=True)
-        return [replace(inside, payload=replace(inside.payload, facts=inside.payload.facts[:INSIDE]))]
+        args, found = planned.call.args, merge([_fused(group) for group in _groups(results)])
+        calls = [
+            planned.call.model_copy(update={"args": {**args, "documents": [document]}})
+            for document in half_found(found.facts, str(args.get("query", "")))
+        ]
+        inside = [await self._run(call, context, is_added=True) for call in calls]
+        return [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
 
     def _together(self, results: Sequence[CallResult]) -> FactsPayload:
         """Searches within the same limits are fused, each group shortened by itself; then all are merged."""
@@ -311,20 +314,19 @@ def _fused(results: Sequence[CallResult]) -> FactsPayload:
     return replace(payload, coverage=max(payload.coverage, *shares.values(), 0.0))
 
 
-def half_found(facts: Sequence[Fact], query: str) -> str | None:
-    """The id of the document that alone holds some of the query's words, while other words were found only elsewhere;
-    None where there is no such document."""
+def half_found(facts: Sequence[Fact], query: str) -> tuple[str, ...]:
+    """The ids of documents that were found by a telling word of the query (one that hardly any other found document
+    has), while words that they lack were found in others; in the order in which they were found, HALF_FOUND at most."""
     wanted = stems(query)
     texts: dict[str, list[str]] = {}
     for fact in facts:
         if fact.kind is FactKind.PASSAGE and fact.document:
             texts.setdefault(fact.document, []).append(searched_text(fact))
     holds = {document: held(wanted, "\n".join(said)) for document, said in texts.items()}
-    for document, own in holds.items():
-        others = union(words for each, words in holds.items() if each != document)
-        if own - others and others - own:
-            return document
-    return None
+    found = union(holds.values())
+    holders = Counter(stem for words in holds.values() for stem in words)
+    telling = {stem for stem, count in holders.items() if count <= HALF_FOUND < len(holds) or count == 1 < len(holds)}
+    return tuple(each for each, words in holds.items() if words & telling and found - words)[:HALF_FOUND]
 
 
 def _remarks_on_dropped(calls: Sequence[ToolCall]) -> list[str]:
