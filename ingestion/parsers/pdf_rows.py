@@ -15,7 +15,8 @@ from ingestion.parsers.pdf_lines import PageLine, Segment
 
 FEWEST_ROWS = 2
 MOST_ROWS = 2_000  # of a page; a printed one has some 100
-MOST_WORDS_BEFORE = 2  # columns of words before the values, that of the labels included
+MOST_WORDS_BEFORE = 3  # columns before the values: the number of the row, its label, one more
+LONGEST_MEASURE = 6  # characters: «шт.», «кг», «pcs»
 BRIEF_CHARS = 30  # of a name in a head; lines of columns of prose are longer
 SAME_HEIGHT = 0.35  # of the font size: a smaller difference of baselines is none
 MARK_HEIGHT, LONGEST_MARK = 0.6, 4  # of a footnote's mark beside its label: of the font size, and characters
@@ -28,13 +29,14 @@ LAST_WORDS = 6  # of a line, for the quick look
 _SIGN = r"[-+−–—~<>≈±(\[$€£¥₽\s]*+"
 _AFTER = r"(?:\s?(?:%|[$€£¥₽]|руб\.?|bps|pts?|x|[)\]*†‡]))*+(?:\s?\((?:\d|[a-z])\))*+"
 VALUE = re.compile(
-    rf"{_SIGN}\d[\d.,'’\s]*+(?:/\d+)?{_AFTER}"
+    rf"{_SIGN}\d(?:[.,'’\s]{{0,2}}\d)*+(?:/\d+)?{_AFTER}"
     rf"|[$€£¥₽(\s]*+[-–—]++{_AFTER}"  # nothing
     r"|\(?(?:n/?[am]|n\.m\.)\)?|\*+",
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"\d")
 FORMATTED = re.compile(r"\d[.,]\d|\d\s\d{3}\b|[$€£¥₽%]|руб")  # no number of a page or a year
+ROW_NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,3})*[.)]?")
 YEAR = re.compile(r"(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\([a-z\d]\))*")  # or the last day of one
 BEFORE_VALUE = re.compile(r"[-+−–—($€£¥₽\s]*[($€£¥₽]")
 AFTER_VALUE = re.compile(r"(?:[)%\]*†‡\s]|pts?|bps)+")
@@ -52,8 +54,10 @@ class Row:
 
     @cached_property
     def values(self) -> tuple[Segment, ...]:
-        """Numbers and the signs that stand for none."""
-        return tuple(each for each in self.segments if VALUE.fullmatch(each.text))
+        """Numbers and the signs that stand for none; the number of the row is part of its label."""
+        is_numbered = len(self.segments) > 1 and ROW_NUMBER.fullmatch(self.segments[0].text) is not None
+        first = 1 if is_numbered and not VALUE.fullmatch(self.segments[1].text) else 0
+        return tuple(each for each in self.segments[first:] if VALUE.fullmatch(each.text))
 
     @property
     def left(self) -> float:
@@ -67,21 +71,21 @@ class Row:
 
     @property
     def has_label(self) -> bool:
-        """Whether it begins with words."""
-        return VALUE.fullmatch(self.segments[0].text) is None
+        """Whether it begins with words, or with a number before them."""
+        return self.values[:1] != self.segments[:1]
 
     @cached_property
     def is_strong(self) -> bool:
         """It has several values side by side, or behind a label one that is no mere number. Words may stand before the
-        values in two columns, and behind them in one."""
+        values in three columns, behind them in one, and a measure («шт.») between them."""
         if not self.values:
             return False
-        before = next(place for place, each in enumerate(self.segments) if VALUE.fullmatch(each.text))
-        behind = len(self.segments) - before - len(self.values)
-        if self.segments[before : before + len(self.values)] != self.values:
-            return False
+        before, last = self.segments.index(self.values[0]), self.segments.index(self.values[-1])
+        behind = len(self.segments) - 1 - last
+        between = [each for each in self.segments[before:last] if each not in self.values]
         if len(self.values) > 1:
-            return before <= MOST_WORDS_BEFORE and behind <= 1 and any(map(_has_digit, self.values))
+            is_close = len(between) <= 1 and all(len(each.text) <= LONGEST_MEASURE for each in between)
+            return is_close and before <= MOST_WORDS_BEFORE and behind <= 1 and any(map(_has_digit, self.values))
         return before == 1 and not behind and FORMATTED.search(self.values[0].text) is not None
 
     @cached_property

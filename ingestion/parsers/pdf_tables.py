@@ -12,7 +12,7 @@ from itertools import pairwise, repeat
 from statistics import median
 
 from ingestion.parsers.pdf_lines import PageLine, Segment
-from ingestion.parsers.pdf_rows import FEWEST_ROWS, VALUE, Row, read_rows
+from ingestion.parsers.pdf_rows import FEWEST_ROWS, ROW_NUMBER, VALUE, Row, read_rows
 from ingestion.parsers.tables import render_table
 
 # How far a table reaches; distances and widths in font sizes
@@ -142,7 +142,7 @@ def _runs(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
             start = None
         if row.is_strong:
             if start is None:
-                start, edge = index, row.values[0].left
+                start, edge = index, row.values[0 if row.has_label else -1].left
             last = index
             edge = min(edge, row.values[0].left) if row.has_label else edge  # else a label's second line may begin so
         elif start is not None and _goes_along(row, edge):
@@ -249,7 +249,7 @@ def _is_aligned(rows: Sequence[Row], bands: Sequence[Band]) -> bool:
     """Whether values of a row stand in different columns."""
     if not rows:
         return False
-    columns = [[_column(value, bands) for value in row.values] for row in rows]
+    columns = [[_column(value, bands) for value in row.values if value.right > bands[0].left] for row in rows]
     return sum(len(set(each)) == len(each) for each in columns) >= len(rows) * ALIGNED_SHARE
 
 
@@ -291,7 +291,7 @@ def _head(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) ->
         has_unit = has_unit or is_unit
         if is_unit and len(row.segments) <= 2:
             units.append(index)
-        elif _names(row, bands):
+        elif not _is_label(row, rows[start]) and _names(row, bands):
             heads += [*beside, index]
             beside = []
         elif beside or row.right > bands[0].left or (units and not heads):
@@ -303,6 +303,11 @@ def _head(rows: Sequence[Row], begin: int, start: int, bands: Sequence[Band]) ->
         below = row
     is_whole = heads or rows[start].is_years
     return _Above(units=tuple(units[::-1]), heads=tuple(heads[::-1]), labels=tuple(labels[::-1]) if is_whole else ())
+
+
+def _is_label(row: Row, values: Row) -> bool:
+    """Whether it begins where the labels do, and so names no column, however far it reaches."""
+    return len(row.segments) == 1 and values.has_label and row.left <= values.left + row.size
 
 
 def _upwards(rows: Sequence[Row], begin: int, start: int) -> list[int]:
@@ -323,10 +328,11 @@ def _is_no_head(row: Row) -> bool:
 def _names(row: Row, bands: Sequence[Band]) -> tuple[Segment, ...]:
     """The segments of a line that stand over columns: all that are as many as the columns, though heads and values may
     be aligned differently, else those right above."""
+    over = tuple(segment for segment in row.segments if _stands_over(segment, bands))
     last = row.segments[-len(bands) :]
-    if len(bands) > 1 and len(last) == len(bands) and all(map(_is_beside, last, bands, repeat(_pitch(bands)))):
+    if len(over) <= len(last) == len(bands) > 1 and all(map(_is_beside, last, bands, repeat(_pitch(bands)))):
         return last
-    return tuple(segment for segment in row.segments if _stands_over(segment, bands))
+    return over
 
 
 def _is_beside(segment: Segment, band: Band, pitch: float) -> bool:
@@ -397,11 +403,17 @@ def _body_cells(rows: Sequence[Row], bands: Sequence[Band]) -> Iterator[tuple[st
     for row in rows:
         cells = _cells(row, bands)
         if above is not None and _is_one_label(whole[-1], cells, is_tight=above.baseline - row.baseline < tight):
-            whole[-1] = [" ".join(filter(None, pair)) for pair in zip(whole[-1], cells, strict=True)]
+            whole[-1] = [_one_text(*pair) for pair in zip(whole[-1], cells, strict=True)]
         else:
             whole.append(cells)
         above = row
     return map(tuple, whole)
+
+
+def _one_text(above: str, below: str) -> str:
+    """Two lines of a cell; the number of a row stands in the middle of its height, and before its label."""
+    lines = (below, above) if ROW_NUMBER.fullmatch(below) else (above, below)
+    return " ".join(filter(None, lines))
 
 
 def _is_one_label(above: Sequence[str], cells: Sequence[str], *, is_tight: bool) -> bool:

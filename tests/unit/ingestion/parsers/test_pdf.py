@@ -98,3 +98,14 @@ def _outcome(path: Path) -> set[str] | FailureCode:
         return {block.text for block in _parse(path).blocks}
     except SourceError as error:
         return error.code
+
+
+def test_rows_of_numbers_are_a_table_under_the_line_that_announces_it(tmp_path: Path) -> None:
+    wide = " " * 20
+    rows = [f"Room X{wide}2021{wide}2022", f"Room A{wide}1,200{wide[1:]}1,350", f"Room B{wide}2,200{wide[1:]}2,350"]
+    document = _parse(write_pdf(tmp_path / "f", [["It was paid as follows:", *rows, "", "That is all."]]))
+    assert [block.text for block in document.blocks] == [
+        "It was paid as follows:\n| Room X | 2021 | 2022 |\n| --- | --- | --- |\n"
+        "| Room A | 1,200 | 1,350 |\n| Room B | 2,200 | 2,350 |",
+        "That is all.",
+    ]

@@ -90,6 +90,18 @@ def test_the_lines_of_a_label_are_one_row() -> None:
     assert "| Net actuarial gain arising during the period, net of tax | 1,533 | 4,262 |" in texts(lines)[0]
 
 
+def test_numbered_rows_with_a_measure_between_their_values() -> None:
+    lines = page(
+        "№   Наименование     Кол-во     Ед.       Цена",
+        "1   Цемент М500         120     шт.     480,00",
+        "2   Песок речной         15     т       900,00",
+    )
+    assert texts(lines) == [
+        "| № Наименование | Кол-во Ед. | Цена |\n"
+        "| 1 Цемент М500 | 120 шт. | 480,00 |\n| 2 Песок речной | 15 т | 900,00 |"
+    ]
+
+
 def test_cells_that_are_drawn_one_by_one_are_put_beside_each_other() -> None:
     labels = page("", "Rooms", "Food", "Casino")
     first = page("             2022", "              897", "              710", "            1,548")
