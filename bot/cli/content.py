@@ -22,6 +22,7 @@ from bot.cli.output import (
 )
 from bot.replies.answers import finished_answer
 from bot.replies.failures import failure_sentence
+from bot.replies.names import name_of
 from bot.replies.readings import unread_values
 from bot.replies.small_talk import in_words
 from bot.replies.terminal import to_terminal
@@ -91,7 +92,7 @@ async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int
         return 0
     for card in cards:
         print_line(
-            words.plain("cli-document", id=card.id, title=card.title, status=card.status.value, passages=card.chunks)
+            words.plain("cli-document", id=card.id, title=name_of(card), status=card.status.value, passages=card.chunks)
         )
     return 0
 
@@ -106,7 +107,7 @@ async def show_document(settings: Settings, document: str, *, base_name: str, as
     if as_json:
         print_json(document_json(card, blocks))
         return 0
-    print_line(card.title)
+    print_line(name_of(card))
     for block in blocks:
         print_line("\n" + block.text)
     return 0
@@ -173,9 +174,9 @@ def _print_outcome(source: str, outcome: DocumentCard | SourceMissing, error: st
         print_problem(f"{source}: {error}")
         return
     if outcome.status is DocumentStatus.DUPLICATE:
-        print_line(words.plain("cli-duplicate", title=outcome.title))
+        print_line(words.plain("cli-duplicate", title=name_of(outcome)))
         return
     seconds = round(outcome.seconds or 0.0, 1)
-    print_line(words.plain("cli-added", title=outcome.title, passages=outcome.chunks, seconds=seconds))
+    print_line(words.plain("cli-added", title=name_of(outcome), passages=outcome.chunks, seconds=seconds))
     if outcome.unread:
         print_line("  " + words.plain("receipt-unread", **unread_values(outcome, words)))
