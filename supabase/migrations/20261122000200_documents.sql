@@ -142,7 +142,8 @@ create index documents_outside_segment on documents (base_id) where chunks > 0 a
 create index documents_lineage on documents (lineage);
 create index documents_leaving on documents (expires_at) where expires_at is not null;
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;
-create index documents_titled on documents (base_id, lower(left(names -> 0 ->> 'text', 200))) where status = 'ready';
+-- Not by base first: without statistics the planner would look a content hash up in it, among all documents of the base.
+create index documents_titled on documents (lower(left(names -> 0 ->> 'text', 200)), base_id) where status = 'ready';
 create unique index documents_content on documents (base_id, content_hash) where status = 'ready';
 create unique index documents_current on documents (lineage) where status = 'ready';
 comment on table documents is
