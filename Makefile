@@ -5,7 +5,7 @@ SOURCES := adapters bot domain ingestion prompts rag sandbox
 UV ?= uv
 WORKERS ?= 4
 
-.PHONY: run test check lint types imports tests format lock wheel pictures migration clean
+.PHONY: run test check lint types imports tests format lock wheel pictures migration released clean
 
 run: .venv/run.stamp        ## start Baza; it says which page to open
 	@$(BIN)/baza run
@@ -41,6 +41,10 @@ lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
 
 migration: .venv/test.stamp ## for the Supabase CLI: the functions that have changed, as the next migration (NAME=…)
 	$(BIN)/python -m adapters.database.schema $(NAME)
+
+released: .venv/test.stamp  ## at a release: the migrations hold all functions, and nobody edits them any more
+	$(BIN)/python -m adapters.database.schema functions
+	$(BIN)/python -m adapters.database.schema --release
 
 wheel: .venv/test.stamp     ## dist/baza-*.whl
 	$(BIN)/python -m hatchling build -t wheel

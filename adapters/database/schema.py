@@ -2,7 +2,7 @@
 
 In: `supabase/migrations` and `supabase/schemas/functions`. Out: their texts with digests, by which a database's are
 compared; and, for the Supabase CLI, which knows migrations alone, the next migration with the functions that have
-changed since the last one (`make migration NAME=…`). Nothing here speaks to a database.
+changed since the last release (`make migration NAME=…`; `make released` ends it). Nothing here speaks to a database.
 """
 
 import hashlib
@@ -121,8 +121,17 @@ def statements(changes: Sequence[Change]) -> str:
     return _SETTINGS + "\n".join(parts)
 
 
+def edited(folder: Path) -> list[str]:
+    """The released migrations whose files are no longer what was released (`released.sha256` beside their folder)."""
+    return [name for name, digest in _released(folder).items() if _sha256(folder.parent / name) != digest]
+
+
 def collect(name: str, migrations: Path, functions: Path, *, now: datetime) -> Path | None:
-    """Write the changed functions as the next migration. None when the migrations hold all of them as they are."""
+    """Write the functions that have changed since the last release as the next migration, in place of an unreleased
+    one. None when the migrations hold all of them as they are."""
+    for path in migrations.glob("*_*.sql"):
+        if f"{migrations.name}/{path.name}" not in _released(migrations) and _is_collected(path):
+            path.unlink()
     schema = read_folders(migrations, functions)
     changes = schema.changed(schema.released_functions())
     if not changes:
@@ -132,6 +141,39 @@ def collect(name: str, migrations: Path, functions: Path, *, now: datetime) -> P
     return path
 
 
-if __name__ == "__main__":
-    made = collect(sys.argv[1], _CHECKOUT / "migrations", _CHECKOUT / "schemas" / "functions", now=datetime.now(UTC))
+def release(migrations: Path) -> None:
+    """Note all migrations as released: from now on nobody edits them."""
+    lines = [f"{_sha256(path)}  {migrations.name}/{path.name}\n" for path in sorted(migrations.glob("*_*.sql"))]
+    _list_of(migrations).write_text("".join(lines), encoding="utf-8")
+
+
+def _list_of(migrations: Path) -> Path:
+    """As `sha256sum` writes it."""
+    return migrations.parent / "released.sha256"
+
+
+def _released(migrations: Path) -> dict[str, str]:
+    listed = _list_of(migrations)
+    lines = listed.read_text(encoding="utf-8").splitlines() if listed.exists() else []
+    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+
+
+def _sha256(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+
+
+def _is_collected(path: Path) -> bool:
+    return path.read_text(encoding="utf-8").startswith(_COLLECTED)
+
+
+def _main(name: str) -> None:
+    migrations = _CHECKOUT / "migrations"
+    if name == "--release":
+        release(migrations)
+        return
+    made = collect(name, migrations, _CHECKOUT / "schemas" / "functions", now=datetime.now(UTC))
     sys.stdout.write(f"{made or 'The migrations hold all functions as they are.'}\n")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])
