@@ -215,10 +215,12 @@ class WorkQueue(Protocol):
         chunks: int,
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
+        content_hash: str | None = None,
     ) -> PublishedDocument:
         """Store the last batch and make the document ready with the first `chunks` ordinals, in one transaction.
 
-        `parsed` is what `store_blocks` takes: with it, a document of one batch needs no earlier call. Chunks with
+        `parsed` is what `store_blocks` takes, `content_hash` what `record_content` takes: with them, a document of one
+        batch needs no earlier call. Chunks with
         higher ordinals are dropped; an earlier version leaves search at the same moment. The document may end as
         DUPLICATE or CHOOSING as in `record_content`, when another became ready meanwhile. Raises SourceError
         (BASE_WITHOUT_ROOM) when the base may not hold so many more; the call then stores nothing.

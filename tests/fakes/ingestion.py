@@ -212,8 +212,12 @@ class FakeQueue:
         chunks: int,
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
+        content_hash: str | None = None,
     ) -> PublishedDocument:
         """Refuses when a chunk is missing, as the database does."""
+        stopped = content_hash and await self.record_content(document, content_hash=content_hash)
+        if stopped:
+            return stopped
         if parsed is not None:
             await self.store_blocks(document, parsed=parsed, chunks=chunks)
         self.chunks |= {indexed.chunk.ordinal: indexed for indexed in last}

@@ -142,6 +142,7 @@ class WorkStore:
         chunks: int,
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
+        content_hash: str | None = None,
     ) -> PublishedDocument:
         """Store the last chunks and make the document ready. Raises SourceError where there is no room, DatabaseError
         when not all `chunks` are stored."""
@@ -153,6 +154,7 @@ class WorkStore:
             p_last=written.chunks if last else None,
             p_embeddings=written.vectors,
             p_parsed=None if parsed is None else json_text(_parsed_json(parsed, parsed.blocks)),
+            p_content_hash=content_hash,
         )
         return rows.published_document(found[0])
 

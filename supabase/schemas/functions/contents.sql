@@ -113,9 +113,9 @@ begin
   held := put_blocks(held, p_parsed::jsonb);
   update documents d
   set status = 'embedding', progress_done = 0, progress_total = p_chunks, promised = p_chunks,
-      title = held.title, names = held.names, language = held.language, author = held.author, published_at = held.published_at, medium = held.medium,
-      duration_s = held.duration_s, pages = held.pages, parts = held.parts,
-      pages_without_text = held.pages_without_text, unread = held.unread
+      title = held.title, names = held.names, language = held.language, author = held.author,
+      published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
+      parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread
   where d.id = held.id;
   perform touch_batch(held.batch_id);
   return query select held.id, held.chunks;
@@ -185,7 +185,8 @@ comment on function baza_internal.hide_rivals is
   'Hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
 create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
-  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null)
+  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
+  p_content_hash text default null)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -198,6 +199,7 @@ begin
   perform lock_base((select d.base_id from documents d where d.id = p_document::uuid));
   held := held_document(p_document, p_lease);
   had := held.chunks;
+  held.content_hash := coalesce(p_content_hash, held.content_hash);
   if p_parsed is not null then
     held := put_blocks(held, p_parsed::jsonb);
   end if;
@@ -224,8 +226,8 @@ begin
   held := bear_own_titles(supersede(held));
   update documents d
   set status = 'ready', visible = true, chunks = held.chunks, terms = held.terms, version = held.version,
-      given_title = held.given_title, given_terms = held.given_terms, title = held.title, names = held.names,
-      language = held.language, author = held.author,
+      content_hash = held.content_hash, given_title = held.given_title, given_terms = held.given_terms,
+      title = held.title, names = held.names, language = held.language, author = held.author,
       published_at = held.published_at, medium = held.medium, duration_s = held.duration_s, pages = held.pages,
       parts = held.parts, pages_without_text = held.pages_without_text, unread = held.unread,
       expires_at = held.expires_at, progress_done = p_chunks, progress_total = p_chunks, lease = null,
@@ -241,7 +243,8 @@ end $$;
 comment on function publish_document is
   'Stores the last chunks (and the blocks of a document that is one batch) and makes the document ready: all of it is '
   'searchable, and what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` '
-  'does. It commits asynchronously: see `held_document`.';
+  'does. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored whole '
+  'here, so that nobody could see it before. It commits asynchronously: see `held_document`.';
 
 create or replace function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)

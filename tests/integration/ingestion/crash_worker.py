@@ -118,10 +118,11 @@ class HangingQueue(WorkStore):
         chunks: int,
         last: Sequence[IndexedChunk] = (),
         parsed: Document | None = None,
+        content_hash: str | None = None,
     ) -> PublishedDocument:
         """As the real one."""
         await self.fault.at(PUBLISHING)
-        return await super().publish(document, chunks=chunks, last=last, parsed=parsed)
+        return await super().publish(document, chunks=chunks, last=last, parsed=parsed, content_hash=content_hash)
 
 
 async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> FileReader:

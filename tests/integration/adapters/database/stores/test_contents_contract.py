@@ -211,6 +211,25 @@ async def test_deleted_content_may_come_again(stores: Stores) -> None:
     assert await publish(stores, base, "слова")
 
 
+async def publish_whole(stores: Stores, held: ClaimedDocument) -> PublishedDocument:
+    """As a note: stored, recorded and published in one call."""
+    content_hash = hash_of("слова")
+    return await stores.work.publish(
+        held, chunks=1, last=[indexed(0, "слова")], parsed=parsed("слова"), content_hash=content_hash
+    )
+
+
+async def test_of_twins_that_are_stored_whole_at_once_one_is_ready_and_the_others_know_it(stores: Stores) -> None:
+    base = await open_base(stores)
+    held = [await claim_new(stores, base, name) for name in ("первая", "вторая", "третья")]
+    published = await asyncio.gather(*(publish_whole(stores, each) for each in held))
+    (winner,) = [each.id for each, result in zip(held, published, strict=True) if result.duplicate_of is None]
+    assert {result.duplicate_of for result in published} == {None, winner}
+    later = await claim_new(stores, base, "четвёртая")
+    assert await stores.work.record_content(later, content_hash=hash_of("слова"))
+    assert list(await find(stores, base, "слова")) == ["слова"]
+
+
 async def prepare_twin(stores: Stores, name: str) -> ClaimedDocument:
     held = await claim_new(stores, await open_base(stores), name)
     await stores.work.record_content(held, content_hash=hash_of("слова"))
