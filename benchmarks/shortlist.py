@@ -16,8 +16,7 @@ from statistics import fmean
 from benchmarks.ablation import STEPS, Lab, analyses
 from benchmarks.material import Questions, read_corpus, read_questions
 from benchmarks.vectors import Vectors
-from rag.execution.facts import FactsPayload
-from rag.execution.merging import MOST, shortlist
+from rag.execution.facts import MOST, FactsPayload, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import RankedPassage
 from rag.tokens import estimate_tokens

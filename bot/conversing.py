@@ -27,12 +27,12 @@ from rag.execution.reading_tool import ReadDocument
 from rag.execution.rows_tool import CollectRows
 from rag.execution.run import RunLimits
 from rag.execution.search_tool import SearchBase
-from rag.execution.step_summary import StepSummariser
+from rag.execution.step_context import StepSummariser
 from rag.execution.survey_tool import SurveyBase
 from rag.grounding.check import SupportCheck
-from rag.planning.breadth import Breadth
 from rag.planning.entities import RegistryResolver
 from rag.planning.mending import AnyTool
+from rag.planning.plain_planner import Breadth
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer

@@ -1,8 +1,8 @@
 """The state of a plan of several steps, and the rules that change it on the way (seed 3, "Execution Engine").
 
 In: the steps, and the result of each when it ended. Out: which steps may begin next, which are not needed any more,
-which were added. Every rule that ends the work is here: the plan cannot loop, and cannot grow without bound. Pure; the
-engine handles time, money and tools.
+which were added; in the end, what was looked for in vain or not at all. Every rule that ends the work is here: the plan
+cannot loop, and cannot grow without bound. Pure; the engine handles time, money and tools.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from rag.execution.facts import Advice, FactsPayload
-from rag.execution.merging import fact_keys
+from rag.execution.facts import Advice, FactsPayload, fact_keys
+from rag.execution.run import Spent
 from rag.execution.step_context import Finished
 from rag.planning.plan import ALL_PREVIOUS, MAX_STEPS, Step
 from rag.planning.steps import ANALYZE, ANYTHING, SEARCH, in_order, needs
@@ -255,3 +255,30 @@ def _about(step: Step) -> str:
     """The step's subject in the plan's words, for the person."""
     wanted = ("query", "question", "what", "document", "name_contains", "task")
     return next((str(step.params[name]) for name in wanted if step.params.get(name)), "")
+
+
+_NOTHING = "Looked for in the base, and nothing was found"
+_UNTRIED = {
+    StepState.FAILED: "Not done, because it failed or the limits of this turn forbade it",
+    StepState.STOPPED: "Broken off, because the person wanted the answer at once",
+    StepState.IN_VAIN: "Not searched for any more, because the searches before it brought nothing new",
+}
+_MISSING = "Not said by what was found, as far as it was looked at"
+_EARLY = "The work ended early ({spent}): the base may hold more than what stands here."
+
+
+def gaps_of(steps: Sequence[StepShown], spent: Spent | None, missing: Sequence[str] = ()) -> str:
+    """One line for each kind of gap; empty when nothing is missing."""
+    empty = [step for step in steps if step.is_empty and step.action != ANALYZE]
+    kinds = [(_NOTHING, empty)]
+    kinds += [(said, [step for step in steps if step.state is state]) for state, said in _UNTRIED.items()]
+    lines = [f"{said}: {'; '.join(map(_name, missed))}." for said, missed in kinds if missed]
+    if missing:
+        lines.append(f"{_MISSING}: {'; '.join(missing)}.")
+    if spent:
+        lines.append(_EARLY.format(spent=spent.value.replace("_", " ")))
+    return "\n".join(lines)
+
+
+def _name(step: StepShown) -> str:
+    return f"«{step.about}»" if step.about else step.action

@@ -16,9 +16,7 @@ import structlog
 from rag.execution.course import Course, signature_of
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, Spent
-from rag.execution.step_context import Finished, context_for, summary
-from rag.execution.step_summary import StepSummariser
-from rag.execution.token_budget import TokenBudget
+from rag.execution.step_context import Finished, StepSummariser, TokenBudget, context_for, summary
 from rag.execution.tools import StepFailed, StepStopped, ToolContext, ToolMisused
 from rag.metering import Usage, metering_step
 from rag.planning.plan import Step, ToolCall

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
-from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.gaps import gaps_of
-from rag.execution.merging import ROWS, fuse, limit, merge, shortlist
+from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
 from rag.execution.run import Spent
 from rag.execution.search_tool import SearchArguments, coverage_by_document, searched_text
-from rag.execution.step_summary import StepSummariser
-from rag.execution.token_budget import TokenBudget
+from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
 from rag.planning.mending import AnyTool
@@ -99,7 +97,7 @@ class Executor:
         is_shortened: bool = False,
     ) -> None:
         """`max_calls` is MAX_TOOL_CALLS (seed 4, section 12: 3 to 5); the fallback is one of them. `step_tokens` limits
-        the prompt of one step. `is_shortened`: what searches find is for a prompt (`merging.shortlist`)."""
+        the prompt of one step. `is_shortened`: what searches find is for a prompt (`facts.shortlist`)."""
         self._tools: Mapping[str, AnyTool] = {tool.name: tool for tool in tools}
         self._max_calls = max_calls
         self._budget = TokenBudget(total=step_tokens)

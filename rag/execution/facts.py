@@ -1,10 +1,13 @@
-"""The results of tools: seed 4's FactsPayload (section 7.3) as frozen records.
+"""The results of tools: seed 4's FactsPayload (section 7.3) as frozen records; how several become one.
 
-In: nothing. Out: `Fact`s with the passage or document that each comes from, groups of them, and how much of the
-question they cover. `to_json` gives the seed's own shape, for logs and `baza ask --json`. Merging is in `merging`.
+In: nothing, or payloads in the order of the plan's calls. Out: `Fact`s with the passage or document that each comes
+from, groups of them, and how much of the question they cover; one payload with each fact once, no more items than the
+plan's limits allow, and no passages that cannot matter. `to_json` gives the seed's own shape, for logs and `baza ask
+--json`. Pure.
 """
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from domain.ids import DocumentId
@@ -107,3 +110,155 @@ def _item(fact: Fact) -> dict[str, JsonValue]:
     if fact.document is not None:
         item["source"] = {"id": str(fact.document), "title": fact.title}
     return item
+
+
+def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
+    """All facts, each once, in round-robin order: the first of every payload before the second of any.
+
+    The coverage is the minimum: each call stands for a part of the question, and an unanswered part leaves the whole
+    question unanswered. `left_out` is summed.
+    """
+    if not payloads:
+        return FactsPayload()
+    return FactsPayload(
+        facts=_together([payload.facts for payload in payloads]),
+        coverage=min(payload.coverage for payload in payloads),
+        left_out=sum(payload.left_out for payload in payloads),
+        documents=_documents([each.documents for each in payloads if each.documents]),
+        table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
+        conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
+        remarks=tuple(dict.fromkeys(remark for payload in payloads for remark in payload.remarks)),
+    )
+
+
+def fuse(payloads: Sequence[FactsPayload]) -> FactsPayload:
+    """Results of searches for one thing in different words: by the sum of their scores, each search's scores relative
+    to its best. A passage keeps the higher of its relative scores (`RankedPassage.score`), for `shortlist`.
+
+    Of 24 questions the person's words found 21, the planner's 21, both together 23 (issue 18).
+    """
+    if len(payloads) == 1:
+        return payloads[0]
+    found: list[_Fused] = []
+    for payload in payloads:
+        for fact, score in zip(payload.facts, _relative(payload.facts), strict=True):
+            known = next((each for each in found if each.is_same(fact)), None)
+            if known:
+                known.total, known.best = known.total + score, max(known.best, score)
+            else:
+                found.append(_Fused(fact=fact, total=score, best=score))
+    ordered = sorted(found, key=lambda each: -each.total)
+    merged = merge(payloads)
+    return replace(
+        merged,
+        facts=tuple(each.as_fact() for each in ordered),
+        coverage=max(payload.coverage for payload in payloads),
+    )
+
+
+@dataclass(kw_only=True)
+class _Fused:
+    """A fact of one search or of several."""
+
+    fact: Fact
+    total: float
+    best: float
+
+    def is_same(self, other: Fact) -> bool:
+        """Neighbouring passages are merged in each search by itself: one may be a part of the other."""
+        if not fact_keys(self.fact).isdisjoint(fact_keys(other)):
+            return True
+        alike = self.fact.document == other.document and self.fact.kind is other.kind is FactKind.PASSAGE
+        return alike and (other.text in self.fact.text or self.fact.text in other.text)
+
+    def as_fact(self) -> Fact:
+        ranked = self.fact.passage
+        return replace(self.fact, passage=replace(ranked, score=self.best)) if ranked else self.fact
+
+
+def _relative(facts: Sequence[Fact]) -> list[float]:
+    """Scores from the best one's 1 down; by place where they have none."""
+    scores = [fact.passage.score if fact.passage else 0.0 for fact in facts]
+    best = max(scores, default=0.0)
+    if best <= 0:
+        return [1 - place / len(facts) for place in range(len(facts))]
+    return [max(score, 0.0) / best for score in scores]
+
+
+FEWEST, MOST = 4, 20
+"""Passages of one prompt: 93 % of the marks of answers point to the first four; of alike statements (the same clause of
+many contracts) the right one may be the twentieth."""
+STANDS_OUT = 0.6  # share of the best score below which a passage beyond FEWEST is not sent; benchmarks/README.md
+
+
+def shortlist(payload: FactsPayload, *, within: float = STANDS_OUT) -> FactsPayload:
+    """As many passages as the fall of their scores suggests: FEWEST where the first stand out, up to MOST where many
+    are nearly as good. Other facts stay."""
+    places = [place for place, fact in enumerate(payload.facts) if fact.kind is FactKind.PASSAGE and fact.passage]
+    scores = _relative([payload.facts[place] for place in places])
+    kept = {
+        place
+        for rank, (place, score) in enumerate(zip(places, scores, strict=True))
+        if rank < FEWEST or (rank < MOST and score >= within)
+    }
+    gone = set(places) - kept
+    return replace(payload, facts=tuple(fact for place, fact in enumerate(payload.facts) if place not in gone))
+
+
+def _documents(read: Sequence[DocumentsRead]) -> DocumentsRead | None:
+    """The counts of the tool that read most, with the missing rows of all tools summed."""
+    if not read:
+        return None
+    most = max(read, key=lambda each: each.read)
+    return replace(most, missing_rows=sum(each.missing_rows for each in read))
+
+
+LISTED = frozenset({FactKind.STATEMENT, FactKind.DOCUMENT, FactKind.VALUE})
+"""Kinds that an answer lists. Passages are its evidence; the search that found them has its own limit."""
+ROWS = frozenset({FactKind.DOCUMENT, FactKind.VALUE})
+"""The same after several steps, whose statements are evidence for the answer."""
+
+
+def limit(payload: FactsPayload, *, items: int, skip: int = 0, counted: frozenset[FactKind] = LISTED) -> FactsPayload:
+    """`items` of the `counted` kinds after the first `skip`; later ones are counted in `left_out`.
+
+    Facts of one item count once and go together. A remark on the others («12 documents fit») is not an item and always
+    stays: it has no title, or is a number or a disagreement (`Fact.is_item`).
+    """
+    known = list(dict.fromkeys(fact.item or place for place, fact in _listed(payload, counted)))
+    gone = {*known[:skip], *known[skip + items :]}
+    facts = tuple(fact for place, fact in enumerate(payload.facts) if (fact.item or place) not in gone)
+    left_out = payload.left_out + max(len(known) - skip - items, 0)
+    return replace(payload, facts=facts, left_out=left_out)
+
+
+def _listed(payload: FactsPayload, counted: frozenset[FactKind]) -> Iterable[tuple[int, Fact]]:
+    items = ((place, fact) for place, fact in enumerate(payload.facts) if fact.kind in counted and fact.title)
+    return ((place, fact) for place, fact in items if fact.is_item)
+
+
+def _together(rows: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    if len(rows) == 1 and all(fact.kind is FactKind.PASSAGE for fact in rows[0]):
+        return rows[0]  # a single search has removed duplicates itself (`rag.retrieval.duplicates`)
+    return tuple(_unique(_in_turns(rows)))
+
+
+def _in_turns(rows: Sequence[Sequence[Fact]]) -> Iterable[Fact]:
+    longest = max((len(row) for row in rows), default=0)
+    return (row[place] for place in range(longest) for row in rows if place < len(row))
+
+
+def _unique(facts: Iterable[Fact]) -> Iterable[Fact]:
+    seen: set[Hashable] = set()
+    for fact in facts:
+        keys = fact_keys(fact)
+        if seen.isdisjoint(keys):
+            yield fact
+        seen.update(keys)
+
+
+def fact_keys(fact: Fact) -> set[Hashable]:
+    """Two facts are the same when they share a key: the words, or for passages the chunk."""
+    words = (fact.kind, fact.title.casefold(), " ".join(fact.text.casefold().split()))
+    is_passage = fact.passage is not None and fact.kind is FactKind.PASSAGE
+    return {words, fact.passage.passage.chunk_id} if fact.passage and is_passage else {words}

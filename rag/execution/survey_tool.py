@@ -17,7 +17,7 @@ from rag.answering.citations import quote
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import PassageFinder, card_name, in_order_of_worth, ready_documents
-from rag.planning.breadth import Breadth
+from rag.planning.plain_planner import Breadth
 from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter

@@ -15,9 +15,8 @@ import structlog
 
 from prompts.intents import GENERAL, Intent
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
-from rag.planning.breadth import Breadth, rest_of
 from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest
-from rag.planning.plain_planner import PlainPlanner, asked_before, default_plan
+from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
 from rag.planning.plan import QueryKind, QueryPlan, RenderStyle, Step, plan_schema
 from rag.planning.steps import SEARCH, template
 from rag.ports import ChatModel, EntityResolver

@@ -12,7 +12,7 @@ from prompts.small_talk import load_small_talk
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run
 from rag.execution.tools import Tool, ToolArguments, ToolContext
-from rag.planning.breadth import Breadth
+from rag.planning.plain_planner import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
 from rag.small_talk import SmallTalkRule
 from tests.fakes.rag import BASE, USER

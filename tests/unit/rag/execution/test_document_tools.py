@@ -14,10 +14,9 @@ from domain.documents import DocumentCard, Medium, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from domain.locator import Locator
 from prompts.loader import load_prompts
-from rag.execution.contents import contents_of
 from rag.execution.documents_tool import ListArguments, ListDocuments
 from rag.execution.facts import FactKind
-from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument
+from rag.execution.reading_tool import PASSAGES, ReadArguments, ReadDocument, contents_of
 from rag.extraction.documents import PAGE
 from rag.records import Passage
 from tests.fakes.cards import card, ready

@@ -14,8 +14,7 @@ from prompts.loader import load_prompts
 from rag.execution.engine import AT_ONCE, StepEngine, StepsDone
 from rag.execution.facts import FactsPayload
 from rag.execution.run import Progress, Run, RunLimits, Spent
-from rag.execution.step_summary import StepSummariser
-from rag.execution.token_budget import TokenBudget
+from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import StepFailed, StepStopped, ToolContext
 from rag.metering import Usage, asking, begin_metering, note_usage, searching
 from rag.planning.plan import Step, ToolCall

@@ -1,6 +1,6 @@
 """What steps did not bring, as the model that answers is told of it."""
 
-from rag.execution.gaps import gaps_of
+from rag.execution.course import gaps_of
 from rag.execution.run import Spent
 from rag.progress import StepState
 from tests.fakes.tabulated import shown

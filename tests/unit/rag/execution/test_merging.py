@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.facts import Fact, FactKind, FactsPayload
-from rag.execution.merging import fuse, limit, merge, shortlist
+from rag.execution.facts import Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import DocumentsRead, RankedPassage
 from tests.fakes.planning import Facts

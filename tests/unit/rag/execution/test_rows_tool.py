@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import ModelAway, ModelMisfit
-from rag.execution.facts import FactsPayload
-from rag.execution.merging import limit
+from rag.execution.facts import FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.step_context import Finished, context_for, summary
-from rag.execution.token_budget import StepBudget
+from rag.execution.step_context import Finished, StepBudget, context_for, summary
 from rag.tokens import estimate_tokens
 from tests.fakes.steps import found, step
 

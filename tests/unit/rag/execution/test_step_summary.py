@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from prompts.loader import load_prompts
 from rag.execution.run import Run, RunLimits
-from rag.execution.step_context import Finished, summary
-from rag.execution.step_summary import MOST_CALLS, StepSummariser
+from rag.execution.step_context import MOST_CALLS, Finished, StepSummariser, summary
 from rag.metering import Usage
 from rag.tokens import estimate_tokens
 from tests.fakes.rag import ScriptedModel, away

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.execution.token_budget import RESPONSE_TOKENS, TokenBudget
+from rag.execution.step_context import RESPONSE_TOKENS, TokenBudget
 
 SIZES = st.integers(0, 200_000)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts.breadth import load_breadth
-from rag.planning.breadth import Breadth, Reach
+from rag.planning.plain_planner import Breadth, Reach
 
 RULE = Breadth(load_breadth())
 

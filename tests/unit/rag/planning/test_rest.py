@@ -5,7 +5,7 @@ import pytest
 from bot.texts import load_texts
 from domain.ids import BaseId
 from rag.execution.survey_tool import SurveyBase
-from rag.planning.breadth import Rest, rest_of
+from rag.planning.plain_planner import Rest, rest_of
 from rag.records import Exchange, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.rag import RememberedDialogue, rank
