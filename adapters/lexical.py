@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
+from adapters.lexical_forms import uniform_terms
 from adapters.morphology import dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
@@ -31,6 +32,7 @@ _TO_LATIN = str.maketrans(_CYRILLIC_TWINS, _LATIN_TWINS)
 
 # A token is words and numbers joined without spaces (`user_id`, `10.5.3`, `file.pdf`, `a@b.ru`), or `c++` and `f#`.
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:[-._@]+[^\W_]+(?:'[^\W_]+)*)*(?:\+\+|#)?")
+_DIGIT = re.compile(r"\d")
 _PART = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _HUMPED = re.compile("[a-z][A-Z]")  # looked for first: most texts have no such name
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*")  # userId, PostgreSQL: found by its humps too
@@ -102,11 +104,13 @@ class RussianEnglishAnalyzer:
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Terms in order of appearance, repeated as often as they occur; a compound is followed by its parts."""
-        return tuple(chain.from_iterable(map(self._token_terms, _tokens(text))))
+        cleaned = clean(text)
+        words = chain.from_iterable(map(self._token_terms, _tokens(text, cleaned)))
+        return (*words, *uniform_terms(text, cleaned)) if _DIGIT.search(cleaned) else tuple(words)
 
     def unsure(self, text: str) -> frozenset[str]:
         """Terms of words that no dictionary knows; English has none here, so all of its words."""
-        tokens = set(_tokens(text))
+        tokens = set(_tokens(text, clean(text)))
         parts = {part for token in tokens for part in _PART.findall(token) if not self._is_known(part)}
         compounds = {token for token in tokens if "-" in token and not self._is_known(token)}
         return frozenset(chain(*map(self._token_terms, parts), map(self._normalise, compounds)))
@@ -171,11 +175,10 @@ def clean(text: str) -> str:
     return text
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokens(text: str, cleaned: str) -> Iterator[str]:
     """Tokens in order; at the end of the text the humps of names in camel case, and what may be typed in one piece."""
     names = _CAMEL.findall(text) if _HUMPED.search(text) else ()
     humps = " ".join(" ".join(_HUMP.findall(name)) for name in names)
-    cleaned = clean(text)
     return chain(_TOKEN.findall(cleaned), _TOKEN.findall(humps.lower()), _in_one_piece(cleaned))
 
 

@@ -90,6 +90,7 @@ class Candidate:
     similarity: float | None  # cosine, -1 to 1
     bm25: float | None  # > 0
     rarities: tuple[float, ...] = ()  # weight (IDF) of each query term in this base; the same in all candidates
+    inherited: tuple[float, ...] = ()  # 0 to 1 for each query term: the part of its weight that the document gives
 
 
 @dataclass(frozen=True, kw_only=True)

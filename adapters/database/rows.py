@@ -312,6 +312,7 @@ def candidates(found: Sequence[Row]) -> list[Candidate]:
             similarity=number_or_none(row, "similarity"),
             bm25=number_or_none(row, "bm25"),
             rarities=() if row["rarities"] is None else rarities,
+            inherited=() if row["inherited"] is None else tuple(_numbers(row, "inherited")),
         )
         for row in found
     ]

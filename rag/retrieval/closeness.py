@@ -7,7 +7,9 @@ their best sentence. The index counts words wherever they stand; an answer has t
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from domain.ids import ChunkId
 from rag.records import RankedPassage
 from rag.retrieval.fusion import best_first
 
@@ -43,22 +45,30 @@ class _Worths(dict[int, float]):
 
 
 def raise_close(
-    ranked: Sequence[RankedPassage], rarities: Mapping[str, float], *, weight: float = SENTENCE_WEIGHT
+    ranked: Sequence[RankedPassage],
+    rarities: Mapping[str, float],
+    inherited: Mapping[ChunkId, tuple[float, ...]] | None = None,
+    *,
+    weight: float = SENTENCE_WEIGHT,
 ) -> list[RankedPassage]:
-    """`rarities`: term of the question -> its weight in the base. Returns the passages in the new order."""
-    sought = _sought(rarities)
-    whole = sum(each.worth for each in sought)
+    """`rarities`: term of the question -> its weight in the base. `inherited`: for some passages the share of each
+    term's weight, in that order, that their document has given them; no sentence counts for it. Returns the passages in
+    the new order."""
+    whole = sum(each.worth for each in _sought(rarities))
     if not whole:
         return list(ranked)
-    worths = _Worths(sought)
-    raised = [
-        RankedPassage(
-            passage=each.passage,
-            score=each.score + weight * _best_sentence(each.passage.text, sought, worths) / whole,
-        )
-        for each in ranked[:LOOKED_INTO]
-    ]
-    return [*sorted(raised, key=best_first), *ranked[LOOKED_INTO:]]
+
+    @cache
+    def sentences(given: tuple[float, ...]) -> tuple[list[_Sought], _Worths]:
+        left = [rarity * (1 - share) for rarity, share in zip(rarities.values(), given, strict=True)] if given else ()
+        sought = _sought(dict(zip(rarities, left, strict=True)) if given else rarities)
+        return sought, _Worths(sought)
+
+    def raised(each: RankedPassage) -> RankedPassage:
+        best = _best_sentence(each.passage.text, *sentences((inherited or {}).get(each.passage.chunk_id, ())))
+        return RankedPassage(passage=each.passage, score=each.score + weight * best / whole)
+
+    return [*sorted(map(raised, ranked[:LOOKED_INTO]), key=best_first), *ranked[LOOKED_INTO:]]
 
 
 def _sought(rarities: Mapping[str, float]) -> list[_Sought]:

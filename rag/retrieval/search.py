@@ -117,7 +117,8 @@ class Retrieval:
         fused = fuse(found, lexical_weight=self._lexical_weight, vector_weight=self._vector_weight)
         rarities = next((c.rarities for c in found if c.rarities), ())
         if self._reranker is None and rarities:  # a reranker reads the sentences itself
-            fused = raise_close(fused, dict(zip(query.terms, rarities, strict=True)))
+            inherited = {c.passage.chunk_id: c.inherited for c in found}
+            fused = raise_close(fused, dict(zip(query.terms, rarities, strict=True)), inherited)
         return collapse(fused)
 
     async def _query(self, base: BaseId, text: str, only: SearchFilter | None) -> SearchQuery:

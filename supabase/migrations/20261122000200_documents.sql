@@ -10,6 +10,7 @@ create table bases (
   name        text,                        -- named bases belong to the command line
   passages    bigint not null default 0,   -- searchable ones; counted by triggers on documents
   terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
+  documents   bigint not null default 0,   -- that those passages belong to
   served_at   timestamptz not null default '-infinity',  -- when a document of it was last given to a worker
   created_at  timestamptz not null default now(),
   check ((kind = 'named') = (name is not null)),
@@ -180,6 +181,7 @@ create table documents_chunks (
 alter table documents_chunks
   alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
 create index documents_chunks_base on documents_chunks (base_id, id) include (model);
+create index documents_chunks_place on documents_chunks (id) include (base_id, document_id, ordinal);
 comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
 
 select baza_internal.secure_new_objects();

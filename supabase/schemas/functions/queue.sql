@@ -16,8 +16,9 @@ create or replace function baza_internal.count_removed() returns trigger
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
-  update bases b set passages = b.passages - gone.passages, terms = b.terms - gone.terms
-  from (select base_id, sum(chunks) as passages, sum(terms) as terms
+  update bases b set passages = b.passages - gone.passages, terms = b.terms - gone.terms,
+    documents = b.documents - gone.documents
+  from (select base_id, sum(chunks) as passages, sum(terms) as terms, count(*) as documents
         from old_rows where visible group by base_id) gone
   where b.id = gone.base_id;
   return null;
@@ -36,7 +37,8 @@ declare
 begin
   update bases
   set passages = passages + after * new.chunks - before * old.chunks,
-      terms = terms + after * new.terms - before * old.terms
+      terms = terms + after * new.terms - before * old.terms,
+      documents = documents + after - before
   where id = new.base_id;
   return null;
 end $$;

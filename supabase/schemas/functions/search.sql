@@ -54,7 +54,7 @@ create or replace function search(p_base text, p_embedding real[], p_model text,
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
   text text, locator jsonb, published_at timestamptz, url text, author text, sender text,
   document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
-  rarities double precision[])
+  rarities double precision[], inherited double precision[])
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
@@ -68,7 +68,7 @@ begin
   end if;
   return query
   with found as (
-    select chunk_id, near.distance, words.score, words.rarities
+    select chunk_id, near.distance, words.score, words.rarities, words.inherited
     from search_vectors(p_base::uuid, query_vector, p_model, within, p_limit, p_near, p_near_segment, p_near_row) near
     full join (
       select * from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, within, p_limit)
@@ -78,7 +78,7 @@ begin
     d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then -- NaN: a vector of zeros
       nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
-    found.score, found.rarities
+    found.score, found.rarities, found.inherited
   from found
   -- "offset 0": each row is looked up by key. Without statistics the planner expects one row and would read the whole
   -- base again, which takes longer than the search did; the same with a few hundred documents.
@@ -89,7 +89,7 @@ end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg (vector, words), each passage once. `similarity` (cosine) is there for all '
   'that the vector can be compared with, `bm25` for those that the words found, with the weight of each term of the '
-  'question in `rarities`. A leg without vector or terms is left out. `p_near` are candidates from a copy of the '
+  'question in `rarities` and what it is `inherited` (see `search_chosen`). A leg without vector or terms is left out. `p_near` are candidates from a copy of the '
   'segment '
   '`p_near_segment` up to its place `p_near_row`; like all others they are looked up in this base alone.';
 

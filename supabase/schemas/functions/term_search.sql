@@ -297,7 +297,7 @@ comment on function baza_internal.search_postings is
 
 create or replace function baza_internal.search_terms(p_base uuid, p_terms text[], p_spellings jsonb,
   p_within uuid[], p_limit int)
-returns table (chunk_id bigint, score double precision, rarities double precision[])
+returns table (chunk_id bigint, score double precision, rarities double precision[], inherited double precision[])
 language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -321,15 +321,14 @@ begin
   end if;
   with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
   select array_agg(w.term) as terms, array_agg(w.low) as lows, array_agg(w.high) as highs, array_agg(w.own) as own,
-    array_agg(w.wide) as wide, array_agg(w.postings) as postings,
+    array_agg(w.wide) as wide, array_agg(w.postings) as postings, array_agg(w.place) as places,
     array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as keys,
     2.2 * sum(w.own + w.wide) as highest,
     array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
           left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
   into words from weighed w;
   return query
-  select f.chunk_id, f.score, words.rarities
-  from (
+  with plain as (
     select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
       share, in_segments, hidden, allowed, p_limit)
     union all
@@ -337,9 +336,15 @@ begin
       1, 0, hidden, renamed, p_limit) where renamed <> '{}'
     union all
     select * from search_posting_segments(p_base, words.keys, words.highest, hidden || renamed, p_limit)
-    where in_segments > 0) f
+    where in_segments > 0
+  ), inside as (
+    select * from search_chosen(p_base, cardinality(p_terms), words.places, words.terms, words.lows, words.highs,
+      words.own, words.wide, words.postings, p_limit) where p_within is null
+  )
+  select chunk_id, greatest(plain.score, inside.score) as score, words.rarities, inside.inherited
+  from plain full join inside using (chunk_id)
   order by score desc, chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.search_terms is
   'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
-  'each term of the question, the same in every row.';
+  'each term of the question, the same in every row; `inherited` is explained at `search_chosen`.';

@@ -123,7 +123,7 @@ def test_whatever_takes_an_id_asks_whose_it_is(catalog: Catalog) -> None:
 async def test_for_its_own_base_the_same_call_tells_or_changes(
     catalog: Catalog, postgres_transport: PostgresTransport
 ) -> None:
-    (canary,) = await hide(DatabaseStores(postgres_transport), [[[["слово"]], [["дело"], ["тело"]]]])
+    (canary,) = await hide(DatabaseStores(postgres_transport), [[[["слово"], ["тело"]], [["дело"]]]])
     idle = {
         name
         for name in catalog.functions

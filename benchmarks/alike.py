@@ -1,0 +1,231 @@
+"""Search in bases of alike documents: contracts of one form, minutes, price lists, CVs, reports, annual reports.
+
+In: nothing, or a folder of real reports with questions (`python -m benchmarks.alike --reports
+../shared/data/financebench`). Out: for each base how often the clause that answers comes first and among ten, how often
+the right document comes first (by passages, by `find_documents`), the share of the ten that are from other documents
+(Document-Level Retrieval Mismatch, arXiv 2510.06999), and milliseconds, for the product without a model and for plain
+BM25. `--reported` takes the forms that nothing was tuned on; they are in `benchmarks.alike_forms`.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import quantiles
+
+import numpy as np
+
+from benchmarks.alike_forms import DEVELOPED_ON, REPORTED_ON, make_documents
+from benchmarks.lexical import Bm25
+from bot.app import Parts, open_parts
+from bot.journal import configure_logging
+from bot.settings import Settings
+from domain.documents import SourceType
+from domain.ids import BaseId, DocumentId, UserId
+from ingestion.chunking.chunker import cut_chunks
+from ingestion.chunking.passages import Passages, gather_passages
+from ingestion.indexing import Indexer
+from ingestion.parsers.registry import parse_file
+from ingestion.parsers.text import read_text
+from ingestion.records import Batch, Chunk, Document, Source
+from rag.records import Passage, SearchFilter
+from rag.retrieval.documents import DocumentSearch
+
+SHOWN = 10
+QUESTIONS = 160  # of each base
+SEED, REPORTED_SEED = 1, 20261122
+WINDOW_TOKENS = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked of which document, and whether a passage of it answers."""
+
+    text: str
+    document: int
+    answers: Callable[[Chunk | Passage], bool]
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """Counts over questions; `share` makes shares of them."""
+
+    asked: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    taken_ms: list[float] = field(default_factory=list)
+
+    def add(self, places: Sequence[tuple[int, bool]], question: Question) -> None:
+        """`places`: document and whether it answers, best first."""
+        shown = places[:SHOWN]
+        self.asked += 1
+        self._count("clause first", bool(shown) and shown[0][1])
+        self._count("among ten", any(answers for _, answers in shown))
+        self._count("document first", bool(shown) and shown[0][0] == question.document)
+        self._count("of others", sum(at != question.document for at, _ in shown) / max(len(shown), 1))
+
+    def count(self, name: str, value: float) -> None:
+        """One more figure of the question that was added last."""
+        self._count(name, value)
+
+    def _count(self, name: str, value: float) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def __str__(self) -> str:
+        told = [f"{name} {total / max(self.asked, 1):.2f}" for name, total in self.sums.items()]
+        times = [f"p95 {quantiles(self.taken_ms, n=20)[-1]:.1f} ms"] if len(self.taken_ms) > 1 else []
+        return "  ".join([*told, *times])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """Documents with their passages, and questions."""
+
+    name: str
+    documents: tuple[tuple[str, Document, Passages], ...]  # file name first
+    questions: tuple[Question, ...]
+
+
+def made_base(form: str, *, seed: int, count: int, folder: Path) -> Base:
+    """Documents of a form as text files."""
+    documents, questions = [], []
+    for number, made in enumerate(make_documents(form, seed=seed, count=count)):
+        parsed = read_text(made.text, name=made.file_name)
+        documents.append((made.file_name, parsed, _cut(parsed, folder)))
+        for asked in made.questions:
+            said = _one_line(asked.answer)
+            questions.append(Question(text=asked.text, document=number, answers=partial(_says, said)))
+    chosen = random.Random(seed).sample(questions, min(QUESTIONS, len(questions)))
+    return Base(name=f"{form}, {count:,}", documents=tuple(documents), questions=tuple(chosen))
+
+
+def read_reports(folder: Path, scratch: Path) -> Base:
+    """FinanceBench: the answer is a page of the evidence."""
+    documents = []
+    for path in sorted((folder / "pdf").glob("*.pdf")):
+        parsed = parse_file(path, name=path.name, media_type=None)
+        documents.append((path.name, parsed, _cut(parsed, scratch)))
+    numbers = {name: number for number, (name, _, _) in enumerate(documents)}
+    with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    questions = [
+        Question(
+            text=row["question"],
+            document=numbers[row["document"]],
+            answers=partial(_is_on, frozenset(row["pages"])),
+        )
+        for row in rows
+    ]
+    return Base(name=folder.name, documents=tuple(documents), questions=tuple(questions))
+
+
+def _says(said: str, chunk: Chunk | Passage) -> bool:
+    return said in _one_line(chunk.text)
+
+
+def _is_on(pages: frozenset[int], chunk: Chunk | Passage) -> bool:
+    first = chunk.locator.page or 0
+    return any(first <= page <= (chunk.locator.page_end or first) for page in pages)
+
+
+def _cut(parsed: Document, folder: Path) -> Passages:
+    limits = Settings.read({}).worker
+    chunks = cut_chunks(parsed.blocks, chunk_tokens=limits.chunk_tokens, overlap_tokens=limits.overlap_tokens)
+    return gather_passages(chunks, window_tokens=WINDOW_TOKENS, folder=folder)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+async def store(parts: Parts, base: Base) -> tuple[BaseId, list[DocumentId]]:
+    """The base in the database, by the calls that a worker makes."""
+    target = await parts.stores.people.open_named_base(base.name)
+    indexer = Indexer(embedder=parts.embedder, analyzer=parts.analyzer, queue=parts.stores.work)
+    ids = []
+    for number, (name, parsed, passages) in enumerate(base.documents):
+        source = Source(type=SourceType.FILE, identifier=name)
+        batch = Batch(base_id=target, user_id=UserId(0), sources=(source,))
+        (enqueued,) = await parts.stores.intake.enqueue(batch, hold_s=60)
+        held = await parts.stores.work.claim(worker="benchmark", lease_s=3600, only=enqueued.id)
+        if held is None:
+            raise RuntimeError("the document was taken by somebody else")
+        await parts.stores.work.record_content(held, content_hash=f"{base.name} {number}")
+        named = indexer.with_names(parsed, source)
+        whole = await indexer.index_whole(passages, names=named.names)
+        await parts.stores.work.publish(held, chunks=len(passages.chunks), last=whole, parsed=named)
+        ids.append(held.id)
+    return target, ids
+
+
+async def ask(parts: Parts, base: Base) -> Tally:
+    """The product's own search."""
+    target, ids = await store(parts, base)
+    numbers = {document: number for number, document in enumerate(ids)}
+    retrieval, finder = parts.retrieval(passages=SHOWN), DocumentSearch(parts.stores.search, parts.analyzer)
+    tally = Tally()
+    for question in base.questions:
+        began = time.perf_counter()
+        found = await retrieval.rank(target, question.text)
+        tally.taken_ms.append((time.perf_counter() - began) * 1000)
+        tally.add([_judged(numbers, question, each.passage) for each in found], question)
+        documents = await finder.find_documents(target, question.text, limit=3)
+        tally.count("found first", bool(documents) and numbers[documents[0].id] == question.document)
+        only = SearchFilter(documents=(ids[question.document],))
+        inside = await retrieval.find(target, question.text, only=only)
+        tally.count("given the document", any(_judged(numbers, question, each.passage)[1] for each in inside))
+    return tally
+
+
+def _judged(numbers: dict[DocumentId, int], question: Question, passage: Passage) -> tuple[int, bool]:
+    number = numbers[passage.document_id]
+    return number, number == question.document and question.answers(passage)
+
+
+def ask_plain(base: Base, analyze: Callable[[str], Sequence[str]]) -> Tally:
+    """BM25 over the same passages, each under its file's name."""
+    places = [(number, chunk) for number, (_, _, cut) in enumerate(base.documents) for chunk in cut.chunks]
+    index = Bm25([analyze(f"{base.documents[number][0]}\n{chunk.text}") for number, chunk in places])
+    tally = Tally()
+    for question in base.questions:
+        best = np.argsort(-index.scores(analyze(question.text)), kind="stable")[:SHOWN]
+        shown = [places[int(at)] for at in best]
+        judged = [(number, number == question.document and question.answers(chunk)) for number, chunk in shown]
+        tally.add(judged, question)
+    return tally
+
+
+def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
+    """What is asked about, one after the other."""
+    if arguments.reports:
+        yield read_reports(arguments.reports, scratch)
+        return
+    seed = REPORTED_SEED if arguments.reported else SEED
+    for form in arguments.forms or (REPORTED_ON if arguments.reported else DEVELOPED_ON):
+        for count in arguments.sizes:
+            yield made_base(form, seed=seed, count=count, folder=scratch)
+
+
+async def run(arguments: argparse.Namespace) -> None:
+    """A line for each base and way."""
+    with tempfile.TemporaryDirectory() as home:
+        settings = Settings.read({"BAZA_HOME": home})
+        configure_logging(settings.home / "log", level="WARNING", style="text", destination="file")
+        async with open_parts(settings) as parts:
+            for base in bases(arguments, Path(home)):
+                print(f"{base.name}: {await ask(parts, base)}", flush=True)
+                print(f"{' ' * len(base.name)}  plain BM25: {ask_plain(base, parts.analyzer.terms)}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", type=Path, help="a folder with pdf and questions.jsonl")
+    parser.add_argument("--reported", action="store_true", help="forms and a seed that nothing was tuned on")
+    parser.add_argument("--forms", nargs="*", help="names of files in benchmarks/alike_texts")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[40, 400], help="documents in a base")
+    asyncio.run(run(parser.parse_args()))
