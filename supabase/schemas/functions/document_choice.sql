@@ -10,10 +10,13 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  readable constant bigint := 4000; -- postings, the rarest terms first; a term in more of them tells few documents apart
+  readable constant bigint := 3000; -- postings, the rarest terms first; a term in more of them tells few documents apart
   held constant bases := (select b from bases b where b.id = p_base);
-  average constant double precision := greatest(held.terms, 1)::double precision / greatest(held.passages, 1);
+  half_at constant double precision := half_per_term(p_base);
 begin
+  if held.passages <= held.documents then -- one passage each: a document has no words that the passage has not
+    return;
+  end if;
   return query
   with read as (
     select u.* from (
@@ -21,37 +24,38 @@ begin
       from unnest(p_places, p_terms, p_lows, p_highs, p_own, p_wide, p_postings) with ordinality
         u (place, term, low, high, own, wide, postings, nth)) u
     where u.so_far <= readable
-  ), posting as materialized ( -- scored as in `score_postings`
-    select r.place, x.chunk_id, bool_or(x.frequency > 0) as is_said,
-      sum(case when x.term = r.term then r.own * x.own * 2.2 / (x.own + 1.2) else 0 end
-        + r.wide * x.around * 2.2 / (x.around + 1.2)) as score
-    from read r cross join lateral (
-      select x.chunk_id, x.term, x.frequency, x.frequency * average / greatest(x.length, 16) + x.titled::int * 0.5 as own,
-        x.around * average / greatest(x.length, 16) + x.around_titled::int * 0.5 as around
-      from chunk_terms x
-      where x.base_id = p_base and x.term >= r.low collate "C" and x.term < r.high collate "C" offset 0) x
-    group by r.place, x.chunk_id
   ), placed as materialized (
-    select p.place, p.is_said, p.score, c.document_id, c.ordinal = 0 as is_first
-    from posting p
+    select r.place, r.own, r.wide, x.term = r.term as is_own, x.frequency, x.titled, x.around, x.around_titled, x.length,
+      c.document_id, c.ordinal = 0 as is_first
+    from read r cross join lateral (
+      select * from chunk_terms x
+      where x.base_id = p_base and x.term >= r.low collate "C" and x.term < r.high collate "C" offset 0) x
     cross join lateral (
-      select x.document_id, x.ordinal from documents_chunks x where x.id = p.chunk_id offset 0) c
+      select c.document_id, c.ordinal from documents_chunks c where c.id = x.chunk_id offset 0) c
   ), told as (
-    select p.place, power(count(*) filter (where p.is_first and p.is_said)::double precision
-        / greatest(count(*) filter (where p.is_said), 1), 0.7) as share,
-      count(*) filter (where p.is_first) as firsts, count(distinct p.document_id) as documents
-    from placed p group by p.place
+    select d.place, sum(d.firsts_said) / greatest(sum(d.said), 1) as share,
+      count(*) filter (where d.firsts > 0) as firsts, count(*) as documents
+    from (
+      select p.place, p.document_id, count(*) filter (where p.is_first) as firsts,
+        count(*) filter (where p.frequency > 0) as said,
+        count(*) filter (where p.is_first and p.frequency > 0) as firsts_said
+      from placed p group by p.place, p.document_id) d
+    group by d.place
   ), choice as (
-    select t.place, t.share, case when t.firsts = 0 then 0 else 2 * power(t.firsts::double precision / t.documents, 3)
-      * ln(1 + (greatest(held.documents - t.firsts, 0) + 0.5) / (t.firsts + 0.5)) end as score
+    select t.place, power(t.share::double precision, 0.7) as share, case when t.firsts = 0 then 0 else 2
+      * power(t.firsts::double precision / t.documents, 3)
+      * ln(1 + (greatest(held.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end as score
     from told t
   )
-  select p.place, d.id, d.chunks, case when p.is_said then t.share else 0 end,
-    t.score + case when p.is_said then t.share * p.score else 0 end
-  from placed p join choice t using (place)
+  select p.place, d.id, d.chunks, max(case when p.frequency > 0 then t.share else 0 end),
+    max(t.score) + sum(case when p.frequency = 0 then 0 else t.share
+      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
+        + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half)) end)
+  from placed p join choice t using (place) cross join lateral (select half_frequency(p.length, half_at) as half) h
   cross join lateral (
     select x.id, x.base_id, x.visible, x.chunks from documents x where x.id = p.document_id offset 0) d
-  where p.is_first and d.base_id = p_base and d.visible and d.chunks > 1;
+  where p.is_first and d.base_id = p_base and d.visible and d.chunks > 1
+  group by p.place, d.id, d.chunks;
 end $$;
 comment on function baza_internal.telling_terms is
   'Which documents of several passages have a term in their first passage or in their names, and what that is worth. '
@@ -67,7 +71,7 @@ as $$
 #variable_conflict use_column
 declare
   most constant int := 30; -- documents; when more fit equally well, the words tell none of them apart
-  most_passages constant int := 3000; -- in them, but for the best one, which may be longer
+  most_passages constant int := 1000; -- in them, but for the best one, which may be longer
   documents uuid[];
   scores double precision[];
   shares double precision[]; -- for each of them, by place of the question's terms
@@ -120,9 +124,8 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  longest constant bigint := 15000; -- postings of a range that is gone through; of more, the term itself is looked up
-  average constant double precision := (
-    select greatest(b.terms, 1)::double precision / greatest(b.passages, 1) from bases b where b.id = p_base);
+  longest constant bigint := 2000; -- postings of a range that is gone through; of more, the term itself is looked up
+  half_at constant double precision := half_per_term(p_base);
 begin
   return query
   with weighed as (
@@ -141,11 +144,9 @@ begin
       select * from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
   )
-  select p.chunk_id, sum(case when p.is_own then p.own * w.own * 2.2 / (w.own + 1.2) else 0 end
-    + p.wide * w.around * 2.2 / (w.around + 1.2)) as score
-  from posting p cross join lateral (
-    select p.frequency * average / greatest(p.length, 16) + p.titled::int * 0.5 as own,
-      p.around * average / greatest(p.length, 16) + p.around_titled::int * 0.5 as around) w
+  select p.chunk_id, sum(case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
+    + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half)) as score
+  from posting p cross join lateral (select half_frequency(p.length, half_at) as half) h
   group by p.chunk_id;
 end $$;
 comment on function baza_internal.score_members is
