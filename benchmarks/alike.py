@@ -16,7 +16,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from itertools import count
+from pathlib import Path, PurePath
 from statistics import quantiles
 
 import numpy as np
@@ -40,7 +41,7 @@ from rag.retrieval.documents import DocumentSearch
 SHOWN = 10
 QUESTIONS = 160  # of each base
 SEED, REPORTED_SEED = 1, 20261122
-WINDOW_TOKENS = 512
+WINDOW_TOKENS = 512  # any: there is no model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,17 +92,28 @@ class Base:
     questions: tuple[Question, ...]
 
 
-def made_base(form: str, *, seed: int, count: int, folder: Path) -> Base:
+def made_base(form: str, *, seed: int, size: int, folder: Path) -> Base:
     """Documents of a form as text files."""
-    documents, questions = [], []
-    for number, made in enumerate(make_documents(form, seed=seed, count=count)):
-        parsed = read_text(made.text, name=made.file_name)
-        documents.append((made.file_name, parsed, _cut(parsed, folder)))
+    documents: list[tuple[str, Document, Passages]] = []
+    questions = []
+    used: set[str] = set()
+    for number, made in enumerate(make_documents(form, seed=seed, count=size)):
+        name = _unused(made.file_name, used)
+        used.add(name)
+        parsed = read_text(made.text, name=name)
+        documents.append((name, parsed, _cut(parsed, folder)))
         for asked in made.questions:
             said = _one_line(asked.answer)
             questions.append(Question(text=asked.text, document=number, answers=partial(_says, said)))
     chosen = random.Random(seed).sample(questions, min(QUESTIONS, len(questions)))
-    return Base(name=f"{form}, {count:,}", documents=tuple(documents), questions=tuple(chosen))
+    return Base(name=f"{form}, {size:,}", documents=tuple(documents), questions=tuple(chosen))
+
+
+def _unused(name: str, used: set[str]) -> str:
+    """As the product numbers files of one name that are both kept."""
+    path = PurePath(name)
+    numbered = (f"{path.stem} ({number}){path.suffix}" for number in count(2))
+    return name if name not in used else next(each for each in numbered if each not in used)
 
 
 def read_reports(folder: Path, scratch: Path) -> Base:
@@ -207,8 +219,8 @@ def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
         return
     seed = REPORTED_SEED if arguments.reported else SEED
     for form in arguments.forms or (REPORTED_ON if arguments.reported else DEVELOPED_ON):
-        for count in arguments.sizes:
-            yield made_base(form, seed=seed, count=count, folder=scratch)
+        for size in arguments.sizes:
+            yield made_base(form, seed=seed, size=size, folder=scratch)
 
 
 async def run(arguments: argparse.Namespace) -> None:

@@ -7,11 +7,13 @@ and model are not embedded again. It publishes nothing.
 
 import asyncio
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -25,7 +27,11 @@ from ingestion.progress import Progress
 from ingestion.records import Chunk, ClaimedDocument, Document, IndexedChunk, NameLine, Source, Vector, Window
 
 WINDOWS_AT_ONCE = 4  # per call of the embedder, which may split the call into several requests
+OPENING_BLOCKS, OPENING_CHARS = 100, 5000  # where a document gives the full form of what its name joins
+LONGEST_NAME = 3  # words
 CHUNKS_A_BATCH = 64  # 0.3 MB of vectors of 1024 numbers; 0.6 MB as text over PostgREST
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 T = TypeVar("T")
 
@@ -39,10 +45,15 @@ class Indexer:
         self._queue = queue
 
     def with_names(self, parsed: Document, source: Source) -> Document:
-        """The document with the names that its passages are found by: a person may ask for a file by its file name."""
+        """The document with the names that its passages are found by: a person may ask for a file by its file name.
+
+        The title comes first and the file name last.
+        """
         is_file = source.type in (SourceType.FILE, SourceType.PATH)
         shown = known_as(source.type, parsed.title, source.identifier)
-        names = dict.fromkeys((parsed.title, PurePath(shown).stem if is_file else parsed.title))
+        stem = PurePath(shown).stem if is_file else parsed.title
+        opening = " ".join(block.text for block in islice(parsed.blocks, OPENING_BLOCKS))[:OPENING_CHARS]
+        names = dict.fromkeys((parsed.title, *spelled_out(stem, opening), stem))
         lines = (NameLine(text=name, terms=count_terms(self._analyzer, name)) for name in names if name)
         return replace(parsed, names=tuple(lines))
 
@@ -115,6 +126,15 @@ class Indexer:
 def count_terms(analyzer: TermAnalyzer, text: str) -> Counter[str]:
     """Lexical term -> how often it occurs in the text."""
     return Counter(analyzer.terms(text))
+
+
+def spelled_out(name: str, opening: str) -> list[str]:
+    """What a file name writes in one word and the opening of its text in several: "American Express" of
+    `AMERICANEXPRESS_2022_10K`, in small letters."""
+    joined = set(_LETTERS.findall(name.casefold()))
+    words = _LETTERS.findall(opening.casefold())
+    runs = (words[at : at + size] for size in range(2, LONGEST_NAME + 1) for at in range(len(words) - size + 1))
+    return list(dict.fromkeys(" ".join(run) for run in runs if "".join(run) in joined))
 
 
 async def embed(embedder: Embedder, windows: Sequence[Window]) -> list[list[Vector]]:

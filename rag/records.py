@@ -75,11 +75,17 @@ class Passage:
     document_status: DocumentStatus = DocumentStatus.READY  # another one: the document is still being read
     searchable: int = 0  # passages of its document that can be found now
     progress_total: int = 0  # passages that its document will have
+    opening: str = ""  # how its document begins, in one line; empty in the first passage itself
 
     @property
     def name(self) -> str:
         """What the person calls its document."""
         return known_as(self.source_type, self.title, self.source_identifier)
+
+    @property
+    def under_title(self) -> str:
+        """The text below its title and its document's opening, as a reranker reads it."""
+        return "\n".join(filter(None, (self.title, self.opening, self.text)))
 
 
 @dataclass(frozen=True, kw_only=True)

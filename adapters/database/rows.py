@@ -279,6 +279,7 @@ def passage(row: Row) -> Passage:
         document_status=DocumentStatus(text(row, "document_status")),
         searchable=integer(row, "searchable"),
         progress_total=integer(row, "progress_total"),
+        opening=text_or_none(row, "opening") or "",
     )
 
 

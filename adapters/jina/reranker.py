@@ -26,7 +26,7 @@ class JinaReranker:
         """(index into `passages`, relevance) of the best `top_n`, best first. Raises ModelError."""
         if not passages or top_n < 1:
             return []
-        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+        texts = [passage.under_title for passage in passages]
         body: Body = {
             "model": self._model,
             "query": query,

@@ -67,7 +67,7 @@ class LocalReranker:
         return scores
 
     def _pairs(self, query: str, passages: Sequence[Passage]) -> list[TokenRow]:
-        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+        texts = [passage.under_title for passage in passages]
         return [self._vocabulary.pair(query, text, limit=self._limit) for text in texts]
 
 

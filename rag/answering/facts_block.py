@@ -117,6 +117,7 @@ def _place(passage: Passage) -> list[str]:
     locator = passage.locator
     places = {
         "Title": title_beside(passage.name, passage.title),
+        "Begins": passage.opening,
         "Page": _range(locator.page, locator.page_end),
         "Slide": str(locator.slide or ""),
         "Rows": _range(locator.row, locator.row_end),

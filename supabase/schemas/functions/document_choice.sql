@@ -14,7 +14,7 @@ declare
   held constant bases := (select b from bases b where b.id = p_base);
   half_at constant double precision := half_per_term(p_base);
 begin
-  if held.passages <= held.documents then -- one passage each: a document has no words that the passage has not
+  if held.documents < 2 or held.passages <= held.documents then -- nothing to choose; or one passage each
     return;
   end if;
   return query

@@ -87,3 +87,9 @@ def _taken_apart(text: str) -> float:
 )
 def test_going_from_word_to_word_finds_what_taking_sentences_apart_would(text: str) -> None:
     assert share(text) == pytest.approx(_taken_apart(text) / 6)
+
+
+def test_what_the_document_has_given_counts_in_no_sentence() -> None:
+    ranked = [scored("синий слон", number=number) for number in (1, 2)]
+    raised = raise_close(ranked, {"синий": 1.0, "слон": 1.0}, {ranked[0].passage.chunk_id: (1.0, 0.0)}, weight=1.0)
+    assert [(each.passage.chunk_id, each.score) for each in raised] == [(2, 2.0), (1, 1.5)]

@@ -304,6 +304,22 @@ async def test_words_choose_documents_and_never_those_of_another_base(stores: St
     assert await choose(stores, base, "гранит") == []
 
 
+async def test_a_clause_is_found_by_the_party_that_its_preamble_names(stores: Stores) -> None:
+    base = await open_base(stores)
+    for place, party in enumerate(("лазурит", "вектор", "гранит", "сапфир")):
+        clause = f"неустойка {place} процент за день просрочки"
+        await publish(
+            stores, base, f"договор и сторона {party}", clause, f"прочие условия {place}", name=f"scan {place}"
+        )
+    found = await find(stores, base, "неустойка лазурит")
+    best = max(found.values(), key=lambda each: each.bm25 or 0)
+    assert best.passage.text == "неустойка 0 процент за день просрочки"
+    assert best.passage.opening == "договор и сторона лазурит"
+    assert best.inherited == (0.0, 1.0)
+    assert found["договор и сторона лазурит"].passage.opening == ""
+    assert [match.title for match in await choose(stores, base, "лазурит")] == ["scan 0"]
+
+
 async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:
     query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, limit=10)
     return await stores.search.find_documents(query)
