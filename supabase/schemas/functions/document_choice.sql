@@ -4,7 +4,7 @@
 
 create or replace function baza_internal.telling_terms(p_base uuid, p_places int[], p_terms text[], p_lows text[],
   p_highs text[], p_own double precision[], p_wide double precision[], p_postings bigint[])
-returns table (place int, document_id uuid, chunks int, share double precision, score double precision)
+returns table (place int, document_id uuid, share double precision, score double precision)
 language plpgsql stable rows 100 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -25,7 +25,7 @@ begin
         u (place, term, low, high, own, wide, postings, nth)) u
     where u.so_far <= readable
   ), placed as materialized (
-    select r.place, r.own, r.wide, x.term = r.term as is_own, x.frequency, x.titled, x.around, x.around_titled, x.length,
+    select r.place, r.own, r.wide, x.term = r.term as is_own, x.frequency, x.titled, x.length,
       c.document_id, c.ordinal = 0 as is_first
     from read r cross join lateral (
       select * from chunk_terms x
@@ -47,18 +47,15 @@ begin
       * ln(1 + (greatest(held.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end as score
     from told t
   )
-  select p.place, d.id, d.chunks, max(case when p.frequency > 0 then t.share else 0 end),
-    max(t.score) + sum(case when p.frequency = 0 then 0 else t.share
-      * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-        + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half)) end)
+  select p.place, p.document_id, max(case when p.frequency > 0 then t.share else 0 end),
+    max(t.score) + max(case when p.frequency = 0 then 0 else t.share -- the best, not the sum: else «Вектор-Строй» would be
+      * case when p.is_own then p.own + p.wide else p.wide end -- a better «Вектор» than «Вектор» itself
+      * bm25(in_all(p.frequency, p.titled, h.half), h.half) end)
   from placed p join choice t using (place) cross join lateral (select half_frequency(p.length, half_at) as half) h
-  cross join lateral (
-    select x.id, x.base_id, x.visible, x.chunks from documents x where x.id = p.document_id offset 0) d
-  where p.is_first and d.base_id = p_base and d.visible and d.chunks > 1
-  group by p.place, d.id, d.chunks;
+  where p.is_first group by p.place, p.document_id;
 end $$;
 comment on function baza_internal.telling_terms is
-  'Which documents of several passages have a term in their first passage or in their names, and what that is worth. '
+  'Which documents have a term in their first passage or in their names, and what that is worth. '
   '`share`: how far the term is said in first passages alone; to that degree other passages inherit it. The `score` is '
   'what they inherit, and more for a term that few documents have, all of them in that place.';
 
@@ -79,13 +76,17 @@ declare
 begin
   with told as materialized (
     select * from telling_terms(p_base, p_places, p_terms, p_lows, p_highs, p_own, p_wide, p_postings)
-  ), ranked as (
-    select t.document_id, sum(t.score) as score, max(t.chunks) as chunks from told t
-    group by t.document_id order by score desc, t.document_id limit most + 1
+  ), likely as materialized (
+    select t.document_id, sum(t.score) as score from told t group by t.document_id order by score desc limit 4 * most
+  ), ranked as materialized (
+    select l.document_id, l.score, d.chunks from likely l
+    cross join lateral (select * from documents x where x.id = l.document_id offset 0) d
+    where d.base_id = p_base and d.visible and d.chunks > 1
+    order by l.score desc, l.document_id limit most + 1
   ), chosen as (
     select r.document_id, r.score, row_number() over best as nth, sum(r.chunks) over best as passages
     from ranked r
-    where r.score > coalesce((select l.score from ranked l order by l.score desc offset most), 0)
+    where r.score > coalesce((select last.score from ranked last order by last.score desc offset most), 0)
     window best as (order by r.score desc, r.document_id)
   )
   select array_agg(c.document_id order by c.nth), array_agg(c.score order by c.nth),
