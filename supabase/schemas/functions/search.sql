@@ -1,9 +1,9 @@
-create or replace function baza_internal.opening_of(p_document uuid, p_ordinal int)
+create or replace function baza_internal.opening_of(p_base uuid, p_document uuid, p_ordinal int)
 returns text
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select substring(regexp_replace(left(c.text, 400), '\s+', ' ', 'g') from '^.{0,200}(?=\s|$)')
-  from documents_chunks c where c.document_id = p_document and c.ordinal = 0 and p_ordinal > 0
+  from documents_chunks c where c.base_id = p_base and c.document_id = p_document and c.ordinal = 0 and p_ordinal > 0
 $$;
 comment on function baza_internal.opening_of is
   'How the document of a later passage begins, in one line: party, number and day tell documents of one form apart.';
@@ -12,7 +12,7 @@ create or replace view passages with (security_invoker = true) as
 select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as as source_identifier,
   c.text, c.locator, d.published_at, d.source_url as url, d.author,
   d.sender, d.status as document_status, d.chunks as searchable, d.progress_total,
-  opening_of(c.document_id, c.ordinal) as opening
+  opening_of(c.base_id, c.document_id, c.ordinal) as opening
 from documents_chunks c join documents d on d.id = c.document_id
 where d.visible;
 comment on view passages is
@@ -89,7 +89,7 @@ begin
     d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then -- NaN: a vector of zeros
       nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
-    found.score, found.rarities, found.inherited, opening_of(c.document_id, c.ordinal)
+    found.score, found.rarities, found.inherited, opening_of(c.base_id, c.document_id, c.ordinal)
   from found
   -- "offset 0": each row is looked up by key. Without statistics the planner expects one row and would read the whole
   -- base again, which takes longer than the search did; the same with a few hundred documents.

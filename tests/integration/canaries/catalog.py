@@ -58,6 +58,7 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_places": lambda _: [1, 2, 3, 4],
     "p_shares": lambda _: [1.0] * 4,
     "p_asked": lambda _: 4,
+    "p_ordinal": lambda _: 1,
     "p_share": lambda _: 1.0,
     "p_hidden": lambda _: [],
     "p_highest": lambda _: 100.0,
