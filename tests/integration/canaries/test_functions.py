@@ -31,7 +31,6 @@ COUNTS_ONLY = {
     "lock_dialogue",
     "lock_entities",
     "count_postings",
-    "half_per_term",
     "count_common_terms",
     "in_segments_up_to",
     "share_outside_segments",
