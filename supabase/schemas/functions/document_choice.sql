@@ -81,16 +81,16 @@ begin
   ), ranked as materialized (
     select l.document_id, l.score, d.chunks from likely l
     cross join lateral (select * from documents x where x.id = l.document_id offset 0) d
-    where d.base_id = p_base and d.visible and d.chunks > 1
+    where d.base_id = p_base and d.visible
     order by l.score desc, l.document_id limit most + 1
   ), chosen as (
-    select r.document_id, r.score, row_number() over best as nth, sum(r.chunks) over best as passages
+    select r.document_id, r.score, r.chunks, row_number() over best as nth, sum(r.chunks) over best as passages
     from ranked r
     where r.score > coalesce((select last.score from ranked last order by last.score desc offset most), 0)
     window best as (order by r.score desc, r.document_id)
   )
   select array_agg(c.document_id order by c.nth), array_agg(c.score order by c.nth),
-    array(select coalesce(t.share, 0) from chosen o cross join generate_series(1, p_asked) g (place)
+    array(select case when o.chunks > 1 then coalesce(t.share, 0) else 0 end from chosen o cross join generate_series(1, p_asked) g (place)
       left join told t on t.document_id = o.document_id and t.place = g.place
       where o.nth = 1 or o.passages <= most_passages order by o.nth, g.place),
     array(select 1 - coalesce(max(t.share), 0) from unnest(p_places) with ordinality u (place, nth)
@@ -112,7 +112,7 @@ begin
   order by score desc, m.id limit p_limit;
 end $$;
 comment on function baza_internal.search_chosen is
-  'The best passages of the documents that the terms choose: their document''s score, and their own without what the '
+  'The best passages of the documents that the terms choose, be they of one passage or many: their document''s score, and their own without what the '
   'terms have decided already, so that a preamble with the party''s name does not stand before the clause. '
   '`inherited`, by term of the question: the share of its weight that the passage has from its document.';
 
