@@ -45,6 +45,7 @@ COUNTS_ONLY = {
     "segment_thresholds",
     "fill_vector_segment",  # all is there already
     "clear_vector_segment",  # and nothing has left
+    "unread_for_entities",
 }
 WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
 """They take a document and no base or lease; each is called by another function that has asked for one."""
