@@ -10,8 +10,10 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
-  readable constant bigint := 3000; -- postings, the rarest terms first; a term in more of them tells few documents apart
   held constant bases := (select b from bases b where b.id = p_base);
+  -- Postings, the rarest terms first; a term in more of them tells few documents apart, but for a few long ones: the
+  -- name of a report is in all of its passages.
+  readable constant bigint := case when held.documents <= 200 then 10000 else 3000 end;
   half_at constant double precision := half_per_term(p_base);
 begin
   if held.documents < 2 or held.passages <= held.documents then -- nothing to choose; or one passage each
