@@ -7,7 +7,6 @@ made by `adapters.database.migrate`, not here.
 
 import asyncio
 import os
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -15,25 +14,23 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
-from psycopg import sql
 
 from adapters.database.embedded.cluster import SUPERUSER, Listening, ensure_started, is_running, stop
 from adapters.database.embedded.errors import EmbeddedDatabaseError
+from adapters.database.embedded.roles import DATABASE, ROLE, ensure_database, ensure_passwords, password_of
 from adapters.database.embedded.seat import Seat, choose_seat
 from adapters.database.embedded.sharing import shared
 
 __all__ = ["EmbeddedDatabaseError", "embedded_database"]
-
-DATABASE = "baza"
-_SECRET = "postgres.password"  # noqa: S105 - a file's name
 
 
 @asynccontextmanager
 async def embedded_database(home: Path, *, tcp_port: int | None = None) -> AsyncIterator[str]:
     """The URL of the database of `home`; its server runs at least as long as the context is open.
 
-    It listens on a unix socket in a folder of mode 0700. With `tcp_port` also on 127.0.0.1, and the URL is that one,
-    with a password. Raises EmbeddedDatabaseError.
+    It listens on a unix socket in a folder of mode 0700, and asks for a password there, too; the URL is that of the
+    role that owns this database and nothing else. With `tcp_port` it listens also on 127.0.0.1, and the URL is the
+    superuser's. Raises EmbeddedDatabaseError.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -65,30 +62,16 @@ def _open(seat: Seat, tcp_port: int | None, *, again: bool = True) -> str:
 
 
 def _ensure_database(seat: Seat, listening: Listening, tcp_port: int | None) -> str:
-    with psycopg.connect(_socket_url(listening, "postgres"), autocommit=True) as connection:
-        if not connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone():
-            connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
-        if tcp_port is None:
-            return _socket_url(listening, DATABASE)
-        if not listening.tcp or listening.port != tcp_port:
-            raise EmbeddedDatabaseError(f"The database in {seat.cluster} already runs, and not on port {tcp_port}.")
-        return _tcp_url(connection, seat, tcp_port)
+    with psycopg.connect(_socket_url(seat, listening, SUPERUSER, "postgres"), autocommit=True) as connection:
+        ensure_passwords(connection, seat)
+        ensure_database(connection, lambda name: _socket_url(seat, listening, SUPERUSER, name))
+    if tcp_port is None:
+        return _socket_url(seat, listening, ROLE, DATABASE)
+    if not listening.tcp or listening.port != tcp_port:
+        raise EmbeddedDatabaseError(f"The database in {seat.cluster} already runs, and not on port {tcp_port}.")
+    return f"postgresql://{SUPERUSER}:{password_of(SUPERUSER, seat)}@127.0.0.1:{tcp_port}/{DATABASE}"
 
 
-def _socket_url(listening: Listening, database: str) -> str:
+def _socket_url(seat: Seat, listening: Listening, role: str, database: str) -> str:
     folder = quote(os.fsencode(listening.sockets), safe="")
-    return f"postgresql://{SUPERUSER}@/{database}?host={folder}&port={listening.port}"
-
-
-def _tcp_url(connection: psycopg.Connection, seat: Seat, port: int) -> str:
-    path = seat.folder / _SECRET
-    if not path.exists():
-        password = secrets.token_urlsafe(24)
-        connection.execute(
-            sql.SQL("alter role {} password {}").format(sql.Identifier(SUPERUSER), sql.Literal(password))
-        )
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.touch(mode=0o600)
-        unfinished.write_text(password, encoding="ascii")
-        unfinished.rename(path)
-    return f"postgresql://{SUPERUSER}:{path.read_text(encoding='ascii')}@127.0.0.1:{port}/{DATABASE}"
+    return f"postgresql://{role}:{password_of(role, seat)}@/{database}?host={folder}&port={listening.port}"

@@ -59,7 +59,9 @@ def execute(url: str, statement: str) -> None:
 
 def server_pid(url: str) -> int:
     """The process that serves `url`."""
-    return int(str(value(url, "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)")))
+    with psycopg.connect(url) as connection:
+        backend = Path(f"/proc/{connection.info.backend_pid}/stat").read_text()
+    return int(backend.rpartition(")")[2].split()[1])  # the parent of the one that serves us
 
 
 def modes(path: Path) -> list[tuple[str, int, int]]:
