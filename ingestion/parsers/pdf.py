@@ -20,7 +20,7 @@ from ingestion.parsers.pdf_headings import HeadingLooks, level_of
 from ingestion.parsers.pdf_layout import Paragraph
 from ingestion.parsers.pdf_lines import PageLine
 from ingestion.parsers.pdf_pages import PdfPages, PdfTrouble, Stated
-from ingestion.parsers.pdf_quality import is_readable, mend_encoding
+from ingestion.parsers.pdf_quality import is_readable, is_shifted, mend_encoding
 from ingestion.parsers.pdf_second import PdfLocked, PdfUnreadable, SecondReader
 from ingestion.parsers.pdf_text import build_paragraphs, paragraph_spool
 from ingestion.parsers.reporting import report_pages
@@ -110,7 +110,7 @@ def _read_page(first: PdfPages, second: SecondReader, index: int) -> _Page:
     try:
         lines = _mended(first.lines(index))
         text = _text_of(lines)
-        if not is_readable(text):
+        if not is_readable(text) or is_shifted(text):
             return _otherwise(second, index)
         is_stamp = len("".join(text.split())) < STAMP_CHARS and first.is_covered(index)
         return _Page(lines=lines, has_text=bool(text.strip()) and not is_stamp)
@@ -121,7 +121,7 @@ def _read_page(first: PdfPages, second: SecondReader, index: int) -> _Page:
 def _otherwise(second: SecondReader, index: int) -> _Page:
     lines = _mended(second.lines(index))
     text = _text_of(lines)
-    if text.strip() and is_readable(text):
+    if text.strip() and is_readable(text) and not is_shifted(text):
         return _Page(lines=lines, has_text=True)
     return _Page(lines=(), has_text=False)
 

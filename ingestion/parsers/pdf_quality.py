@@ -1,15 +1,33 @@
-"""Judges whether a page's characters are text at all, and repairs the one kind of garbage that can be repaired.
+"""Judges whether a page's characters are the text that one sees, and repairs the one kind of garbage that can be
+repaired.
 
 In: the characters of a page. Out: a verdict, or the same words in their real letters. Broken fonts yield characters
 that nobody sees on the page: without the verdict they would be stored, and the page never recognised by OCR.
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from string import punctuation
+
+from ingestion.language import FREQUENT_WORDS
 
 FEWEST_CHARS = 20  # a number, a caption or a logo is no evidence
 PLAUSIBLE_SHARE = 0.5  # of the characters of all words; never below 0.85 on 197 pages of real files
 STRANGE_SHARE = 0.1  # of the characters
 LATIN1_SHARE = 0.6  # of the letters; European languages have far fewer: French 0.05, Icelandic 0.1
+
+FEWEST_WORDS, MOST_WORDS = 30, 400  # that are looked at
+FEWEST_KNOWN = 5  # different ones
+KNOWN_SHARE_OF_TEXT = 0.06  # of words; running text has 0.1 to 0.5
+MOST_COMMON = 6  # characters of a page, among which its e, a or o is
+COMMON_LETTERS = "eatoеоаи"
+KNOWN_WORDS = frozenset(
+    word for scripts in FREQUENT_WORDS.values() for words in scripts.values() for word in words if len(word) > 1
+)
+"""Words of one letter are left out: a moved letter is one easily."""
+LONGEST_KNOWN = 8  # of them, with punctuation
+PUNCTUATION = punctuation + "«»“”„…—–"
 
 WORD = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?:[A-Z]?+[a-z]{2,}+|[A-Z]{2,}+)++\d*")  # userName, HTMLParser2
@@ -33,6 +51,36 @@ def is_readable(text: str) -> bool:
     if plausible < total * PLAUSIBLE_SHARE:
         plausible += sum(len(word) for word in others if _is_plausible(word))
     return plausible >= total * PLAUSIBLE_SHARE
+
+
+def is_shifted(text: str) -> bool:
+    """Whether each letter stands for another one so many places further: «)UDQFKLVH» for «Franchise». Fonts without a
+    Unicode map yield such text, which looks like words in capitals.
+
+    Two things must come together: hardly any word of a known language as it stands, and many of them at one distance.
+    So code, tables and unknown languages are left alone.
+    """
+    if len(KNOWN_WORDS.intersection(text.lower().split())) >= FEWEST_KNOWN:
+        return False  # nearly every page
+    words = text.split()[:MOST_WORDS]
+    if len(words) < FEWEST_WORDS:
+        return False
+    common = [ord(letter) for letter, _ in Counter("".join(words)).most_common(MOST_COMMON)]
+    distances = {ord(letter) - code for letter in COMMON_LETTERS for code in common} - {0}
+    return any(_is_text(words, distance) for distance in distances)
+
+
+def _is_text(words: Sequence[str], distance: int) -> bool:
+    """Whether enough words are frequent ones of some language once all letters are moved by `distance`."""
+    known = [moved for word in words if (moved := _moved(word, distance)) in KNOWN_WORDS]
+    return len(known) >= len(words) * KNOWN_SHARE_OF_TEXT and len(set(known)) >= FEWEST_KNOWN
+
+
+def _moved(word: str, distance: int) -> str:
+    if len(word) > LONGEST_KNOWN:
+        return ""
+    moved = "".join(chr(min(max(ord(letter) + distance, 0), 0xFFFF)) for letter in word)
+    return moved.strip(PUNCTUATION).lower()
 
 
 def mend_encoding(text: str) -> str:
