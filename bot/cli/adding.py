@@ -1,11 +1,12 @@
 """`baza add`: adds local files and web addresses to a named base and waits until they are ready.
 
-In: paths and URLs. Out: the final `DocumentCard` of each. This process reads the documents itself with
-`Worker.run_one`, so no running worker is needed, and a document survives kill -9 like any other.
+In: paths of files and folders, and URLs. Out: the final `DocumentCard` of each. This process reads the documents
+itself with `Worker.run_one`, so no running worker is needed, and a document survives kill -9 like any other.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import os
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from math import inf
 from pathlib import Path
 
@@ -22,7 +23,7 @@ HOLD_S = 3600  # for so long only this command may take its documents; then any 
 
 
 class SourceMissing(Exception):
-    """The path does not name a file that can be read."""
+    """The path names neither a file that can be read nor a folder that holds one."""
 
 
 async def add_sources(
@@ -30,12 +31,13 @@ async def add_sources(
 ) -> AsyncGenerator[tuple[str, DocumentCard | SourceMissing], None]:
     """Each source with its outcome, in the order in which they end; as many at once as the settings allow.
 
-    With `with_sections` an address means the page and the pages below it. Closing the generator cancels the reading.
+    A folder means all files in it and below, but hidden ones; each is told by its own path. With `with_sections` an
+    address means the page and the pages below it. Closing the generator cancels the reading.
     """
     found: list[tuple[str, Source]] = []
     for named in sources:
         try:
-            found.append((named, _source(named, with_sections=with_sections)))
+            found += await asyncio.to_thread(_sources, named, with_sections=with_sections)
         except SourceMissing as error:
             yield named, error
     found.sort(key=lambda each: _weight(each[1]), reverse=True)
@@ -103,10 +105,24 @@ async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCar
     return card
 
 
-def _source(text: str, *, with_sections: bool) -> Source:
+def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
+    """Each with the name it is told by."""
     if text.startswith(("http://", "https://")):
-        return section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text)
+        return [(text, section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text))]
     path = Path(text).expanduser().absolute()
-    if not path.is_file():
+    found = [(str(file), file) for file in _files_below(path)] if path.is_dir() else [(text, path)]
+    sources = [(named, _file(file)) for named, file in found if file.is_file()]
+    if not sources:
         raise SourceMissing(str(path))
+    return sources
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """In the order of their names. Links to folders are not followed: they may lead in a circle."""
+    for inside, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(inside, name) for name in sorted(names) if not name.startswith("."))
+
+
+def _file(path: Path) -> Source:
     return Source(type=SourceType.PATH, identifier=str(path), title=path.name, size_bytes=path.stat().st_size)

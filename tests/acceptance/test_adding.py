@@ -33,6 +33,24 @@ async def test_the_largest_files_are_read_first_and_none_is_left_out(tmp_path: P
     assert {card.status for card in outcomes.values() if isinstance(card, DocumentCard)} == {DocumentStatus.READY}
 
 
+async def test_a_folder_is_read_with_all_files_below_it_but_hidden_ones(tmp_path: Path, database_url: str) -> None:
+    folder = tmp_path / "Насосы"
+    names = ("Первый.txt", "ниже/Второй.txt", "ниже/ещё/Третий.txt", ".скрыт.txt", ".git/Скрыт.txt")
+    for number, path in enumerate(folder / name for name in names):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SENTENCE.format(number=number), encoding="utf-8")
+    (folder / "ниже" / "по кругу").symlink_to(folder)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    settings = Settings.read({"BAZA_HOME": str(tmp_path), "DATABASE_URL": database_url})
+    async with open_parts(settings) as parts, parts.open_worker() as worker:
+        base = await parts.stores.people.open_named_base("folder")
+        outcomes = dict([each async for each in add_sources(parts, worker, base, [str(folder), str(empty)])])
+    assert isinstance(outcomes.pop(str(empty)), SourceMissing)
+    assert set(outcomes) == {str(folder / name) for name in names[:3]}
+    assert {card.status for card in outcomes.values() if isinstance(card, DocumentCard)} == {DocumentStatus.READY}
+
+
 async def test_when_nobody_listens_any_more_nothing_goes_on(tmp_path: Path, database_url: str) -> None:
     files = make_files(tmp_path)
     settings = Settings.read({"BAZA_HOME": str(tmp_path), "DATABASE_URL": database_url, "WORKER_CONCURRENCY": "1"})

@@ -15,7 +15,7 @@ cli-added = ✓ { $title }: { $passages } { $passages ->
   }, { $seconds } с
 cli-duplicate = ✓ { $title }: уже в базе
 cli-document = { $id }  { $status }  { $title } ({ $passages })
-cli-no-such-file = Файла { $path } нет, или его нельзя прочитать. Проверьте путь.
+cli-no-such-file = Файла { $path } нет, его нельзя прочитать, или в папке нет файлов. Проверьте путь.
 cli-migrated = { $functions ->
     [none] { $count ->
         [0] База данных уже соответствует этой версии.
