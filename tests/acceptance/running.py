@@ -7,12 +7,16 @@ which are loopback servers.
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
-from bot.serving import serve
+from bot import serving
 from bot.settings import Settings
+from bot.texts import load_texts
 
 START_S = 120.0
+TEXTS = cache(load_texts)  # parsing them takes as long as all else of a start
 
 
 @asynccontextmanager
@@ -21,14 +25,17 @@ async def running_baza(home: Path, database_url: str, environment: Mapping[str, 
     quick = {"WORKER_POLL_SECONDS": "0.1", "WORKER_BACKOFF_SECONDS": "0.2", "LOCALCHAT_PORT": "0"}
     variables = {"BAZA_HOME": str(home), "DATABASE_URL": database_url, **quick, **environment}
     stop, page = asyncio.Event(), asyncio.get_running_loop().create_future()
-    running = asyncio.create_task(
-        serve(Settings.read(variables), with_bot=True, with_worker=True, stop=stop, on_ready=page.set_result)
-    )
-    try:
-        await asyncio.wait({running, page}, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            await running  # raises what kept it from starting
-        yield page.result()
-    finally:
-        stop.set()
-        await running
+    with patch.object(serving, "load_texts", TEXTS):
+        running = asyncio.create_task(
+            serving.serve(
+                Settings.read(variables), with_bot=True, with_worker=True, stop=stop, on_ready=page.set_result
+            )
+        )
+        try:
+            await asyncio.wait({running, page}, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                await running  # raises what kept it from starting
+            yield page.result()
+        finally:
+            stop.set()
+            await running

@@ -26,7 +26,7 @@ async def test_a_statement_that_fails_twice_leaves_the_text_and_one_line_says_so
     start: Start, llm: LlmServer, with_llm: Variables, tmp_path: Path
 ) -> None:
     llm.checker = refuse_holidays
-    llm.script(Streamed(text=WRONG, pause_s=0.1), WRONG)
+    llm.script(Streamed(text=WRONG, pause_s=0.2), WRONG)
     async with start(**with_llm) as page, Person(page) as you:
         await keep_contract(you, tmp_path)
         await you.say(QUESTION)
