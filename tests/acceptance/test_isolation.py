@@ -29,7 +29,7 @@ QUESTION = "Какой пароль от сейфа?"
 WITH_ID = [
     kind
     for kind in vars(keyboards).values()
-    if isinstance(kind, type) and issubclass(kind, CallbackData) and kind.model_fields.keys() & {"document", "chunk"}
+    if isinstance(kind, type) and issubclass(kind, CallbackData) and kind.model_fields.keys() & {"document", "place"}
 ]
 """Buttons that name a document or a passage; one that is added later is tried too."""
 
@@ -45,7 +45,7 @@ class Scene:
     token: str
     you: Person
     anna: Person
-    ids: dict[str, str]  # "document" and "chunk" of the secret
+    ids: dict[str, str]  # "document" and "place" of the secret
 
     async def press_copied(self, data: str, person: Person) -> Answer:
         """A button with this data, pressed where `person` is."""
@@ -88,7 +88,7 @@ def _ids_in(messages: list[Seen]) -> Iterator[tuple[str, str]]:
         for row in message.raw.get("reply_markup", {}).get("inline_keyboard", []):
             for button in row:
                 if found := re.fullmatch(r"(src|ask):(.+)", button["callback_data"]):
-                    yield {"src": "chunk", "ask": "document"}[found[1]], found[2]
+                    yield {"src": "place", "ask": "document"}[found[1]], found[2]
 
 
 def copied_buttons(ids: dict[str, str]) -> Iterator[tuple[type[CallbackData], str]]:
