@@ -8,6 +8,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from bot.ports import Library
+from bot.settings import Settings
 from domain.ids import UserId
 from domain.statistics import Spending
 
@@ -31,3 +32,14 @@ class Bounds:
         if not self.of_people or person in self.exempt:
             return None
         return await library.spent_in_a_day(person, questions=self.questions or None, cost=self.cost or None)
+
+
+def bounds_of(settings: Settings) -> Bounds:
+    """The bounds that the host has set."""
+    bounds = settings.bounds
+    return Bounds(
+        questions=bounds.person_questions,
+        cost=bounds.person_cost,
+        passages=bounds.base_passages,
+        exempt=settings.telegram.admin_users,
+    )

@@ -1,4 +1,4 @@
-"""The long-running commands: the bot, the worker, or both in one process, until a signal stops them.
+"""The long-running commands: the bot, the worker, both in one process, or the HTTP API, until a signal stops them.
 
 In: `Settings`. Out: a bot that answers and a worker that reads, and the lines that `make run` prints. `bot.app` builds
 the parts; this module starts and stops them.
@@ -7,14 +7,15 @@ the parts; this module starts and stops them.
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from typing import Any
 
 import structlog
 
-from bot.app import open_parts
+from bot.app import Parts, open_parts
+from bot.cli.errors import port_named
 from bot.cli.output import print_line
 from bot.expiry import remove_expired
 from bot.lazy_models import built_when_used
@@ -23,6 +24,7 @@ from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 
+API_PORT = 8091  # of `baza api` where none is set
 BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
 
 log = structlog.get_logger()
@@ -38,7 +40,8 @@ async def serve(
 ) -> None:
     """Run until `stop`; then finish what is running and close everything in order.
 
-    `on_ready` gets the address to open (None for a worker alone). Raises what the parts raise when they cannot start.
+    `on_ready` gets the address to open (None for a worker alone). The HTTP API is served beside the bot where API_PORT
+    is set. Raises what the parts raise when they cannot start.
     """
     importing = asyncio.create_task(asyncio.to_thread(_import_talking))
     async with AsyncExitStack() as stack:
@@ -47,7 +50,7 @@ async def serve(
         from bot import talking
 
         place = await stack.enter_async_context(talking.open_place(settings, parts.measures, serves_chat=with_bot))
-        with talking.port_named(settings.metrics.port, "METRICS_PORT"):
+        with port_named(settings.metrics.port, "METRICS_PORT"):
             figures = serve_measures(settings.metrics, parts.measures, parts.stores.statistics.queue)
             await stack.enter_async_context(figures)
         worker = await stack.enter_async_context(parts.open_worker(files=place.files))
@@ -58,16 +61,27 @@ async def serve(
             works.append(remove_expired(parts.stores.library, stop))
         if with_bot:
             await stack.enter_async_context(parts.mirror.kept_fresh())
+            if port := settings.api.port:
+                await stack.enter_async_context(_api(parts, port))
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)
         await _run_together(works, stop)
 
 
+async def serve_api_until_signal(settings: Settings) -> int:
+    """The HTTP API alone, until SIGINT or SIGTERM."""
+    stop = _stopped_by_signal()
+    async with AsyncExitStack() as stack:
+        parts = await stack.enter_async_context(open_parts(settings))
+        await stack.enter_async_context(parts.mirror.kept_fresh())
+        await stack.enter_async_context(_api(parts, settings.api.port or API_PORT))
+        await stop.wait()
+    return 0
+
+
 async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker: bool) -> int:
     """`serve` until SIGINT or SIGTERM, telling the engineer where to look."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = _stopped_by_signal()
     words = load_texts().for_language(settings.answer.interface_language)
 
     def on_ready(address: str | None) -> None:
@@ -76,6 +90,27 @@ async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker:
 
     await serve(settings, with_bot=with_bot, with_worker=with_worker, stop=stop, on_ready=on_ready)
     return 0
+
+
+def _stopped_by_signal() -> asyncio.Event:
+    """Set by SIGINT and SIGTERM."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+@asynccontextmanager
+async def _api(parts: Parts, port: int) -> AsyncIterator[None]:
+    """Serves the HTTP API, and tells the engineer where. FastAPI takes a while to import, and most installations do
+    without it."""
+    from bot.http_api import served_api
+
+    async with AsyncExitStack() as stack:
+        with port_named(port, "API_PORT"):
+            address = await stack.enter_async_context(served_api(parts, load_texts(), port=port))
+        print_line(f"API: {address}/docs")
+        yield
 
 
 def _import_talking() -> None:

@@ -251,6 +251,14 @@ class MetricsSettings(Section):
     host: str = Field("127.0.0.1", alias="METRICS_HOST")
 
 
+class ApiSettings(Section):
+    """Where programs reach bases over HTTP."""
+
+    port: int = Field(0, alias="API_PORT", ge=0, le=65535)  # 0: nowhere; `baza api` takes its own default then
+    host: str = Field("127.0.0.1", alias="API_HOST")
+    requests_per_minute: int = Field(120, alias="API_REQUESTS_PER_MINUTE", ge=1)  # of one token
+
+
 class Settings(BaseModel):
     """All sections. Build it with `Settings.read`."""
 
@@ -270,6 +278,7 @@ class Settings(BaseModel):
     speech: SpeechSettings
     log: LogSettings
     metrics: MetricsSettings
+    api: ApiSettings
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
@@ -302,6 +311,7 @@ _SECTIONS: dict[str, type[Section]] = {
     "speech": SpeechSettings,
     "log": LogSettings,
     "metrics": MetricsSettings,
+    "api": ApiSettings,
 }
 
 

@@ -18,6 +18,7 @@ from adapters.database.stores.search import Proposals, SearchStore
 from adapters.database.stores.statistics import StatisticsStore
 from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
+from adapters.database.stores.tokens import TokenStore
 from adapters.database.stores.vectors import NextVectorStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
@@ -42,6 +43,7 @@ class Stores:
     entities: EntityStore
     statistics: StatisticsStore
     next_vectors: NextVectorStore
+    tokens: TokenStore
 
     @classmethod
     def over(
@@ -65,4 +67,5 @@ class Stores:
             entities=EntityStore(transport),
             statistics=StatisticsStore(transport),
             next_vectors=NextVectorStore(transport),
+            tokens=TokenStore(transport),
         )

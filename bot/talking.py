@@ -5,9 +5,8 @@ imports this module in a thread while the database starts.
 """
 
 import asyncio
-import errno
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,8 +14,8 @@ from aiogram import Bot, Dispatcher
 from aiogram.exceptions import TelegramAPIError, TelegramUnauthorizedError
 
 from bot.app import Parts, open_bot
-from bot.bounds import Bounds
-from bot.cli.errors import CommandError
+from bot.bounds import bounds_of
+from bot.cli.errors import CommandError, port_named
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.hearing import SpokenQuestions
@@ -100,19 +99,6 @@ async def talk(
             await inbox.drain(settings.telegram.shutdown_s)
 
 
-@contextmanager
-def port_named(port: int, setting: str) -> Iterator[None]:
-    """Raises CommandError, a sentence for the engineer, when another program uses the port."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise CommandError(
-            f"Port {port} of this machine is taken. Is Baza running already? Else set {setting} to another."
-        ) from error
-
-
 async def _receive(
     telegram: TelegramSettings, bot: Bot, dispatcher: Dispatcher, inbox: Inbox, stop: asyncio.Event
 ) -> None:
@@ -145,7 +131,7 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 
 def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
     settings, stores = parts.settings, parts.stores
-    is_limited, bounds = _is_limited_by_telegram(settings), _bounds(settings)
+    is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
     conversation = parts.conversation()
     spoken = None
     if parts.transcriber:
@@ -174,16 +160,6 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
         file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
         is_limited_by_telegram=is_limited,
-    )
-
-
-def _bounds(settings: Settings) -> Bounds:
-    bounds = settings.bounds
-    return Bounds(
-        questions=bounds.person_questions,
-        cost=bounds.person_cost,
-        passages=bounds.base_passages,
-        exempt=settings.telegram.admin_users,
     )
 
 

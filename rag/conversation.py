@@ -257,7 +257,12 @@ class Conversation:
 
     def _store(self, asked: Question, draft: Draft, known: frozenset[str]) -> asyncio.Task[None]:
         """An address that was made up is stored as it was shown: it must not count as said in the next turn."""
-        exchange = Exchange(question=asked.text, answer=defanged(draft.text, known))
+        exchange = Exchange(
+            question=asked.text,
+            answer=defanged(draft.text, known),
+            sources=tuple(citation.to_json() for citation in draft.citations),
+            context_used=tuple(fact.reference() for fact in draft.cited),
+        )
         task = asyncio.create_task(self._stages.memory.keep(asked, exchange))
         self._storing.add(task)
         task.add_done_callback(self._stored)

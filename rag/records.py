@@ -32,10 +32,12 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """One question of the dialogue and the answer it got."""
+    """One question of the dialogue and the answer it got. What the answer stands on is stored, and not recollected."""
 
     question: str
     answer: str
+    sources: tuple[dict[str, JsonValue], ...] = ()  # that the answer names (`Citation.to_json`)
+    context_used: tuple[dict[str, JsonValue], ...] = ()  # what it was made from (`Fact.reference`)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,18 @@ class PastSession:
     id: SessionId
     title: str  # its first question
     exchanges: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaidMessage:
+    """A message of a dialogue as it was stored."""
+
+    id: int  # ascending within a dialogue
+    role: str  # user or assistant
+    content: str
+    sources: tuple[JsonValue, ...]  # of an answer, as in `Exchange`
+    context_used: tuple[JsonValue, ...]
+    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +190,17 @@ class Citation:
     locator: Locator
     quote: str  # the passage's own words that carry the answer, or else the closest to it
     carrying: tuple[Span, ...] = ()  # where these words stand in the passage's text, if they are known
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """A source as `baza ask --json`, the HTTP API and stored answers show it."""
+        return {
+            "document_id": self.document_id,
+            "title": self.title,
+            "type": self.source_type.value,
+            "identifier": self.source_identifier,
+            "locator": self.locator.to_json(),
+            "quote": self.quote,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

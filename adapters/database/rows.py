@@ -24,7 +24,7 @@ from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
 from domain.visible import visible
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
-from rag.records import Candidate, DocumentMatch, Exchange, Passage, PastSession
+from rag.records import Candidate, DocumentMatch, Exchange, Passage, PastSession, SaidMessage
 
 _NOWHERE = Locator()
 
@@ -334,6 +334,18 @@ def past_session(row: Row) -> PastSession:
         id=SessionId(text(row, "session_id")),
         title=text_or_none(row, "title") or "",
         exchanges=integer(row, "exchanges"),
+    )
+
+
+def said_message(row: Row) -> SaidMessage:
+    """A row of `list_messages`."""
+    return SaidMessage(
+        id=integer(row, "id"),
+        role=text(row, "role"),
+        content=text(row, "content"),
+        sources=tuple(items(row, "sources")),
+        context_used=tuple(items(row, "context_used")),
+        created_at=datetime.fromisoformat(text(row, "created_at")),
     )
 
 

@@ -28,6 +28,8 @@ app = typer.Typer(
 )
 evaluation = typer.Typer(help="Measure the quality of search.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")
+token = typer.Typer(help="Tokens of the HTTP API: each opens one base.", no_args_is_help=True)
+app.add_typer(token, name="token")
 
 # New objects between two collections. Python's default of 700 is too low: imports alone create millions that stay.
 OBJECTS_A_COLLECTION = 50_000
@@ -103,6 +105,14 @@ def worker() -> None:
 
 
 @app.command()
+def api() -> None:
+    """The HTTP API alone, on API_HOST and API_PORT; documents are read by `baza worker` elsewhere."""
+    from bot.serving import serve_api_until_signal
+
+    start(serve_api_until_signal(prepare()))
+
+
+@app.command()
 def migrate() -> None:
     """Bring the database to this version."""
     from bot.cli.upkeep import apply_migrations
@@ -163,6 +173,35 @@ def show(document: str, base: BaseOption = "default", as_json: JsonOption = Fals
     from bot.cli.content import show_document
 
     start(show_document(prepare(), document, base_name=base, as_json=as_json))
+
+
+@token.command("add")
+def add_token(
+    base: BaseOption = "default",
+    read_only: Annotated[bool, typer.Option("--read-only", help="It may ask, and add and delete nothing.")] = False,
+    days: Annotated[int | None, typer.Option("--days", min=1, help="It ends after so many days.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a token for a base. It is shown once."""
+    from bot.cli import tokens
+
+    start(tokens.add_token(prepare(), base_name=base, is_read_only=read_only, days=days, as_json=as_json))
+
+
+@token.command("list")
+def list_tokens(base: BaseOption = "default", as_json: JsonOption = False) -> None:
+    """The tokens of a base, without the tokens themselves."""
+    from bot.cli import tokens
+
+    start(tokens.list_tokens(prepare(), base_name=base, as_json=as_json))
+
+
+@token.command("revoke")
+def revoke_token(number: Annotated[int, typer.Argument(metavar="ID")], base: BaseOption = "default") -> None:
+    """End a token, and erase what was said with it."""
+    from bot.cli import tokens
+
+    start(tokens.revoke_token(prepare(), number, base_name=base))
 
 
 @evaluation.command()

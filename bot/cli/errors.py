@@ -3,7 +3,9 @@
 In: an exception. Out: what happened and what to do next. Any other exception is a bug and keeps its traceback.
 """
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from adapters.database.embedded import EmbeddedDatabaseError
 from adapters.database.errors import DatabaseAway, DatabaseError
@@ -38,3 +40,16 @@ def sentence(trouble: Exception) -> str:
     if isinstance(trouble, DatabaseAway):
         return f"The database does not answer ({trouble}). Check DATABASE_URL or SUPABASE_URL, and that it is running."
     return str(trouble)
+
+
+@contextmanager
+def port_named(port: int, setting: str) -> Iterator[None]:
+    """Raises CommandError, a sentence for the engineer, when another program uses the port."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise CommandError(
+            f"Port {port} of this machine is taken. Is Baza running already? Else set {setting} to another."
+        ) from error

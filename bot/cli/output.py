@@ -11,7 +11,7 @@ from dataclasses import asdict
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
 from ingestion.records import Block
-from rag.records import Answer, Citation
+from rag.records import Answer
 
 
 def print_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> None:
@@ -69,7 +69,7 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
     """The object of `baza ask`; the plan is seed 4's QueryPlan, the facts its FactsPayload."""
     return {
         "answer": answer.text,
-        "sources": [_source_json(citation) for citation in answer.citations],
+        "sources": [citation.to_json() for citation in answer.citations],
         **(answer.trace or {}),
         "kind": answer.kind.value,
         "choices": list(answer.choices),
@@ -82,17 +82,6 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         "cost": answer.usage.cost,
         "pace": asdict(answer.pace),
         "seconds": round(answer.seconds, 3),
-    }
-
-
-def _source_json(citation: Citation) -> dict[str, JsonValue]:
-    return {
-        "document_id": citation.document_id,
-        "title": citation.title,
-        "type": citation.source_type.value,
-        "identifier": citation.source_identifier,
-        "locator": citation.locator.to_json(),
-        "quote": citation.quote,
     }
 
 

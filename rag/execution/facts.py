@@ -44,6 +44,20 @@ class Fact:
         is_number = self.kind is FactKind.VALUE and self.passage is None and not self.fields
         return not is_number and self.kind is not FactKind.DISAGREEMENT
 
+    def reference(self) -> dict[str, JsonValue]:
+        """The fact as it is stored with an answer. A passage goes by its id: whoever deletes the document deletes its
+        words. Other facts have their text."""
+        if self.passage is None:
+            return {"type": self.kind.value, "title": self.title, "text": self.text, "document_id": self.document}
+        passage = self.passage.passage
+        return {
+            "type": self.kind.value,
+            "title": passage.title,
+            "document_id": passage.document_id,
+            "chunk_id": passage.chunk_id,
+            "locator": passage.locator.to_json(),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class FactGroup:

@@ -7,11 +7,11 @@ archiving happen in the database, in one transaction.
 from collections.abc import Sequence
 
 from adapters.database import rows
-from adapters.database.payloads import storable
+from adapters.database.payloads import json_text, storable
 from adapters.database.transport import Transport
 from domain.ids import BaseId, SessionId, UserId
 from rag.dialogue.records import Dialogue
-from rag.records import Exchange, PastSession, Unsummarised
+from rag.records import Exchange, PastSession, SaidMessage, Unsummarised
 
 
 class DialogueStore:
@@ -61,6 +61,8 @@ class DialogueStore:
             p_question_terms=[storable(term) for term in question_terms],
             p_answer_terms=[storable(term) for term in answer_terms],
             p_keep=keep,
+            p_sources=json_text(exchange.sources),
+            p_context=json_text(exchange.context_used),
         )
         return rows.integer(found[0], "archived")
 
@@ -85,6 +87,15 @@ class DialogueStore:
         """Dialogues of a person, the latest first."""
         found = await self._transport.call("list_sessions", p_user=user, p_limit=limit)
         return [rows.past_session(row) for row in found]
+
+    async def messages(
+        self, user: UserId, session: SessionId, *, base: BaseId, limit: int, before: int | None = None
+    ) -> list[SaidMessage]:
+        """The last messages of a dialogue, or the last ones before the message `before`; oldest first."""
+        found = await self._transport.call(
+            "list_messages", p_user=user, p_base=base, p_session=session, p_limit=limit, p_before=before
+        )
+        return [rows.said_message(row) for row in found]
 
     async def resume(self, user: UserId, session: SessionId) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""

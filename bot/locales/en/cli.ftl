@@ -45,3 +45,6 @@ doctor-altered = Migrations that were applied with another text than the one her
 doctor-sandbox-holds = strangers' files are read in confinement: { $held }
 doctor-sandbox-lacks = not here: { $lacking }; here: { $held } (docs/operations.md, “Confinement”)
 doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.
+
+cli-token = Token (shown once): { $token }
+  Id { $id }, base { $base }

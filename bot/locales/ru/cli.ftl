@@ -46,3 +46,6 @@ doctor-altered = Применённые миграции отличаются о
 doctor-sandbox-holds = чужие файлы читаются взаперти: { $held }
 doctor-sandbox-lacks = здесь нет: { $lacking }; есть: { $held } (docs/operations.md, «Confinement»)
 doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_TOKEN.
+
+cli-token = Токен (показывается один раз): { $token }
+  Номер { $id }, база { $base }

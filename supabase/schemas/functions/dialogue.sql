@@ -10,16 +10,19 @@ comment on function baza_internal.lock_dialogue is
 
 create or replace function insert_and_trim_pairs(p_user bigint, p_session text, p_base text, p_question text,
   p_answer text,
-  p_question_terms text[] default '{}', p_answer_terms text[] default '{}', p_keep int default 30)
+  p_question_terms text[] default '{}', p_answer_terms text[] default '{}', p_keep int default 30,
+  p_sources text default '[]', p_context text default '[]')
 returns table (kept bigint, archived bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
   perform lock_dialogue(p_user);
-  insert into chat_messages (user_id, session_id, base_id, role, content, terms)
-  select p_user, p_session::uuid, p_base::uuid, said.role, said.content, said.terms
-  from (values (1, 'user', p_question, p_question_terms), (2, 'assistant', p_answer, p_answer_terms))
-    as said (turn, role, content, terms)
+  insert into chat_messages (user_id, session_id, base_id, role, content, terms, sources, context_used)
+  select p_user, p_session::uuid, p_base::uuid, said.role, said.content, said.terms, said.sources::jsonb,
+    said.context::jsonb
+  from (values (1, 'user', p_question, p_question_terms, '[]', '[]'),
+      (2, 'assistant', p_answer, p_answer_terms, p_sources, p_context))
+    as said (turn, role, content, terms, sources, context)
   order by said.turn;
   return query
   with leaving as (
@@ -29,8 +32,9 @@ begin
       order by w.id desc limit p_keep)
     returning m.*
   ), moved as (
-    insert into chat_archive (id, user_id, session_id, base_id, role, content, created_at, terms)
-    select l.id, l.user_id, l.session_id, l.base_id, l.role, l.content, l.created_at, l.terms from leaving l
+    insert into chat_archive (id, user_id, session_id, base_id, role, content, created_at, terms, sources, context_used)
+    select l.id, l.user_id, l.session_id, l.base_id, l.role, l.content, l.created_at, l.terms, l.sources, l.context_used
+    from leaving l
     returning 1
   )
   select least(count(*), p_keep), (select count(*) from moved) -- counted as it was before the deletion
@@ -171,6 +175,26 @@ as $$
   from said s group by s.session_id order by max(s.created_at) desc limit p_limit
 $$;
 comment on function list_sessions is 'Dialogues of a person by their first question, the latest first.';
+
+create or replace function list_messages(p_user bigint, p_base text, p_session text, p_limit int,
+  p_before bigint default null)
+returns table (id bigint, role text, content text, sources jsonb, context_used jsonb, created_at timestamptz)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select * from (
+    select m.id, m.role, m.content, m.sources, m.context_used, m.created_at from chat_messages m
+    where m.user_id = p_user and m.base_id = p_base::uuid and m.session_id = p_session::uuid
+      and (p_before is null or m.id < p_before)
+    union all
+    select a.id, a.role, a.content, a.sources, a.context_used, a.created_at from chat_archive a
+    where a.user_id = p_user and a.base_id = p_base::uuid and a.session_id = p_session::uuid
+      and (p_before is null or a.id < p_before)
+    order by id desc limit p_limit
+  ) said
+  order by said.id
+$$;
+comment on function list_messages is
+  'The last messages of a dialogue with a base, or the last ones before `p_before`; oldest first, archived ones, too.';
 
 create or replace function resume_session(p_user bigint, p_session text)
 returns setof user_state

@@ -14,6 +14,7 @@ import psycopg
 from adapters.database.stores.library import turn_row
 from adapters.database.transport import Argument
 from domain.ids import BaseId, DocumentId
+from domain.tokens import new_token, token_hash
 from tests.integration.adapters.database.stores.material import ANNA, MODEL, NORTH, TURN
 from tests.integration.canaries.hiding import MESSAGE, NEXT_MODEL, SESSION, WORDS, Canary, Rows
 
@@ -118,6 +119,12 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_limit": lambda _: 500,
     "p_offset": lambda _: 0,
     "p_after": lambda _: -1,
+    "p_before": lambda _: None,
+    "p_sources": lambda _: "[]",
+    "p_context": lambda _: "[]",
+    "p_token": lambda canary: canary.token,
+    "p_hash": lambda _: token_hash(new_token()),
+    "p_read_only": lambda _: False,
 }
 """Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
 

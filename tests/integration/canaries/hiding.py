@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from adapters.database.stores.vectors import NextVectorStore
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, UserId
 from domain.tables import SourcedTable
+from domain.tokens import token_hash
 from rag.records import Exchange, KeptReading
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
 from tests.integration.adapters.database.stores.material import (
@@ -70,11 +71,12 @@ class Canary:
     table: int
     archived: int  # the last message that has left the window of the dialogue
     content_hash: str
+    token: UserId
 
     def is_told_by(self, rows: Rows) -> bool:
         """Whether anything of it is in the rows."""
         told = json.dumps(rows, default=str, ensure_ascii=False)
-        return any(str(secret) in told for secret in (self.base, self.word, self.chunk, *self.documents))
+        return any(str(secret) in told for secret in (self.base, self.word, self.chunk, self.token, *self.documents))
 
 
 async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
@@ -108,6 +110,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         table=await stores.answer_tables.save_table(person, base, table),
         archived=await _talk(stores, person, base, word),
         content_hash=hash_of(*texts[0]),
+        token=await stores.tokens.add(base, token_hash(word), is_read_only=False, days=None),
     )
 
 

@@ -52,7 +52,8 @@ WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
 
 _REACHING = """
 select p.proname from pg_proc p where p.pronamespace in ('public'::regnamespace, 'baza_internal'::regnamespace)
-and p.proargnames[:p.pronargs] && array['p_document', 'p_chunk', 'p_table', 'p_batch_id', 'p_session', 'p_entity']
+and p.proargnames[:p.pronargs]
+  && array['p_document', 'p_chunk', 'p_table', 'p_batch_id', 'p_session', 'p_entity', 'p_token']
 and not p.proargnames[:p.pronargs] && array['p_base', 'p_lease', 'p_user']
 """
 _WITHOUT_SEGMENT = "select id from bases b where not exists (select from vector_segments s where s.base_id = b.id)"

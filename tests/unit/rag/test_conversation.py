@@ -61,7 +61,10 @@ async def test_the_exchange_is_kept_without_marks() -> None:
 
     await turn.answer(f"  {ASKED}\u200b ")
 
-    assert turn.dialogue.exchanges == [Exchange(question=ASKED, answer="Штраф 0,1 %.")]
+    (kept,) = turn.dialogue.exchanges
+    assert (kept.question, kept.answer) == (ASKED, "Штраф 0,1 %.")
+    assert [(used["type"], used["chunk_id"]) for used in kept.context_used] == [("passage", 1)]
+    assert [source["document_id"] for source in kept.sources] == ["doc"]
     assert turn.dialogue.kept == [30]
 
 

@@ -14,6 +14,7 @@ from adapters.database.stores.people import PeopleStore
 from adapters.database.stores.search import SearchStore
 from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
+from adapters.database.stores.tokens import TokenStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 from tests.integration.adapters.database.stores.material import Stores
@@ -68,6 +69,10 @@ class DatabaseStores:
     @property
     def kept_readings(self) -> KeptReadingStore:
         return KeptReadingStore(self.transport)
+
+    @property
+    def tokens(self) -> TokenStore:
+        return TokenStore(self.transport)
 
 
 @pytest.fixture

@@ -1,0 +1,84 @@
+"""The application: its endpoints over its services, and the server that runs it.
+
+In: `ApiServices`, made by the composition root. Out: a FastAPI app; `serving` runs it while its context is open. Bodies
+are bounded before anything reads them.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api import bases, chat
+from api.problems import answer_problems
+from api.services import ApiServices
+from api.turns import Turns
+
+JSON_BYTES = 256 * 1024
+SHUTDOWN_S = 10
+
+ABOUT = "Ask a base of documents over HTTP, with sources. Every request carries `Authorization: Bearer <token>`."
+
+
+def build_api(services: ApiServices) -> FastAPI:
+    """The app; it opens and closes nothing."""
+    app = FastAPI(title="Baza", description=ABOUT, version="0.1.0")
+    app.state.services, app.state.turns = services, Turns(services=services)
+    answer_problems(app, services)
+    app.add_middleware(BoundedBodies)
+    for part in (bases, chat):
+        app.include_router(part.router)
+    return app
+
+
+class BoundedBodies:
+    """Refuses bodies that are too large while they come, whatever their length claims to be."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises HTTPException 413 in whoever reads on."""
+        seen = 0
+
+        async def bounded() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > JSON_BYTES:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)  # FastAPI would make a 400 of any other
+            return message
+
+        await self._app(scope, bounded if scope["type"] == "http" else receive, send)
+
+
+class _Server(uvicorn.Server):
+    """Signals belong to the process, which stops all its parts in order."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none."""
+        yield
+
+
+@asynccontextmanager
+async def serving(app: FastAPI, *, host: str, port: int) -> AsyncIterator[str]:
+    """The address of the app, which answers while the context is open. Raises OSError when the port is taken."""
+    with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S
+        )
+        server = _Server(config)
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            yield f"http://{shown}:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await running

@@ -1,0 +1,89 @@
+"""What went wrong, as application/problem+json (RFC 9457) in the language of the request.
+
+In: a `Problem` or an error of FastAPI or the database. Out: a response with a sentence that says what to do next.
+What a request held never stands in it.
+"""
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from api.services import ApiServices
+from domain.errors import DatabaseTrouble
+from domain.locator import JsonValue
+
+LANGUAGES = ("ru", "en")
+MEDIA_TYPE = "application/problem+json"
+RETRY_S = 5  # while the database is away
+
+_RANGE = re.compile(r"\s*([a-zA-Z]{1,8})(?:-[\w-]*)?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
+
+log = structlog.get_logger()
+
+
+class Problem(Exception):
+    """Ends a request with this status. The texts are `api-<status>` of the locales."""
+
+    def __init__(self, status: HTTPStatus, *, retry_s: int | None = None) -> None:
+        super().__init__(status.phrase)
+        self.status = status
+        self.retry_s = retry_s
+
+
+def language_of(accepted: str, default: str) -> str:
+    """The language that `Accept-Language` prefers among ours."""
+    weights: dict[str, float] = {}
+    for found in map(_RANGE.fullmatch, accepted.split(",")):
+        if found and (name := found[1].lower()) in LANGUAGES:
+            weights.setdefault(name, float(found[2] or 1) if (found[2] or "1").count(".") < 2 else 0.0)
+    return max(weights, key=lambda name: weights[name], default=default)
+
+
+def problem_json(services: ApiServices, problem: Problem, language: str) -> dict[str, JsonValue]:
+    """The object of a problem."""
+    status = problem.status
+    detail = services.say(language, f"api-{status.value}")
+    return {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
+
+
+def answer_problems(app: FastAPI, services: ApiServices) -> None:
+    """Every error of the app becomes a problem."""
+
+    def respond(request: Request, problem: Problem, more: Mapping[str, JsonValue] | None = None) -> JSONResponse:
+        language = language_of(request.headers.get("accept-language", ""), services.default_language)
+        headers = {"Content-Language": language}
+        if problem.retry_s is not None:
+            headers["Retry-After"] = str(problem.retry_s)
+        if problem.status is HTTPStatus.UNAUTHORIZED:
+            headers["WWW-Authenticate"] = "Bearer"
+        content = {**problem_json(services, problem, language), **(more or {})}
+        return JSONResponse(content, problem.status, headers, media_type=MEDIA_TYPE)
+
+    async def ours(request: Request, error: Exception) -> JSONResponse:
+        return respond(request, error if isinstance(error, Problem) else Problem(HTTPStatus.INTERNAL_SERVER_ERROR))
+
+    async def of_framework(request: Request, error: Exception) -> JSONResponse:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        known = status if status in (404, 405, 413) else 422
+        return respond(request, Problem(HTTPStatus(known)))
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        found = error.errors() if isinstance(error, RequestValidationError) else []
+        wrong: list[JsonValue] = [{"field": ".".join(map(str, each["loc"])), "message": each["msg"]} for each in found]
+        return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY), {"errors": wrong})
+
+    async def away(request: Request, error: Exception) -> JSONResponse:
+        log.warning("api.database_trouble", reason=type(error).__name__)
+        return respond(request, Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S))
+
+    app.add_exception_handler(Problem, ours)
+    app.add_exception_handler(HTTPException, of_framework)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(DatabaseTrouble, away)
+    app.add_exception_handler(Exception, ours)

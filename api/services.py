@@ -1,0 +1,86 @@
+"""What the HTTP API needs, as small Protocols and one frozen record.
+
+In: the composition root's parts (`bot.http_api` builds the record). Out: the same under the names of this package,
+which chooses no adapter and knows nothing of `bot`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from domain.documents import Removed
+from domain.ids import BaseId, SessionId, UserId
+from domain.tokens import Caller
+from rag.metering import TurnMetrics
+from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
+
+Say = Callable[[str, str], str]
+"""The sentence of a problem in a language: (language, problem) -> text."""
+
+
+class Tokens(Protocol):
+    """Whose request it is."""
+
+    async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
+        """Counts the request; None for a token that is unknown, revoked or over."""
+        ...
+
+
+class Conversation(Protocol):
+    """One turn, start to end (`rag.conversation`)."""
+
+    def answer(self, question: Question, *, stop: asyncio.Event | None = None) -> AsyncGenerator[TurnEvent, None]:
+        """Events of the turn; the last one is `Answered`."""
+        ...
+
+
+class Passages(Protocol):
+    """Search (`rag.retrieval.search`)."""
+
+    async def find(self, base: BaseId, question: str, *, only: SearchFilter | None = None) -> tuple[RankedPassage, ...]:
+        """The best passages, best first."""
+        ...
+
+
+class Library(Protocol):
+    """What a base holds."""
+
+    async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed: ...
+
+    async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
+        """Store the duration and cost of a turn."""
+        ...
+
+
+class Dialogues(Protocol):
+    """What was said with a token."""
+
+    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+        """The latest first."""
+        ...
+
+    async def messages(
+        self, user: UserId, session: SessionId, *, base: BaseId, limit: int, before: int | None = None
+    ) -> list[SaidMessage]:
+        """The last messages, or the last ones before the message `before`; oldest first."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiServices:
+    """Everything outside HTTP that the endpoints use."""
+
+    tokens: Tokens
+    library: Library
+    dialogues: Dialogues
+    passages: Passages
+    conversation: Conversation
+    frugal_conversation: Conversation  # calls no model: for tokens that have used up the daily bounds of a person
+    spent_until: Callable[[UserId], Awaitable[datetime | None]]  # None: within the bounds
+    turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
+    worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface
+    say: Say
+    default_language: str = "ru"
+    requests_per_minute: int = 120  # of one token

@@ -1,0 +1,82 @@
+"""One turn over HTTP: the events of the conversation, within the bounds of a person, and its figures.
+
+In: a caller and a question. Out: `TurnEvent`s; the last one is `Answered`. Turns of one dialogue run one after the
+other, so that each knows the answer before it (within one process; over several, the store keeps whole exchanges).
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Annotated
+from weakref import WeakValueDictionary
+
+import structlog
+from fastapi import Depends, Request
+
+from api.services import ApiServices
+from domain.errors import DatabaseTrouble
+from domain.ids import SessionId, UserId
+from domain.tokens import Caller
+from rag.records import Answer, Answered, Question, TurnEvent
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """Runs the turns of all callers."""
+
+    services: ApiServices
+    _locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    async def events(
+        self, caller: Caller, text: str, session: SessionId, language: str
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """Raises DatabaseTrouble."""
+        services = self.services
+        question = Question(text=text, user_id=caller.token, session_id=session, base_id=caller.base, language=language)
+        async with self._locks.setdefault((caller.token, session), asyncio.Lock()):
+            is_spent = await services.spent_until(caller.token) is not None
+            conversation = services.frugal_conversation if is_spent else services.conversation
+            async with aclosing(conversation.answer(question)) as events:
+                async for event in events:
+                    yield await self._noted(caller, event)
+
+    async def answer(self, caller: Caller, text: str, session: SessionId, language: str) -> Answer:
+        """The finished answer alone. Raises DatabaseTrouble."""
+        answers = [
+            event.answer async for event in self.events(caller, text, session, language) if isinstance(event, Answered)
+        ]
+        return answers[-1]
+
+    async def message_id(self, caller: Caller, session: SessionId, answer: Answer) -> int | None:
+        """The number under which the answer is stored; None for one that is not, as for small talk."""
+        if not answer.text:
+            return None
+        last = await self.services.dialogues.messages(caller.token, session, base=caller.base, limit=1)
+        return last[-1].id if last else None
+
+    async def _noted(self, caller: Caller, event: TurnEvent) -> TurnEvent:
+        """The event; what a finished turn cost is noted. The answer is there, so a failure is only logged."""
+        if not isinstance(event, Answered):
+            return event
+        turn = event.answer.metrics()
+        self.services.turn_ended(turn)
+        try:
+            await self.services.library.save_turn(caller.token, caller.base, turn)
+        except DatabaseTrouble as trouble:
+            log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
+        log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
+        return event
+
+
+def turns_of(request: Request) -> Turns:
+    """The turns of the app."""
+    turns = request.app.state.turns
+    if not isinstance(turns, Turns):
+        raise TypeError("the app was built without turns")
+    return turns
+
+
+TurnsOfApp = Annotated[Turns, Depends(turns_of)]

@@ -1,0 +1,57 @@
+"""The HTTP API's services, made of the parts. Part of the composition root (`bot.app`).
+
+In: the parts, the texts, API_HOST and API_PORT. Out: the address of the API while a context is open. `api` knows
+nothing of this package; what it says to people comes from the locales through `say` and `worded`.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from api.app import build_api, serving
+from api.services import ApiServices
+from bot.app import Parts
+from bot.bounds import bounds_of
+from bot.replies.small_talk import in_words
+from bot.texts import Texts
+from domain.ids import UserId
+from rag.addresses import defanged
+from rag.records import Answer
+
+
+@asynccontextmanager
+async def served_api(parts: Parts, texts: Texts, *, port: int) -> AsyncIterator[str]:
+    """Raises OSError when the port is taken."""
+    async with serving(build_api(_services(parts, texts)), host=parts.settings.api.host, port=port) as address:
+        yield address
+
+
+def _services(parts: Parts, texts: Texts) -> ApiServices:
+    settings, stores = parts.settings, parts.stores
+    bounds, conversation = bounds_of(settings), parts.conversation()
+
+    async def spent_until(person: UserId) -> datetime | None:
+        spending = await bounds.spending(person, stores.library)
+        return spending.until if spending else None
+
+    def worded(answer: Answer, language: str) -> str:
+        words = texts.for_language(language)
+        said = in_words(answer, words)
+        text = "\n\n".join(filter(None, (said.text, said.passages)))
+        nothing = words.plain("answer-nothing" if answer.searched else "answer-unsearched")
+        return defanged(text, answer.addresses) or nothing
+
+    return ApiServices(
+        tokens=stores.tokens,
+        library=stores.library,
+        dialogues=stores.dialogue,
+        passages=parts.retrieval(),
+        conversation=conversation,
+        frugal_conversation=parts.frugal_conversation() if bounds.of_people else conversation,
+        spent_until=spent_until,
+        turn_ended=parts.measures.turn_ended,
+        worded=worded,
+        say=lambda language, key: texts.for_language(language).plain(key),
+        default_language=settings.answer.interface_language,
+        requests_per_minute=settings.api.requests_per_minute,
+    )

@@ -1,0 +1,140 @@
+"""The same base over HTTP, as a program that has a token reaches it."""
+
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.cli.content import add_to_base
+from bot.cli.tokens import add_token
+from bot.settings import Settings
+from tests.acceptance.conftest import Start
+from tests.ports import free_port
+from tests.servers.llm import LlmServer, Streamed
+
+CONTRACT = "Договор аренды склада\n\nШтраф за просрочку оплаты составляет 0,1 % от суммы за каждый день.\n"
+QUESTION = "Какой штраф за просрочку оплаты?"
+ANSWER = "[+] Штраф составляет **0,1 %** от суммы за каждый день [1]."
+
+Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
+"""`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Of the command line beside the running Baza."""
+    return Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path / "home"), "OCR": "off"})
+
+
+@pytest.fixture
+def api(start: Start) -> Open:
+    @asynccontextmanager
+    async def begin(token: str, **environment: str) -> AsyncIterator[httpx.AsyncClient]:
+        port = free_port()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            start(API_PORT=str(port), **environment),
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client,
+        ):
+            yield client
+
+    return begin
+
+
+async def token_for(
+    settings: Settings, capsys: pytest.CaptureFixture[str], name: str, *, is_read_only: bool = False
+) -> tuple[str, str]:
+    """A token and the id of its base, as the command line prints them."""
+    capsys.readouterr()
+    await add_token(settings, base_name=name, is_read_only=is_read_only, days=1, as_json=True)
+    made = json.loads(capsys.readouterr().out)
+    return made["token"], made["base"]
+
+
+async def fill(settings: Settings, folder: Path, name: str = "work") -> None:
+    """Puts the contract into the base."""
+    contract = folder / "Договор.md"
+    contract.write_text(CONTRACT, encoding="utf-8")
+    assert await add_to_base(settings, [str(contract)], base_name=name, as_json=True) == 0
+
+
+def events_of(body: str) -> list[tuple[str, dict[str, object]]]:
+    """Server-sent events by their names."""
+    blocks = [block.splitlines() for block in body.strip().split("\n\n")]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
+
+
+async def test_a_question_is_answered_with_its_sources_and_can_be_read_back(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    stranger, _ = await token_for(settings, capsys, "private")
+    async with api(token) as client:
+        (held,) = (await client.get("/rags")).json()
+        assert (held["id"], held["name"], held["documents"]) == (base, "work", 1)
+        found = (await client.post(f"/rags/{base}/search", json={"query": QUESTION, "limit": 1})).json()
+        assert "0,1 %" in found[0]["text"]
+        reply = (await client.post(f"/rags/{base}/chat", json={"question": QUESTION})).json()
+        assert "0,1 %" in reply["answer"]
+        assert [(each["number"], each["title"]) for each in reply["sources"]] == [(1, "Договор")]
+        session = {"session_id": reply["session_id"]}
+        asked, answered = (await client.get(f"/rags/{base}/chat/messages", params=session)).json()
+        assert (asked["role"], asked["content"], answered["id"]) == ("user", QUESTION, reply["message_id"])
+        assert answered["context_used"][0]["chunk_id"] == found[0]["chunk_id"]
+        assert answered["sources"][0]["quote"] == reply["sources"][0]["quote"]
+        (dialogue,) = (await client.get(f"/rags/{base}/chat/sessions")).json()
+        assert dialogue == {"id": reply["session_id"], "title": QUESTION, "exchanges": 1}
+
+        client.headers["Authorization"] = f"Bearer {stranger}"
+        missing = (await client.get(f"/rags/{uuid.uuid4()}")).json()
+        assert missing["status"] == 404
+        for path in ("", "/chat/sessions", f"/chat/messages?session_id={reply['session_id']}"):
+            assert (await client.get(f"/rags/{base}{path}")).json() == missing
+        assert (await client.post(f"/rags/{base}/search", json={"query": QUESTION})).json() == missing
+
+
+async def test_an_answer_streams_as_it_is_written(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work", is_read_only=True)
+    llm.script(Streamed(text=ANSWER, pause_s=0.05))
+    async with api(token, **with_llm) as client:
+        streamed = await client.post(f"/rags/{base}/chat", json={"question": QUESTION, "stream": True})
+    events = events_of(streamed.text)
+    (done,) = [data for name, data in events if name == "done"]
+    deltas = [data["delta"] for name, data in events if name == "delta"]
+    assert len(deltas) > 2
+    assert "".join(map(str, deltas)) == done["answer"] == "Штраф составляет **0,1 %** от суммы за каждый день."
+    assert done["kind"] == "from_base"
+
+
+async def test_what_is_wrong_is_said_in_the_language_of_the_request(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token, base = await token_for(settings, capsys, "work")
+    ask = f"/rags/{base}/chat"
+    async with api(token, API_REQUESTS_PER_MINUTE="4") as client:
+        unknown = await client.get("/rags", headers={"Authorization": "Bearer baza_other"})
+        wrong = await client.post(ask, json={"question": " ", "depth": 3}, headers={"Accept-Language": "en-GB"})
+        large = await client.post(ask, json={"question": "я" * 300_000})
+        nowhere = await client.get("/nowhere", headers={"Accept-Language": "de, en;q=0.3, ru;q=0.7"})
+        answers = [await client.get("/rags") for _ in range(9)]  # a minute may end among them
+    assert (unknown.status_code, unknown.headers["www-authenticate"]) == (401, "Bearer")
+    assert wrong.status_code == 422
+    assert {each["field"] for each in wrong.json()["errors"]} == {"body.question", "body.depth"}
+    assert (wrong.headers["content-language"], nowhere.headers["content-language"]) == ("en", "ru")
+    assert (large.status_code, nowhere.status_code) == (413, 404)
+    (late, *_) = [each for each in answers if each.status_code == 429]
+    assert 0 < int(late.headers["retry-after"]) <= 60
+    assert all(each.headers["content-type"] == "application/problem+json" for each in (unknown, wrong, large, late))
