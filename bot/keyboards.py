@@ -193,6 +193,9 @@ class SendTable(CallbackData, prefix="xlsx"):
 STOP = "enough"
 """End the running turn and answer from the facts found so far."""
 
+EVERYWHERE = "everywhere"
+"""Search each document for what the last question asked."""
+
 MORE = "more"
 """Show the rest of a list that the answer began."""
 

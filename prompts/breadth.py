@@ -1,4 +1,4 @@
-"""Words that tell how far a reading of documents goes.
+"""Words that tell how far a search goes where no model plans.
 
 In: `breadth.toml`. Out: `BreadthWords`. Their use is decided elsewhere; they name no intent.
 """
@@ -13,9 +13,8 @@ from prompts.word_lists import load_word_lists
 class BreadthWords:
     """Phrases in lower case, е for ё; a word that ends in `*` stands for all its endings."""
 
-    all: tuple[str, ...]  # every document has to be read
-    single: tuple[str, ...]  # those of `all` that usually ask about one thing
-    idioms: tuple[str, ...]  # phrases in which words of `all` do not mean that
+    everywhere: tuple[str, ...]  # that every document is meant, in so many words
+    quantities: tuple[str, ...]  # words of quantity: nothing to search for
     holders: tuple[str, ...]  # words for the documents themselves and what they do: nothing to search for
     openings: tuple[str, ...]  # first words of a question that depends on the dialogue
     rest: tuple[str, ...]  # requests for the rest of a list

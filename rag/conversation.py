@@ -324,6 +324,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         passages=draft.passages,
         small_talk=draft.small_talk,
         stopped=draft.stopped,
+        is_weak=draft.is_weak,
         in_other_language=draft.in_other_language,
         choices=plan.clarification.choices if plan.clarification else (),
         still_read=still_read(payload, draft.citations),

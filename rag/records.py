@@ -1,13 +1,13 @@
 """The records that go from stage to stage of a turn.
 
-In: nothing. Out: frozen, keyword-only records. They hold data; only `RankedPassage.certain` is computed, when it is
+In: nothing. Out: frozen, keyword-only records. They hold data; only `RankedPassage.fit` is computed, when it is
 first read.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 
 from domain.documents import DocumentStatus, Medium, SourceType, known_as
@@ -127,19 +127,32 @@ class DocumentMatch:
     score: float  # comparable within one result: equal scores mean that the words fit equally
 
 
+class Fit(IntEnum):
+    """How well a passage fits a question, in ascending order (`rag.retrieval.relevance`)."""
+
+    CHANCE = 0  # it shares some words
+    RELATED = 1  # it may be about that
+    CERTAIN = 2  # it can be quoted without a model's judgement
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankedPassage:
     """A passage with the score by which it is ordered (fusion's or the reranker's; higher is better)."""
 
     passage: Passage
     score: float
-    judge: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
+    judge: Callable[[], Fit] = field(default=lambda: Fit.CERTAIN, compare=False, repr=False)
 
     @cached_property
-    def certain(self) -> bool:
-        """Close enough to the question to be quoted without a model's judgement. Computed on first access: analysing
-        the passages takes longer than finding them, and an answer written by a model does not need it."""
+    def fit(self) -> Fit:
+        """Computed on first access: analysing the passages takes longer than finding them, and an answer written by a
+        model does not need it."""
         return self.judge()
+
+    @property
+    def certain(self) -> bool:
+        """Close enough to the question to be quoted without a model's judgement."""
+        return self.fit is Fit.CERTAIN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +331,7 @@ class Answer:
     passages: str = ""  # Markdown, below an answer that was cut: the passages for the rest of it
     small_talk: SmallTalk | None = None  # the bot adds the text; `passages` are notes that say exactly the message
     stopped: bool = False  # the person stopped it in mid-answer
+    is_weak: bool = False  # quotes that may be about something else
     in_other_language: bool = False  # than ANSWER_LANGUAGE's, although the model was asked twice
     choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while

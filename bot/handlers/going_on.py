@@ -23,7 +23,7 @@ from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import Dialogues, answer_question
 from bot.handlers.filters import has_message, own_words
 from bot.inbox import Turn
-from bot.keyboards import BUTTON_CHARACTERS, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
+from bot.keyboards import BUTTON_CHARACTERS, EVERYWHERE, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
@@ -41,6 +41,7 @@ def build_router() -> Router:
     router.message.register(list_dialogues, Command("dialogs"))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(show_more, F.data == MORE, has_message)
+    router.callback_query.register(search_everywhere, F.data == EVERYWHERE, has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
     router.stopped_message_generation.register(stop_draft)
     router.callback_query.register(send_table, SendTable.filter(), has_message)
@@ -83,6 +84,22 @@ async def show_more(
     if turn:
         turn.release()
     await answer_question(talk.words.plain("ask-more"), bot, services, talk, dialogues)
+
+
+async def search_everywhere(
+    query: CallbackQuery,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
+) -> None:
+    """«По всем документам»: what the last question asked is looked for in each document."""
+    await acknowledge(query)
+    if turn:
+        turn.release()
+    await answer_question(talk.words.plain("button-everywhere"), bot, services, talk, dialogues)
 
 
 async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:

@@ -7,9 +7,21 @@ from collections.abc import Sequence
 
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import BUTTON_CHARACTERS, MORE, PickChoice, Rate, SendTable, ShowSource, button, in_rows, rows
+from bot.keyboards import (
+    BUTTON_CHARACTERS,
+    EVERYWHERE,
+    MORE,
+    PickChoice,
+    Rate,
+    SendTable,
+    ShowSource,
+    button,
+    in_rows,
+    rows,
+)
 from bot.replies.citations import source_label
 from bot.texts import Words
+from rag.answering.quotes import MAX_QUOTES
 from rag.records import Answer, AnswerKind, Citation
 
 MAX_SOURCES = 6
@@ -30,7 +42,9 @@ def answer_keyboard(answer: Answer, words: Words, *, table: int | None = None) -
     thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
     more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
     as_file = [button(words.plain("button-table"), SendTable(table=table))] if table is not None else []
-    return rows(*sources, more, as_file, thumbs)
+    is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES and not answer.left_out
+    everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted else []
+    return rows(*sources, more, as_file, everywhere, thumbs)
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:

@@ -41,7 +41,8 @@ def finished_answer(
 def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
     broken = _broken_off(answer, words)
     markdown = close_unfinished(answer.text) if broken else answer.text
-    text = _labelled(answer.kind, without_strange_links(render_markdown(markdown), answer.addresses), words)
+    shown = without_strange_links(render_markdown(markdown), answer.addresses)
+    text = _labelled(answer.kind, shown, words, is_weak=answer.is_weak)
     if not (text.text.strip() or answer.stopped):
         return rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
@@ -75,11 +76,10 @@ def _still_read(document: StillRead, words: Words) -> str:
     return words.plain("answer-still-read", title=shortened(name, TITLE_CHARACTERS), percent=document.percent)
 
 
-def _labelled(kind: AnswerKind, text: RichText, words: Words) -> RichText:
+def _labelled(kind: AnswerKind, text: RichText, words: Words, *, is_weak: bool = False) -> RichText:
     if kind not in LABELS or not text:
         return text
     text = text.folded() if kind is AnswerKind.QUOTES else text
-    separator = (
-        "\n" if text.runs[0].kinds & {Kind.QUOTE, Kind.FOLDED_QUOTE} else "\n\n"
-    )  # a quote has a margin of its own
-    return join([rich(words.plain(LABELS[kind]), ITALIC), text], separator)
+    has_margin = text.runs[0].kinds & {Kind.QUOTE, Kind.FOLDED_QUOTE}
+    label = "answer-weak-label" if is_weak else LABELS[kind]
+    return join([rich(words.plain(label), ITALIC), text], "\n" if has_margin else "\n\n")

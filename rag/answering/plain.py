@@ -34,6 +34,7 @@ class Draft:
     small_talk: SmallTalk | None = None  # then `text` is empty, and the bot adds its own words
     stopped: bool = False  # by the person, in mid-answer
     done: bool = False
+    is_weak: bool = False  # quotes that may be about something else
     in_other_language: bool = False  # than wanted; shown because the alternative would be worse
     remarks: tuple[str, ...] = ()  # what was wrong with rejected answers
     check: CheckCounts = field(default_factory=CheckCounts)
@@ -72,6 +73,7 @@ class PlainAnswers:
             used=(used := _ranks(assignment, answer.citations)),
             cited=tuple(assignment.facts.facts[rank - 1] for rank in used),
             done=True,
+            is_weak=answer.is_weak,
         )
         if not (answer.items and answer.left):
             return draft

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from domain.documents import known_as
 from rag.answering.citations import cite
-from rag.records import Citation, Passage, RankedPassage
+from rag.records import Citation, Fit, Passage, RankedPassage
 from rag.words import akin, sentences, stems
 
 MAX_QUOTES = 2
@@ -56,8 +56,11 @@ class _Excerpt:
 
 
 def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
-    """The best passage that is `certain`, and a second one where it is nearly as good: no model has judged them."""
+    """The best passage that is `certain`, and a second one where it is nearly as good: no model has judged them. Where
+    none is, the first that is related."""
     certain = [each for each in passages if each.certain][:MAX_QUOTES]
+    if not certain:
+        return tuple(each for each in passages if each.fit is Fit.RELATED)[:1]
     return tuple(takewhile(lambda each: each.score >= NEARLY_AS_GOOD * certain[0].score, certain))
 
 

@@ -26,6 +26,7 @@ class Rendered:
     citations: tuple[Citation, ...] = ()
     items: int = 0  # items shown; numbers about rows and disagreements do not count (`Fact.is_item`)
     left: int = 0  # items that the limits leave out, here or earlier
+    is_weak: bool = False  # the passages may be about something else
 
 
 def render(
@@ -51,7 +52,7 @@ def render(
     if not passages:
         return Rendered(text="")
     text, citations = quote_passages(passages, question)
-    return Rendered(text=text, citations=citations)
+    return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
 
 
 def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:

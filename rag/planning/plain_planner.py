@@ -1,7 +1,7 @@
 """Plans where no model is configured: by the words of `prompts/breadth.toml` and `prompts/small_talk.toml`.
 
-In: a `PlanningRequest`. Out: a `QueryPlan`: one search, a search of each document where the question is about all of
-them (`Breadth`), the list of documents, or the `Rest` of a list that an earlier answer has cut. Where a model is
+In: a `PlanningRequest`. Out: a `QueryPlan`: one search, a search of each document where the question names them all
+(`Breadth`), the list of documents, or the `Rest` of a list that an earlier answer has cut. Where a model is
 configured no word of the question chooses a plan; a model that fails is followed by `default_plan` (seed 4, section
 6.4). Pure.
 """
@@ -9,7 +9,6 @@ configured no word of the question chooses a plan; a model that fails is followe
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 from prompts.breadth import BreadthWords
 from prompts.intents import GENERAL
@@ -28,36 +27,29 @@ _QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its word
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 
-class Reach(IntEnum):
-    """How far a question wants a reading to go, in ascending order."""
-
-    ENOUGH = 0  # until the question can be answered
-    THOROUGH = 1  # all documents, if the plan reads documents anyway
-    ALL = 2  # all documents, even where no model has planned a reading
-
-
 class Breadth:
     """The rule, with its words compiled once."""
 
     def __init__(self, words: BreadthWords) -> None:
-        self._all = _pattern(words.all)
-        self._single = _pattern(words.single)
-        self._idioms = _pattern(words.idioms)
-        self._unsought = _pattern((*words.all, *words.holders))
+        self._everywhere = _pattern(words.everywhere)
+        self._unsought = _pattern((*words.everywhere, *words.quantities, *words.holders))
         self._openings = _pattern(words.openings)
         self._rest = _pattern(words.rest)
         self._rest_beside = _pattern(words.rest_beside)
         self._pronouns = frozenset(words.pronouns)
 
-    def reach(self, *questions: str) -> Reach:
-        """The farthest reach of the given wordings: the question as asked, and as the planner words it."""
-        return max(map(self._reach, questions), default=Reach.ENOUGH)
+    def names_all_documents(self, question: str) -> bool:
+        """Whether it says in so many words that every document is meant. A number («сколько») does not."""
+        return bool(self._everywhere.search(_words(_QUOTED.sub(" - ", question))))
+
+    def names_nothing_else(self, question: str) -> bool:
+        """Whether it names all documents and no subject: the one of the question before is meant."""
+        return self.names_all_documents(question) and not self._subject(question)
 
     def subject(self, question: str) -> str:
         """The subject, for a search: the question without words of quantity and words for the documents themselves; the
         whole question where nothing else is left."""
-        said = _words(question)
-        return " ".join(self._unsought.sub(" ", said).replace("-", " ").split()) or question
+        return self._subject(question) or question
 
     def leans(self, question: str) -> bool:
         """Whether the question seems to need the dialogue to be understood."""
@@ -71,11 +63,8 @@ class Breadth:
         said = _words(question)
         return bool(self._rest.search(said)) and not self._rest_beside.sub(" ", self._rest.sub(" ", said)).strip()
 
-    def _reach(self, question: str) -> Reach:
-        meant = self._idioms.sub("-", _words(_QUOTED.sub(" - ", question)))
-        if not self._all.search(meant):
-            return Reach.ENOUGH
-        return Reach.ALL if self._all.search(self._single.sub("-", meant)) else Reach.THOROUGH
+    def _subject(self, question: str) -> str:
+        return " ".join(self._unsought.sub(" ", _words(question)).replace("-", " ").split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +106,8 @@ class PlainPlanner:
         self._small_talk = small_talk
 
     def plan(self, request: PlanningRequest) -> QueryPlan:
-        """A question that depends on the dialogue is searched as it stands: only a model could tell its subject."""
+        """A question that depends on the dialogue («а сколько это стоит?») is searched with the words of the one before
+        it."""
         rest = rest_of(request.question, request.window, self._breadth)
         if rest and (listing := self._listing(rest.question)):
             return _from(listing, rest)
@@ -127,21 +117,25 @@ class PlainPlanner:
         if listing := self._documents(request.question):
             return listing
         sought = self._small_talk.sought(request.question)
+        if request.has_dialogue and self._breadth.leans(sought):
+            sought = f"{sought} {self._small_talk.subject(asked_before(request.window, self._small_talk))}".strip()
         plan = default_plan(request.question, sought)
-        leans = request.has_dialogue and self._breadth.leans(sought)
-        return plan if leans or self._breadth.reach(request.question) is not Reach.ALL else self._plan_for_all(plan)
+        if self._breadth.names_nothing_else(request.question):
+            before = asked_before(request.window, self._small_talk)
+            return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
+        return self._plan_for_all(plan) if self._breadth.names_all_documents(request.question) else plan
 
     def _plan_for_more(self, before: str) -> QueryPlan:
         """Lists the documents again, or searches `before` again. Where that answer showed one place in each document,
         the search is for the subject alone, which finds other places."""
         sought = self._small_talk.sought(before)
-        if self._breadth.reach(before) is Reach.ALL:
+        if self._breadth.names_all_documents(before):
             sought = self._breadth.subject(sought)
         return self._documents(before) or default_plan(before, sought)
 
     def _listing(self, question: str) -> QueryPlan | None:
         """The plan for `question` if its answer may have been a list, else None."""
-        if self._breadth.reach(question) is Reach.ALL and not self._small_talk.asks_for_documents(question):
+        if self._breadth.names_all_documents(question) and not self._small_talk.asks_for_documents(question):
             return self._plan_for_all(default_plan(question, self._small_talk.sought(question)))
         return self._documents(question)
 

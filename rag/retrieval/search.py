@@ -7,7 +7,7 @@ stays. The question's words never reach the log.
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
@@ -18,12 +18,12 @@ from domain.ids import BaseId, ChunkId
 from rag.errors import ModelError
 from rag.metering import searching
 from rag.ports import PassageSearch, QueryEmbedder, QuestionAnalyzer, Reranker
-from rag.records import Candidate, Passage, RankedPassage, SearchFilter, SearchQuery
+from rag.records import Candidate, Fit, Passage, RankedPassage, SearchFilter, SearchQuery
 from rag.retrieval.closeness import raise_close
 from rag.retrieval.duplicates import collapse
 from rag.retrieval.fusion import fuse
 from rag.retrieval.neighbours import merge_neighbours
-from rag.retrieval.relevance import is_certain, is_noise
+from rag.retrieval.relevance import fit_of, is_noise
 from rag.retrieval.spelling import worded
 
 # Bound for pasted texts: more text does not make the query clearer, and an encoder's context is limited.
@@ -163,23 +163,21 @@ class Retrieval:
     def _judged(
         self, best: Sequence[RankedPassage], found: Sequence[Candidate], query: SearchQuery
     ) -> tuple[RankedPassage, ...]:
-        """The same passages, each with the function that computes `certain`."""
+        """The same passages, each with the function that computes its `fit`."""
         similarities: dict[ChunkId, float | None] = {c.passage.chunk_id: c.similarity for c in found}
+        rarities = next((c.rarities for c in found if c.rarities), (1.0,) * len(query.terms))
+        asked = dict(zip(query.terms, rarities, strict=True))
         return tuple(
             RankedPassage(
                 passage=each.passage,
                 score=each.score,
-                judge=partial(self._is_certain, each.passage, query, similarities[each.passage.chunk_id]),
+                judge=partial(self._fit, each.passage, asked, query, similarities[each.passage.chunk_id]),
             )
             for each in best
         )
 
-    def _is_certain(self, passage: Passage, query: SearchQuery, similarity: float | None) -> bool:
+    def _fit(self, passage: Passage, asked: Mapping[str, float], query: SearchQuery, similarity: float | None) -> Fit:
         """The file's name counts like its text: people also ask for a file by name («рейн.txt»)."""
-        asked = frozenset(query.terms)
-        held = (
-            frozenset(self._analyzer.terms(f"{passage.title}\n{passage.name}\n{passage.text}"))
-            if asked
-            else frozenset()
-        )
-        return is_certain(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)
+        said = f"{passage.title}\n{passage.name}\n{passage.text}"
+        held = frozenset(self._analyzer.terms(said)) if asked else frozenset[str]()
+        return fit_of(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)

@@ -2,6 +2,7 @@
 
 answer-general-label = Not from your base:
 answer-quotes-label = Here is what the base holds:
+answer-weak-label = It may be this:
 answer-sources-label = The information comes from:
 answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.
 answer-unsearched = I could not answer, and did not look for it in the base. Ask again, preferably in other words.
@@ -40,6 +41,7 @@ feedback-saved = Thank you, noted.
 
 button-more = Show { $count } more
 ask-more = Show the rest of the list that was left out.
+button-everywhere = In all documents
 dialogs-none = There are no earlier conversations.
 dialogs-choose = Which conversation shall we go on with?
 dialog-resumed = We go on with “{ $title }”. Ask away.

@@ -303,6 +303,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bit
 as $$
 #variable_conflict use_column
 declare
+  total constant int := (select b.passages from bases b where b.id = p_base);
   passed_over constant double precision := 0.03; -- of reading a posting: to skip one in segments, before PostgreSQL 18
   hidden constant bigint[] := array(
     select c.id from hidden_documents h join documents_chunks c on c.document_id = h.id where h.base_id = p_base);
@@ -324,7 +325,8 @@ begin
     array_agg(w.wide) as wide, array_agg(w.postings) as postings, array_agg(w.place) as places,
     array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as keys,
     2.2 * sum(w.own + w.wide) as highest,
-    array(select coalesce(max(r.own + r.wide), 0) from unnest(p_terms) with ordinality t (term, place)
+    array(select coalesce(max(r.own + r.wide), rarity(0, total))
+          from unnest(p_terms) with ordinality t (term, place)
           left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
   into words from weighed w;
   return query
@@ -347,4 +349,5 @@ begin
 end $$;
 comment on function baza_internal.search_terms is
   'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
-  'each term of the question, the same in every row; `inherited` is explained at `search_chosen`.';
+  'each term of the question, the same in every row: of one that no passage holds that of the rarest word there can '
+  'be; `inherited` is explained at `search_chosen`.';

@@ -10,8 +10,8 @@ from prompts.word_lists import WordListError
 
 def test_the_words_that_travel_with_the_package_are_whole() -> None:
     words = load_breadth()
-    assert "сколько" in words.all
-    assert all(entry == entry.casefold().replace("ё", "е") for entry in (*words.all, *words.single, *words.idioms))
+    assert "по всем документам" in words.everywhere
+    assert all(entry == entry.casefold().replace("ё", "е") for entry in (*words.everywhere, *words.quantities))
 
 
 @pytest.mark.parametrize("content", ["", "all = [", "all = ['x']", "all = 'x'"])

@@ -4,7 +4,7 @@ import asyncio
 import gc
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -143,7 +143,8 @@ async def test_without_a_model_the_passages_answer() -> None:
 
 
 async def test_without_a_model_what_merely_shares_a_word_is_not_quoted() -> None:
-    answer = await Turn(None, [make_candidate("за рекой", bm25=1.0)]).answer()
+    rare = replace(make_candidate("за рекой", bm25=1.0), rarities=(1.0, 6.0, 0.5, 6.0)[: len(ASKED.split())])
+    answer = await Turn(None, [rare]).answer()
 
     assert answer.kind is AnswerKind.NOTHING
 

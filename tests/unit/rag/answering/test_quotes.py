@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag.answering.quotes import FOLDED_CHARS, choose, quote_passages
+from rag.records import Fit
 from tests.fakes.rag import make_passage, rank
 
 FAQ = "Как войти?\n\nПо ссылке из письма, она действует сутки.\n\nКак выйти?\n\nНет. Попросите владельца."
@@ -87,10 +88,13 @@ def test_a_second_passage_is_quoted_only_if_it_is_nearly_as_good() -> None:
     assert scored(1.0, 0.6, 0.5) == (1.0,)
 
 
-def test_what_is_not_certain_is_not_quoted() -> None:
+def test_what_is_only_related_is_quoted_where_nothing_is_certain() -> None:
     first, second = rank(make_passage("один", number=1), make_passage("два", number=2))
 
-    assert choose((replace(first, judge=lambda: False), second)) == (second,)
+    related, chance = (replace(first, judge=lambda fit=fit: fit) for fit in (Fit.RELATED, Fit.CHANCE))
+    assert choose((related, second)) == (second,)
+    assert choose((chance, related)) == (related,)
+    assert choose((chance,)) == ()
 
 
 def test_several_documents_are_named_above_their_quotes() -> None:

@@ -8,7 +8,7 @@ from rag.answering.renderer import render
 from rag.execution.facts import FactsPayload
 from rag.execution.survey_tool import MOST_DOCUMENTS, SurveyArguments, SurveyBase
 from rag.planning.plan import Limits, RenderStyle
-from rag.records import RankedPassage, SearchFilter
+from rag.records import Fit, RankedPassage, SearchFilter
 from tests.fakes.planning import BREADTH
 from tests.fakes.reading import WORDINGS, Shelf, turn
 
@@ -28,7 +28,7 @@ class Finder(Shelf):
             return found
         (name,) = only.documents
         best = RankedPassage(passage=self.passages(name)[0], score=1.0)
-        return (replace(best, judge=lambda: name not in self.doubtful),)
+        return (replace(best, judge=lambda: Fit.RELATED if name in self.doubtful else Fit.CERTAIN),)
 
 
 SHELF = Finder({"А": [WITH], "Б": [WITHOUT], "В": [WITH]}, found=("В",), doubtful=("Б",))

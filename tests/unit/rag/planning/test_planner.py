@@ -248,9 +248,15 @@ async def test_a_question_that_leans_does_so_behind_thanks_too() -> None:
 
 
 async def test_without_any_model_each_document_is_searched_for_a_question_of_all() -> None:
-    outcome = await planned_for(COUNTING, tools=(ScriptedTool(), SurveyTool()))
-    assert outcome.plan.tool_calls == (call(COUNTING, tool="search_each_document"),)
+    asked = "В каких документах есть неустойка?"
+    outcome = await planned_for(asked, tools=(ScriptedTool(), SurveyTool()))
+    assert [each.tool for each in outcome.plan.tool_calls] == ["search_each_document"]
     assert outcome.plan.steps == ()
+
+
+async def test_without_any_model_a_number_is_searched_like_anything_else() -> None:
+    outcome = await planned_for(COUNTING, tools=(ScriptedTool(), SurveyTool()))
+    assert outcome.plan.tool_calls == (call(COUNTING),)
 
 
 @pytest.mark.parametrize("question", ["Спасибо!", "привет", "Доброе утро!", "thanks a lot", "до свидания"])

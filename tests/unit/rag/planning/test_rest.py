@@ -74,7 +74,7 @@ async def test_without_a_model_a_list_offers_its_rest_and_gives_it() -> None:
     shelf = SearchedShelf({name: ["Неустойка 0,1 % за день."] for name in names})
     survey = SurveyBase(shelf, shelf, WORDINGS, BREADTH)
     turn = Turn(None, dialogue=RememberedDialogue(), more_tools=[survey])
-    first = await turn.answer(ASKED)
+    first = await turn.answer(f"{ASKED}: по всем документам")
     rest = [await turn.answer("Выведи остальные"), await turn.answer("Да, выведи")]
 
     assert first.text.endswith("ещё 18 из 30 (по запросу могу вывести)")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rag.retrieval.relevance import is_certain, is_noise
+from rag.records import Fit
+from rag.retrieval.relevance import fit_of, is_noise
 from rag.retrieval.spelling import other_spellings
 from tests.fakes.rag import make_candidate
 
@@ -25,21 +26,25 @@ def test_noise_has_neither_words_nor_nearness(
     assert is_noise(make_candidate("t", bm25=bm25, similarity=similarity), model=model) is noise
 
 
+EQUAL = dict.fromkeys(("срок", "аренда", "склад", "продление"), 1.0)
+
+
 @pytest.mark.parametrize(
-    ("held", "similarity", "model", "certain"),
+    ("asked", "held", "similarity", "model", "fit"),
     [
-        ({"срок", "аренда"}, None, None, True),  # two terms of four
-        ({"срок"}, None, None, False),
-        ({"срок"}, 0.6, "jina-embeddings-v3", True),  # said in other words
-        ({"срок"}, 0.9, "offline-2", False),  # letters alone vouch for nothing
+        (EQUAL, {"срок", "аренда"}, None, None, Fit.CERTAIN),  # two terms of four
+        (EQUAL, {"срок"}, None, None, Fit.RELATED),
+        (EQUAL, {"ремонт"}, None, None, Fit.CHANCE),
+        (EQUAL, {"срок"}, 0.6, "jina-embeddings-v3", Fit.CERTAIN),  # said in other words
+        (EQUAL, {"срок"}, 0.9, "offline-2", Fit.RELATED),  # letters alone vouch for nothing
+        ({"кто": 0.5, "такой": 1.0, "наполеон": 6.0}, {"кто", "такой"}, None, None, Fit.CHANCE),  # who is not there
+        ({"какой": 0.5, "срок": 1.0, "ротонда": 6.0}, {"ротонда"}, None, None, Fit.CERTAIN),  # the rare word is
     ],
 )
-def test_certain_is_half_of_the_terms_or_a_near_meaning(
-    held: set[str], similarity: float | None, model: str | None, certain: bool
+def test_rare_words_of_the_question_or_a_near_meaning_tell_how_a_passage_fits(
+    asked: dict[str, float], held: set[str], similarity: float | None, model: str | None, fit: Fit
 ) -> None:
-    asked = {"срок", "аренда", "склад", "продление"}
-
-    assert is_certain(asked, held, similarity=similarity, model=model) is certain
+    assert fit_of(asked, held, similarity=similarity, model=model) is fit
 
 
 @pytest.mark.parametrize(
@@ -55,14 +60,18 @@ def test_certain_is_half_of_the_terms_or_a_near_meaning(
 def test_a_word_in_another_spelling_counts_as_standing_there(asked: set[str], held: set[str]) -> None:
     spellings = other_spellings(sorted(asked), asked)
 
-    assert is_certain(asked, held, similarity=None, model=None, spellings=spellings)
+    assert fit_of(dict.fromkeys(asked, 1.0), held, similarity=None, model=None, spellings=spellings) is Fit.CERTAIN
 
 
 def test_a_part_of_a_word_that_does_not_stand_there_does_not_count() -> None:
-    assert not is_certain({"таймаут", "тайм", "аут"}, {"аут"}, similarity=None, model=None)
+    asked = {"таймаут": 1.0, "тайм": 1.0, "аут": 1.0}
+
+    assert fit_of(asked, {"аут"}, similarity=None, model=None) is not Fit.CERTAIN
 
 
 def test_a_short_word_that_only_sounds_alike_does_not_count() -> None:
     asked = ["дочь", "алсу"]
 
-    assert not is_certain(set(asked), {"doc"}, similarity=None, model=None, spellings=other_spellings(asked, {"алсу"}))
+    spellings = other_spellings(asked, {"алсу"})
+
+    assert fit_of(dict.fromkeys(asked, 1.0), {"doc"}, similarity=None, model=None, spellings=spellings) is Fit.CHANCE
