@@ -22,7 +22,7 @@ NEARLY_AS_GOOD = (
 )
 SHORT_LEAD_CHARS = 30  # «Нет.» says too little: the next sentence is added
 LEAD_CHARS = 300  # with the items of a list that the lead announces
-CONTEXT_CHARS = 500  # of what precedes the lead; half of the answers that are not in the lead stand there
+CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
 HEADING_CHARS = 120
