@@ -177,7 +177,8 @@ class Retrieval:
         )
 
     def _fit(self, passage: Passage, asked: Mapping[str, float], query: SearchQuery, similarity: float | None) -> Fit:
-        """The file's name counts like its text: people also ask for a file by name («рейн.txt»)."""
-        said = f"{passage.title}\n{passage.name}\n{passage.text}"
+        """The file's name and how the document begins count like the text: a clause belongs to the contract that was
+        asked about, and people also ask for a file by name («рейн.txt»)."""
+        said = f"{passage.title}\n{passage.name}\n{passage.opening}\n{passage.text}"
         held = frozenset(self._analyzer.terms(said)) if asked else frozenset[str]()
         return fit_of(asked, held, similarity=similarity, model=query.model, spellings=query.spellings)

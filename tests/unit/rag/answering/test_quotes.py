@@ -91,7 +91,8 @@ def test_a_second_passage_is_quoted_only_if_it_is_nearly_as_good() -> None:
 def test_what_is_only_related_is_quoted_where_nothing_is_certain() -> None:
     first, second = rank(make_passage("один", number=1), make_passage("два", number=2))
 
-    related, chance = (replace(first, judge=lambda fit=fit: fit) for fit in (Fit.RELATED, Fit.CHANCE))
+    related = replace(first, judge=lambda: Fit.RELATED)
+    chance = replace(first, judge=lambda: Fit.CHANCE)
     assert choose((related, second)) == (second,)
     assert choose((chance, related)) == (related,)
     assert choose((chance,)) == ()
