@@ -19,12 +19,12 @@ from api.access import Language, Reader, Services
 from api.bases import Strict, Text
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
-from api.turns import Turns, TurnsOfApp
+from api.turns import Turns, TurnsOfApp, showable
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId
 from domain.tokens import Caller
 from rag.progress import StepShown
-from rag.records import Answer, Answered, AnswerKind, Citation, StepsChanged, TextGrew
+from rag.records import Answer, Answered, AnswerKind, Citation, Question, StepsChanged, TextGrew
 
 MOST_MESSAGES = 200
 EVENT_STREAM = "text/event-stream"
@@ -94,12 +94,18 @@ class Session(BaseModel):
 @router.post("", response_model=Reply)
 async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
-    session = SessionId(str(asked.session_id or uuid.uuid4()))
+    question = Question(
+        text=asked.question,
+        user_id=caller.token,
+        session_id=SessionId(str(asked.session_id or uuid.uuid4())),
+        base_id=caller.base,
+        language=language,
+    )
     if asked.stream:
-        events = _server_sent(turns, caller, asked.question, session, language)
+        events = _server_sent(turns, caller, question)
         return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
-    answer = await turns.answer(caller, asked.question, session, language)
-    return reply(services, answer, session, await turns.message_id(caller, session, answer), language)
+    answer = await turns.answer(caller, question)
+    return reply(services, answer, question, await turns.message_id(caller, question.session_id, answer))
 
 
 @router.get("/messages")
@@ -126,14 +132,14 @@ async def sessions(
     return [Session.model_validate(each, from_attributes=True) for each in found]
 
 
-def reply(services: ApiServices, answer: Answer, session: SessionId, message_id: int | None, language: str) -> Reply:
+def reply(services: ApiServices, answer: Answer, question: Question, message_id: int | None) -> Reply:
     """The finished turn as JSON."""
     usage = answer.usage
     return Reply(
-        answer=services.worded(answer, language),
+        answer=services.worded(answer, question.language),
         kind=answer.kind,
         sources=sources_of(answer),
-        session_id=uuid.UUID(session),
+        session_id=uuid.UUID(question.session_id),
         message_id=message_id,
         usage=Usage(
             model_calls=usage.calls,
@@ -163,25 +169,24 @@ def _source(number: int, citation: Citation) -> Source:
     )
 
 
-async def _server_sent(
-    turns: Turns, caller: Caller, question: str, session: SessionId, language: str
-) -> AsyncIterator[bytes]:
+async def _server_sent(turns: Turns, caller: Caller, question: Question) -> AsyncIterator[bytes]:
     """The turn as events. A `delta` holds the new words; where the answer was written anew, all of them in `text`."""
     services, shown = turns.services, ""
     try:
-        async for event in turns.events(caller, question, session, language):
+        async for event in turns.events(caller, question):
             if isinstance(event, TextGrew):
-                yield _event("delta", growth(shown, event.text))
-                shown = event.text
+                yield _event("delta", growth(shown, showable(event)))
+                shown = showable(event)
             elif isinstance(event, StepsChanged):
                 yield _event("steps", {"steps": [_step(step) for step in event.steps]})
             elif isinstance(event, Answered):
                 answer = event.answer
-        number = await turns.message_id(caller, session, answer)
-        yield _event("done", reply(services, answer, session, number, language).model_dump(mode="json"))
+        yield _event("delta", growth(shown, services.worded(answer, question.language)))
+        number = await turns.message_id(caller, question.session_id, answer)
+        yield _event("done", reply(services, answer, question, number).model_dump(mode="json"))
     except DatabaseTrouble:
         away = Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
-        yield _event("error", problem_json(services, away, language))
+        yield _event("error", problem_json(services, away, question.language))
 
 
 def growth(shown: str, text: str) -> dict[str, JsonValue]:

@@ -5,6 +5,7 @@ other, so that each knows the answer before it (within one process; over several
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -18,7 +19,10 @@ from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.ids import SessionId, UserId
 from domain.tokens import Caller
-from rag.records import Answer, Answered, Question, TurnEvent
+from rag.addresses import defanged
+from rag.records import Answer, Answered, Question, TextGrew, TurnEvent
+
+_LAST_WORD = re.compile(r"\s*\S*\Z")
 
 log = structlog.get_logger()
 
@@ -30,24 +34,20 @@ class Turns:
     services: ApiServices
     _locks: WeakValueDictionary[tuple[UserId, SessionId], asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    async def events(
-        self, caller: Caller, text: str, session: SessionId, language: str
-    ) -> AsyncGenerator[TurnEvent, None]:
+    async def events(self, caller: Caller, question: Question) -> AsyncGenerator[TurnEvent, None]:
         """Raises DatabaseTrouble."""
         services = self.services
-        question = Question(text=text, user_id=caller.token, session_id=session, base_id=caller.base, language=language)
-        async with self._locks.setdefault((caller.token, session), asyncio.Lock()):
+        async with self._locks.setdefault((caller.token, question.session_id), asyncio.Lock()):
             is_spent = await services.spent_until(caller.token) is not None
             conversation = services.frugal_conversation if is_spent else services.conversation
             async with aclosing(conversation.answer(question)) as events:
                 async for event in events:
                     yield await self._noted(caller, event)
 
-    async def answer(self, caller: Caller, text: str, session: SessionId, language: str) -> Answer:
+    async def answer(self, caller: Caller, question: Question) -> Answer:
         """The finished answer alone. Raises DatabaseTrouble."""
-        answers = [
-            event.answer async for event in self.events(caller, text, session, language) if isinstance(event, Answered)
-        ]
+        events = self.events(caller, question)
+        answers = [event.answer async for event in events if isinstance(event, Answered)]
         return answers[-1]
 
     async def message_id(self, caller: Caller, session: SessionId, answer: Answer) -> int | None:
@@ -69,6 +69,12 @@ class Turns:
             log.warning("query.not_saved", user=caller.token, reason=trouble.reason)
         log.info("query.completed", user=caller.token, kind=turn.kind, execution_time_ms=round(turn.seconds * 1000))
         return event
+
+
+def showable(event: TextGrew) -> str:
+    """What may be shown of an answer that is being written: whole words, so that an address is judged as a whole, and
+    no address that was made up."""
+    return defanged(_LAST_WORD.sub("", event.text), event.addresses)
 
 
 def turns_of(request: Request) -> Turns:

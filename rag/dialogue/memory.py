@@ -35,12 +35,16 @@ class DialogueMemory:
     def expected(self, question: Question) -> str:
         """The previous question as this process remembers it, "" if it does not. For work that starts before
         `recollect` returns, and is repeated when the store says otherwise."""
+        if question.dialogue and self._pairs:
+            return question.dialogue[-1].question
         return self._last.get(question.session_id, "")
 
     async def recollect(self, question: Question) -> Dialogue:
         """Raises DatabaseAway."""
         if not self._pairs:
             return Dialogue()
+        if question.dialogue is not None:
+            return Dialogue(window=question.dialogue[-self._pairs :])
         known = await self._store.recollect(
             question.user_id,
             question.session_id,
@@ -52,8 +56,9 @@ class DialogueMemory:
         return replace(known, window=known.window[-self._pairs :], recalled=(*known.recalled, *beyond))
 
     async def keep(self, question: Question, exchange: Exchange) -> None:
-        """Store the exchange. A turn without an answer is not stored: some models refuse an empty message."""
-        if not exchange.answer:
+        """Store the exchange, unless whoever asks keeps the dialogue. A turn without an answer is not stored: some
+        models refuse an empty message."""
+        if not exchange.answer or question.dialogue is not None:
             return
         self._expect(question.session_id, exchange.question)
         archived = await self._store.append(

@@ -1,6 +1,10 @@
 """The same base over HTTP, as a program that has a token reaches it."""
 
+import asyncio
 import json
+import os
+import re
+import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -8,6 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from openai import AsyncOpenAI, NotFoundError
+from openai.types.chat import ChatCompletionMessageParam
 
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token
@@ -138,3 +144,59 @@ async def test_what_is_wrong_is_said_in_the_language_of_the_request(
     (late, *_) = [each for each in answers if each.status_code == 429]
     assert 0 < int(late.headers["retry-after"]) <= 60
     assert all(each.headers["content-type"] == "application/problem+json" for each in (unknown, wrong, large, late))
+
+
+async def test_the_official_client_of_openai_works_unchanged(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    llm.script(ANSWER, Streamed(text=ANSWER, pause_s=0.05))
+    asked: list[ChatCompletionMessageParam] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Что в договоре?"},
+        {"role": "assistant", "content": "Аренда склада."},
+        {"role": "user", "content": QUESTION},
+    ]
+    async with api(token, **with_llm) as client, AsyncOpenAI(base_url=f"{client.base_url}/v1", api_key=token) as openai:
+        assert [model.id async for model in openai.models.list()] == ["work"]
+        whole = await openai.chat.completions.create(model="work", messages=asked, temperature=0.3)
+        stream = await openai.chat.completions.create(
+            model=base, messages=asked, stream=True, stream_options={"include_usage": True}
+        )
+        chunks = [chunk async for chunk in stream]
+        with pytest.raises(NotFoundError):
+            await openai.chat.completions.create(model="private", messages=asked)
+        stored = (await client.get(f"/rags/{base}/chat/sessions")).json()
+    message = whole.choices[0].message
+    assert message.content == "Штраф составляет **0,1 %** от суммы за каждый день."
+    assert [each.url_citation.title for each in message.annotations or []] == ["Договор"]
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == message.content
+    assert (chunks[-2].model_extra or {})["sources"] == (whole.model_extra or {})["sources"]
+    assert chunks[-1].usage is not None
+    assert [each.content for each in llm.requests[0].messages[1:3]] == ["Что в договоре?", "Аренда склада."]
+    assert stored == []
+
+
+async def test_the_examples_of_the_document_run(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    document = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+    (curl,) = re.findall(r"```sh\n(curl .*?)```", document, re.DOTALL)
+    async with api(token) as client:
+        environment = {**os.environ, "BAZA_API": str(client.base_url), "BAZA_TOKEN": token, "BAZA_BASE": base}
+        printed = [
+            await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
+            for command in ((sys.executable, "-c", program), ("sh", "-c", curl))
+        ]
+        outputs = [(await each.communicate())[0].decode() for each in printed]
+    assert "1 Договор" in outputs[0]
+    assert json.loads(outputs[1])["sources"][0]["title"] == "Договор"

@@ -1,0 +1,213 @@
+"""The chat completions of OpenAI's API, so that programs that speak it can ask a base: each base is a model.
+
+In: a request as OpenAI's clients send it. Out: a completion, or its chunks, with the sources as annotations and in a
+field of their own, `sources`. The client keeps the dialogue: its messages are the ones before the question, and nothing
+is stored. Its system messages and sampling settings are not used: how Baza answers is Baza's own.
+"""
+
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from http import HTTPStatus
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from api.access import AnyCaller, Language, Services
+from api.bases import QUERY_CHARACTERS
+from api.chat import EVENT_STREAM, Source, sources_of
+from api.problems import RETRY_S, Problem, problem_json
+from api.services import ApiServices
+from api.turns import Turns, TurnsOfApp, showable
+from domain.errors import DatabaseTrouble
+from domain.ids import SessionId
+from domain.tokens import Caller
+from rag.metering import Usage
+from rag.records import Answer, Answered, Exchange, Question, TextGrew
+
+MOST_MESSAGES = 200
+
+router = APIRouter(prefix="/v1", tags=["OpenAI"])
+
+
+class Part(BaseModel):
+    """A part of a message; only its text is read."""
+
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """A message; other fields of OpenAI's are ignored."""
+
+    role: str
+    content: str | list[Part] | None = None
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        parts = self.content or ""
+        return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
+
+
+class StreamOptions(BaseModel):
+    """What a stream tells beside the answer."""
+
+    include_usage: bool = False
+
+
+class Completion(BaseModel):
+    """A request; what else OpenAI's has is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+@router.get("/models")
+async def list_models(caller: AnyCaller) -> dict[str, JsonValue]:
+    """The bases that the token opens."""
+    return {"object": "list", "data": [_model(caller)]}
+
+
+@router.get("/models/{name}")
+async def show_model(name: str, caller: AnyCaller) -> dict[str, JsonValue]:
+    """One of them."""
+    _require_own(caller, name)
+    return _model(caller)
+
+
+@router.post("/chat/completions", response_model=None)
+async def complete(
+    asked: Completion, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language
+) -> dict[str, JsonValue] | StreamingResponse:
+    """Answers the last message, which must be the person's."""
+    _require_own(caller, asked.model)
+    question = _question(asked, caller, language)
+    reply = _Reply(asked)
+    if asked.stream:
+        events = _chunks(turns, caller, question, reply)
+        return StreamingResponse(events, media_type=EVENT_STREAM, headers={"Cache-Control": "no-store"})
+    answer = await turns.answer(caller, question)
+    text, sources = services.worded(answer, language), sources_of(answer)
+    message: dict[str, JsonValue] = {"role": "assistant", "content": text, "annotations": _annotations(text, sources)}
+    return {
+        **reply.head("chat.completion"),
+        "choices": [{"index": 0, "message": message, "finish_reason": _end(answer)}],
+        "usage": _usage(answer.usage),
+        "sources": [source.model_dump(mode="json") for source in sources],
+    }
+
+
+class _Reply:
+    """What all chunks of one reply share."""
+
+    def __init__(self, asked: Completion) -> None:
+        self._id, self._created, self._model = f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model
+        self.tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
+
+    def head(self, kind: Literal["chat.completion", "chat.completion.chunk"]) -> dict[str, JsonValue]:
+        """The fields of a completion or of a chunk."""
+        return {"id": self._id, "object": kind, "created": self._created, "model": self._model}
+
+    def chunk(self, delta: dict[str, JsonValue], end: str | None = None, **more: JsonValue) -> bytes:
+        """A chunk as a server-sent event."""
+        choice: JsonValue = {"index": 0, "delta": delta, "finish_reason": end}
+        return _data({**self.head("chat.completion.chunk"), "choices": [choice], **more})
+
+
+async def _chunks(turns: Turns, caller: Caller, question: Question, reply: _Reply) -> AsyncIterator[bytes]:
+    """The turn as chunks. Words that were sent cannot be taken back: an answer that was written anew follows them as a
+    whole."""
+    services, shown = turns.services, ""
+    yield reply.chunk({"role": "assistant", "content": ""})
+    try:
+        async for event in turns.events(caller, question):
+            if isinstance(event, TextGrew) and (text := showable(event)).startswith(shown):
+                yield reply.chunk({"content": text[len(shown) :]})
+                shown = text
+            elif isinstance(event, Answered):
+                yield b"".join(_last(services, event.answer, shown, question.language, reply))
+    except DatabaseTrouble:
+        away = Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)
+        yield _data({"error": problem_json(services, away, question.language)})
+    yield b"data: [DONE]\n\n"
+
+
+def _last(services: ApiServices, answer: Answer, shown: str, language: str, reply: _Reply) -> Iterator[bytes]:
+    """The rest of the text, its sources, and what it cost where that was asked."""
+    text, sources = services.worded(answer, language), sources_of(answer)
+    rest = text[len(shown) :] if text.startswith(shown) else f"\n\n{text}"
+    if rest:
+        yield reply.chunk({"content": rest})
+    told: list[JsonValue] = [source.model_dump(mode="json") for source in sources]
+    yield reply.chunk({"annotations": _annotations(text, sources)}, _end(answer), sources=told)
+    if reply.tells_usage:
+        yield _data({**reply.head("chat.completion.chunk"), "choices": [], "usage": _usage(answer.usage)})
+
+
+def _question(asked: Completion, caller: Caller, language: str) -> Question:
+    """Raises Problem 422 when the last message is not a question."""
+    before, last = asked.messages[:-1], asked.messages[-1]
+    if last.role != "user" or not 0 < len(last.text.strip()) <= QUERY_CHARACTERS:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
+    return Question(
+        text=last.text,
+        user_id=caller.token,
+        session_id=SessionId(str(uuid.uuid4())),
+        base_id=caller.base,
+        language=language,
+        dialogue=tuple(_exchanges(before)),
+    )
+
+
+def _exchanges(messages: Sequence[ChatMessage]) -> Iterator[Exchange]:
+    """Questions with the answers that follow them."""
+    for said, answered in pairwise(message for message in messages if message.role in ("user", "assistant")):
+        if (said.role, answered.role) == ("user", "assistant") and said.text and answered.text:
+            yield Exchange(question=said.text, answer=answered.text)
+
+
+def _require_own(caller: Caller, model: str) -> None:
+    """A base goes by its id or its name. Raises Problem 404 for any other."""
+    if model not in (caller.base, caller.base_name):
+        raise Problem(HTTPStatus.NOT_FOUND)
+
+
+def _model(caller: Caller) -> dict[str, JsonValue]:
+    return {"id": caller.base_name or caller.base, "object": "model", "created": 0, "owned_by": "baza"}
+
+
+def _annotations(text: str, sources: Sequence[Source]) -> JsonValue:
+    """A file has no address: it goes by its id, as a URN. All annotations are about the whole text."""
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "url": source.url or f"urn:uuid:{source.document_id}",
+                "title": source.title,
+                "start_index": 0,
+                "end_index": len(text),
+            },
+        }
+        for source in sources
+    ]
+
+
+def _usage(usage: Usage) -> JsonValue:
+    prompt, answered = usage.prompt_tokens, usage.answer_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": answered, "total_tokens": prompt + answered}
+
+
+def _end(answer: Answer) -> str:
+    return "length" if answer.cut else "stop"
+
+
+def _data(value: dict[str, JsonValue]) -> bytes:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
