@@ -86,13 +86,10 @@ class Pool:
 
     entry: str  # see `forkserver.Opening`
     network: bool = False
-    spares: int = 0  # children forked ahead, which wait to be confined
     variables: Mapping[str, str] = field(default_factory=dict)  # further ones of the environment
 
     _running: _Running | None = None
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _waiting: list[Line] = field(default_factory=list)
-    _refilling: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
     async def child(self, confinement: Confinement) -> AsyncIterator[Line]:
@@ -105,10 +102,8 @@ class Pool:
 
     async def start(self, confinement: Confinement) -> Line:
         """The same for a caller that closes the line itself."""
-        line = self._waiting.pop() if self._waiting else await self._connect()
+        line = await self._connect()
         line.write(confinement)
-        if self.spares and self._refilling is None:
-            self._refilling = asyncio.create_task(self._refill())
         return line
 
     async def forget_dead(self) -> None:
@@ -118,9 +113,6 @@ class Pool:
 
     async def close(self) -> None:
         """End the process and its children."""
-        if self._refilling is not None:
-            self._refilling.cancel()
-            await asyncio.gather(self._refilling, return_exceptions=True)
         await self.forget_dead()
 
     async def __aenter__(self) -> "Pool":
@@ -128,15 +120,6 @@ class Pool:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    async def _refill(self) -> None:
-        try:
-            while len(self._waiting) < self.spares:
-                self._waiting.append(await self._connect())
-        except PoolDied:  # whoever needs a child next will be told
-            log.warning("sandbox_pool_died", entry=self.entry)
-        finally:
-            self._refilling = None
 
     async def _connect(self) -> Line:
         async with self._starting:
@@ -162,8 +145,6 @@ class Pool:
     async def _forget(self, running: _Running) -> None:
         if self._running is running:
             self._running = None
-            while self._waiting:
-                self._waiting.pop().close()
         running.control.close()
         await _end(running.process)
 

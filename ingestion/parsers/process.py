@@ -37,7 +37,6 @@ from sandbox.forkserver import Ended
 from sandbox.pool import Line, Pool, PoolDied
 
 ENTRY = "ingestion.parsers.child:serve"
-SPARES = 1  # forked ahead: a fork takes as long as reading a small file
 OUTPUT_LIMIT_BYTES = 50 * 1024 * 1024
 CUT_PATIENCE = 10  # times the limit of parsing: 50 million characters take minutes on a busy machine
 CUT_LIMIT_BYTES = 4 * OUTPUT_LIMIT_BYTES  # passages overlap, and repeat the headers of tables
@@ -68,7 +67,7 @@ class ParseProcess:
         address space."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_mb * MEGABYTE_BYTES
-        self._pool = Pool(entry=ENTRY, spares=SPARES)
+        self._pool = Pool(entry=ENTRY)
 
     async def __aenter__(self) -> Self:
         return self

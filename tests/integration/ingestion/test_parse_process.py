@@ -30,12 +30,6 @@ PAGES = 800  # a second or two
 LARGE_MARKDOWN_CHARS = 12_000_000  # takes far longer than any of these tests waits
 
 
-@pytest.fixture(autouse=True)
-def no_spares(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that each process that is there has work."""
-    monkeypatch.setattr(process, "SPARES", 0)
-
-
 @pytest.fixture
 async def parser() -> AsyncIterator[ParseProcess]:
     async with ParseProcess(timeout_s=300, memory_mb=1024) as process:
@@ -107,18 +101,6 @@ async def test_many_files_are_parsed_at_once(parser: ParseProcess, tmp_path: Pat
     documents = await asyncio.gather(*(parser.parse(_small(tmp_path), progress_of(FakeQueue())) for _ in range(12)))
     assert {document.title for document in documents} == {"Договор"}
     await until(lambda: not confined())
-
-
-async def test_each_file_is_read_by_a_process_of_its_own(
-    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser._pool, "spares", 1)
-    seen: list[int] = []
-    for _ in range(3):
-        await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
-        await until(lambda: len(confined()) == 1)  # the next one waits already
-        seen += confined()
-    assert len(set(seen)) == len(seen)
 
 
 async def test_time_runs_out_and_the_process_is_gone(slow_file: FetchedFile) -> None:

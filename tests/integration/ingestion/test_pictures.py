@@ -133,10 +133,7 @@ async def test_a_picture_beyond_the_memory_limit_is_refused_alone(tmp_path: Path
         assert _size(await parser.open_picture(_fetched(SCANS / "lease.png"), 0))[0] > 0
 
 
-async def test_a_process_killed_while_it_draws_costs_its_page_alone(
-    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser._pool, "spares", 0)
+async def test_a_process_killed_while_it_draws_costs_its_page_alone(parser: ParseProcess, tmp_path: Path) -> None:
     path = tmp_path / "slow.png"
     Image.effect_noise((9_000, 9_000), 90).save(path)
     drawing = asyncio.create_task(parser.open_picture(_fetched(path), 0))
