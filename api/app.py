@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import bases, chat, openai_chat
+from api import bases, chat, documents, mcp, openai_chat
 from api.problems import answer_problems
 from api.services import ApiServices
 from api.turns import Turns
@@ -32,7 +32,7 @@ def build_api(services: ApiServices) -> FastAPI:
     app.state.services, app.state.turns = services, Turns(services=services)
     answer_problems(app, services)
     app.add_middleware(BoundedBodies)
-    for part in (bases, chat, openai_chat):
+    for part in (bases, documents, chat, openai_chat, mcp):
         app.include_router(part.router)
     return app
 

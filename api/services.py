@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from domain.documents import Removed
-from domain.ids import BaseId, SessionId, UserId
+from domain.documents import DocumentCard, Removed
+from domain.ids import BaseId, DocumentId, SessionId, UserId
 from domain.tokens import Caller
+from ingestion.records import Batch, Block, EnqueuedDocument
 from rag.metering import TurnMetrics
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
 
@@ -47,10 +48,34 @@ class Passages(Protocol):
 class Library(Protocol):
     """What a base holds."""
 
+    async def documents(
+        self, base: BaseId, *, limit: int, offset: int = 0, name_contains: str | None = None
+    ) -> list[DocumentCard]:
+        """Newest first."""
+        ...
+
+    async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None: ...
+
+    async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
+
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed: ...
 
     async def save_turn(self, user: UserId, base: BaseId, turn: TurnMetrics, *, asker: UserId | None = None) -> None:
         """Store the duration and cost of a turn."""
+        ...
+
+
+class Intake(Protocol):
+    """Where documents wait to be read."""
+
+    async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]: ...
+
+
+class Texts(Protocol):
+    """What was read out of documents."""
+
+    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
+        """In order; empty when the base holds no such document."""
         ...
 
 
@@ -74,6 +99,8 @@ class ApiServices:
 
     tokens: Tokens
     library: Library
+    intake: Intake
+    text: Texts
     dialogues: Dialogues
     passages: Passages
     conversation: Conversation
@@ -82,5 +109,7 @@ class ApiServices:
     turn_ended: Callable[[TurnMetrics], None]  # for the metrics of this process
     worded: Callable[[Answer, str], str]  # the answer's text in full, never blank, in the language of the interface
     say: Say
+    failure: Callable[[DocumentCard, str], str]  # why a document was not read, in a language
+    wake: Callable[[], None]  # wakes a worker of this process after something was enqueued
     default_language: str = "ru"
     requests_per_minute: int = 120  # of one token

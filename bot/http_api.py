@@ -4,7 +4,7 @@ In: the parts, the texts, API_HOST and API_PORT. Out: the address of the API whi
 nothing of this package; what it says to people comes from the locales through `say` and `worded`.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from api.app import build_api, serving
 from api.services import ApiServices
 from bot.app import Parts
 from bot.bounds import bounds_of
+from bot.replies.failures import failure_sentence
 from bot.replies.small_talk import in_words
 from bot.texts import Texts
 from domain.ids import UserId
@@ -20,13 +21,13 @@ from rag.records import Answer
 
 
 @asynccontextmanager
-async def served_api(parts: Parts, texts: Texts, *, port: int) -> AsyncIterator[str]:
+async def served_api(parts: Parts, texts: Texts, *, port: int, wake: Callable[[], None]) -> AsyncIterator[str]:
     """Raises OSError when the port is taken."""
-    async with serving(build_api(_services(parts, texts)), host=parts.settings.api.host, port=port) as address:
+    async with serving(build_api(_services(parts, texts, wake)), host=parts.settings.api.host, port=port) as address:
         yield address
 
 
-def _services(parts: Parts, texts: Texts) -> ApiServices:
+def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServices:
     settings, stores = parts.settings, parts.stores
     bounds, conversation = bounds_of(settings), parts.conversation()
 
@@ -44,6 +45,8 @@ def _services(parts: Parts, texts: Texts) -> ApiServices:
     return ApiServices(
         tokens=stores.tokens,
         library=stores.library,
+        intake=stores.intake,
+        text=stores.text,
         dialogues=stores.dialogue,
         passages=parts.retrieval(),
         conversation=conversation,
@@ -52,6 +55,8 @@ def _services(parts: Parts, texts: Texts) -> ApiServices:
         turn_ended=parts.measures.turn_ended,
         worded=worded,
         say=lambda language, key: texts.for_language(language).plain(key),
+        failure=lambda card, language: failure_sentence(card, texts.for_language(language), plain=True),
+        wake=wake,
         default_language=settings.answer.interface_language,
         requests_per_minute=settings.api.requests_per_minute,
     )

@@ -62,7 +62,7 @@ async def serve(
         if with_bot:
             await stack.enter_async_context(parts.mirror.kept_fresh())
             if port := settings.api.port:
-                await stack.enter_async_context(_api(parts, port))
+                await stack.enter_async_context(_api(parts, port, worker.wake))
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)
         await _run_together(works, stop)
@@ -74,7 +74,7 @@ async def serve_api_until_signal(settings: Settings) -> int:
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_parts(settings))
         await stack.enter_async_context(parts.mirror.kept_fresh())
-        await stack.enter_async_context(_api(parts, settings.api.port or API_PORT))
+        await stack.enter_async_context(_api(parts, settings.api.port or API_PORT, lambda: None))
         await stop.wait()
     return 0
 
@@ -101,14 +101,14 @@ def _stopped_by_signal() -> asyncio.Event:
 
 
 @asynccontextmanager
-async def _api(parts: Parts, port: int) -> AsyncIterator[None]:
+async def _api(parts: Parts, port: int, wake: Callable[[], None]) -> AsyncIterator[None]:
     """Serves the HTTP API, and tells the engineer where. FastAPI takes a while to import, and most installations do
     without it."""
     from bot.http_api import served_api
 
     async with AsyncExitStack() as stack:
         with port_named(port, "API_PORT"):
-            address = await stack.enter_async_context(served_api(parts, load_texts(), port=port))
+            address = await stack.enter_async_context(served_api(parts, load_texts(), port=port, wake=wake))
         print_line(f"API: {address}/docs")
         yield
 

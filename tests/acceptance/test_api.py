@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,6 +25,7 @@ from tests.servers.llm import LlmServer, Streamed
 
 CONTRACT = "Договор аренды склада\n\nШтраф за просрочку оплаты составляет 0,1 % от суммы за каждый день.\n"
 QUESTION = "Какой штраф за просрочку оплаты?"
+KEY = {"title": "Ключи", "text": "Ключ лежит под кирпичом."}
 ANSWER = "[+] Штраф составляет **0,1 %** от суммы за каждый день [1]."
 
 Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
@@ -200,3 +202,69 @@ async def test_the_examples_of_the_document_run(
         outputs = [(await each.communicate())[0].decode() for each in printed]
     assert "1 Договор" in outputs[0]
     assert json.loads(outputs[1])["sources"][0]["title"] == "Договор"
+
+
+async def test_documents_are_added_read_and_removed(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token, base = await token_for(settings, capsys, "work")
+    reading, _ = await token_for(settings, capsys, "work", is_read_only=True)
+    stranger, foreign = await token_for(settings, capsys, "private")
+    async with api(token) as client:
+        added = await client.post(
+            f"/rags/{base}/documents", json={"title": "Ключи", "text": "Ключ лежит под кирпичом."}
+        )
+        assert added.status_code == 202
+        place = f"/rags/{base}/documents/{added.json()['id']}"
+        await until_ready(client, place)
+        (listed,) = (await client.get(f"/rags/{base}/documents")).json()
+        assert (listed["title"], listed["status"], listed["passages"]) == ("Ключи", "ready", 1)
+        assert (await client.get(f"{place}/content")).json()["text"] == "Ключ лежит под кирпичом."
+        for wrong in ({}, {"text": "и", "url": "https://example.com"}, {"url": "file:///etc/passwd"}):
+            assert (await client.post(f"/rags/{base}/documents", json=wrong)).status_code == 422
+        only_read = {"Authorization": f"Bearer {reading}"}
+        assert (await client.delete(place, headers=only_read)).status_code == 403
+        theirs = {"Authorization": f"Bearer {stranger}"}
+        hidden = place.replace(base, foreign)
+        for method, path in (("GET", hidden), ("GET", f"{hidden}/content"), ("DELETE", hidden), ("DELETE", place)):
+            assert (await client.request(method, path, headers=theirs)).status_code == 404
+        assert (await client.delete(place)).status_code == 204
+        assert (await client.get(place)).status_code == 404
+
+
+async def until_ready(client: httpx.AsyncClient, place: str) -> None:
+    """Waits for a worker."""
+    async with asyncio.timeout(60):
+        while (await client.get(place)).json()["status"] != "ready":
+            await asyncio.sleep(0.1)
+
+
+async def test_the_tools_of_mcp_search_fetch_ask_and_add(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    reading, _ = await token_for(settings, capsys, "work", is_read_only=True)
+
+    async def call(method: str, **params: object) -> dict[str, Any]:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return dict((await client.post("/mcp", json=body)).json())
+
+    async def tool(name: str, **arguments: object) -> dict[str, Any]:
+        return dict((await call("tools/call", name=name, arguments=arguments))["result"])
+
+    async with api(token) as client:
+        begun = await call("initialize", protocolVersion="2025-03-26", capabilities={}, clientInfo={})
+        assert begun["result"]["protocolVersion"] == "2025-03-26"
+        (found,) = (await tool("search", query=QUESTION))["structuredContent"]["results"]
+        fetched = await tool("fetch", id=found["id"])
+        assert fetched["structuredContent"]["text"] == "Договор аренды склада\n\n" + CONTRACT.splitlines()[2]
+        assert "0,1 %" in (await tool("ask", question=QUESTION))["structuredContent"]["answer"]
+        added = await tool("add", text="Ключ лежит под кирпичом.")
+        await until_ready(client, f"/rags/{base}/documents/{added['structuredContent']['id']}")
+        assert (await tool("fetch", id=str(uuid.uuid4())))["isError"]
+        assert (await tool("ask", question=" "))["isError"]
+        assert (await call("resources/list"))["error"]["code"] == -32601
+        client.headers["Authorization"] = f"Bearer {reading}"
+        assert [each["name"] for each in (await call("tools/list"))["result"]["tools"]] == ["search", "fetch", "ask"]
+        assert (await tool("add", text="Не будет добавлено."))["isError"]
