@@ -44,7 +44,8 @@ begin
       from placed p group by p.place, p.document_id) d
     group by d.place
   ), choice as (
-    select t.place, power(t.share::double precision, 0.7) as share, case when t.firsts = 0 then 0 else 2
+    select t.place, power(t.share::double precision, 0.7) as share, case when t.firsts = 0 then 0
+      else 2 * (1 - held.documents::double precision / held.passages) -- of documents of one passage nothing is chosen
       * power(t.firsts::double precision / t.documents, 3)
       * ln(1 + (greatest(held.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end as score
     from told t
