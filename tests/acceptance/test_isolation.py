@@ -29,7 +29,8 @@ QUESTION = "Какой пароль от сейфа?"
 WITH_ID = [
     kind
     for kind in vars(keyboards).values()
-    if isinstance(kind, type) and issubclass(kind, CallbackData) and kind.model_fields.keys() & {"document", "place"}
+    if isinstance(kind, type) and issubclass(kind, CallbackData)
+    if "document" in kind.model_fields or kind is keyboards.ShowSource
 ]
 """Buttons that name a document or a passage; one that is added later is tried too."""
 
