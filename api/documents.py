@@ -67,6 +67,7 @@ class Document(BaseModel):
     passages: int
     version: int
     created_at: datetime
+    duplicate_of: str | None  # the document that held the same content before, where this one is a `duplicate`
     error: str | None  # why it could not be read, and what to do
 
 
@@ -153,5 +154,11 @@ def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document
         passages=card.chunks,
         version=card.version,
         created_at=card.created_at,
+        duplicate_of=_original(card) if card.status is DocumentStatus.DUPLICATE else None,
         error=services.failure(card, language) if card.status is DocumentStatus.FAILED else None,
     )
+
+
+def _original(card: DocumentCard) -> str | None:
+    original = card.error_params.get("document_id")
+    return str(original) if original else None

@@ -28,9 +28,7 @@ from rag.records import Question
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; the first is offered for unknown ones
 UNKNOWN_METHOD, WRONG_PARAMETERS = -32601, -32602  # JSON-RPC 2.0, section 5.1
-ABOUT = (
-    "A base of a person's own documents. Use `ask` for an answer with sources, `search` and `fetch` to read yourself."
-)
+ABOUT = "A person's own documents: `ask` answers with sources, `search` and `fetch` give the texts themselves."
 
 router = APIRouter(tags=["MCP"])
 

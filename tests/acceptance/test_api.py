@@ -216,7 +216,7 @@ async def test_documents_are_added_read_and_removed(
         )
         assert added.status_code == 202
         place = f"/rags/{base}/documents/{added.json()['id']}"
-        await until_ready(client, place)
+        await until(client, place)
         (listed,) = (await client.get(f"/rags/{base}/documents")).json()
         assert (listed["title"], listed["status"], listed["passages"]) == ("Ключи", "ready", 1)
         assert (await client.get(f"{place}/content")).json()["text"] == "Ключ лежит под кирпичом."
@@ -228,14 +228,18 @@ async def test_documents_are_added_read_and_removed(
         hidden = place.replace(base, foreign)
         for method, path in (("GET", hidden), ("GET", f"{hidden}/content"), ("DELETE", hidden), ("DELETE", place)):
             assert (await client.request(method, path, headers=theirs)).status_code == 404
+        again = (await client.post(f"/rags/{base}/documents", json=KEY)).json()["id"]
+        await until(client, f"/rags/{base}/documents/{again}", "duplicate")
+        twin = (await client.get(f"/rags/{base}/documents/{again}")).json()
+        assert twin["duplicate_of"] == listed["id"]
         assert (await client.delete(place)).status_code == 204
         assert (await client.get(place)).status_code == 404
 
 
-async def until_ready(client: httpx.AsyncClient, place: str) -> None:
+async def until(client: httpx.AsyncClient, place: str, status: str = "ready") -> None:
     """Waits for a worker."""
     async with asyncio.timeout(60):
-        while (await client.get(place)).json()["status"] != "ready":
+        while (await client.get(place)).json()["status"] != status:
             await asyncio.sleep(0.1)
 
 
@@ -261,7 +265,7 @@ async def test_the_tools_of_mcp_search_fetch_ask_and_add(
         assert fetched["structuredContent"]["text"] == "Договор аренды склада\n\n" + CONTRACT.splitlines()[2]
         assert "0,1 %" in (await tool("ask", question=QUESTION))["structuredContent"]["answer"]
         added = await tool("add", text="Ключ лежит под кирпичом.")
-        await until_ready(client, f"/rags/{base}/documents/{added['structuredContent']['id']}")
+        await until(client, f"/rags/{base}/documents/{added['structuredContent']['id']}")
         assert (await tool("fetch", id=str(uuid.uuid4())))["isError"]
         assert (await tool("ask", question=" "))["isError"]
         assert (await call("resources/list"))["error"]["code"] == -32601

@@ -1,6 +1,6 @@
 # What the HTTP API answers when a request fails; the key is api-<status>.
 
-api-401 = A valid token is needed: Authorization: Bearer <token>. `baza token add` makes one.
+api-401 = A valid token is needed: Authorization: Bearer TOKEN. `baza token add` makes one.
 api-403 = This token may only read. Use one made without --read-only.
 api-404 = There is no such thing here. A token opens one base; GET /rags gives its id.
 api-405 = This address is not called so. /docs describes the methods.
