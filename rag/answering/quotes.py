@@ -94,7 +94,8 @@ def _excerpt(passage: Passage, text: str, weights: Mapping[str, float]) -> _Exce
     first = _lead(parts, weights)
     last = _end_of_lead(parts, first, weights)
     lead = _in_words(parts, first) or _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
-    if len(lead) < SHORT_LEAD_CHARS and (label := _label(parts, first)):
+    says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(stems(lead))
+    if says_nothing_alone and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
     before = text[_context(parts, first) : parts[first].start].strip()
@@ -140,7 +141,7 @@ def _context(parts: Sequence[_Sentence], place: int) -> int:
 
 
 def _label(parts: Sequence[_Sentence], place: int) -> str:
-    """The heading that names a short value («Телефон»), and not the question that it answers; or nothing."""
+    """The heading that names a value («Телефон»), and not the question that it answers; or nothing."""
     heading = parts[parts[place].under].text if parts[place].under >= 0 else ""
     return "" if heading.endswith("?") else heading
 

@@ -325,7 +325,7 @@ begin
     array_agg(w.wide) as wide, array_agg(w.postings) as postings, array_agg(w.place) as places,
     array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as keys,
     2.2 * sum(w.own + w.wide) as highest,
-    array(select coalesce(max(r.own + r.wide), rarity(0, total))
+    array(select coalesce(max(r.own + r.wide), rarity(1, total))
           from unnest(p_terms) with ordinality t (term, place)
           left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
   into words from weighed w;
@@ -349,5 +349,5 @@ begin
 end $$;
 comment on function baza_internal.search_terms is
   'Passages by BM25 over the postings of the base; a repeated term counts once. `rarities` is the weight of '
-  'each term of the question, the same in every row: of one that no passage holds that of the rarest word there can '
-  'be; `inherited` is explained at `search_chosen`.';
+  'each term of the question, the same in every row: of one that no passage holds that of a word in one passage; '
+  '`inherited` is explained at `search_chosen`.';
