@@ -32,6 +32,8 @@ from domain.ids import ChatId, MessageId, SessionId, UserId
 
 LISTED = 8  # dialogues: a screen of a phone
 TITLE_CHARACTERS = 60
+ASKED_BY = {MORE: "ask-more", EVERYWHERE: "button-everywhere"}
+"""Button -> the key of the question that it asks."""
 
 
 def build_router() -> Router:
@@ -40,8 +42,7 @@ def build_router() -> Router:
     router.message.filter(own_words)
     router.message.register(list_dialogues, Command("dialogs"))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
-    router.callback_query.register(show_more, F.data == MORE, has_message)
-    router.callback_query.register(search_everywhere, F.data == EVERYWHERE, has_message)
+    router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
     router.stopped_message_generation.register(stop_draft)
     router.callback_query.register(send_table, SendTable.filter(), has_message)
@@ -70,7 +71,7 @@ async def pick_choice(
     await answer_question(label, bot, services, talk, dialogues)
 
 
-async def show_more(
+async def ask_again(
     query: CallbackQuery,
     shown: Message,
     bot: Bot,
@@ -79,27 +80,11 @@ async def show_more(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """«Показать ещё»: asked like any other question, in the language of the interface."""
+    """«Показать ещё» and «По всем документам»: asked like any other question, in the language of the interface."""
     await acknowledge(query)
     if turn:
         turn.release()
-    await answer_question(talk.words.plain("ask-more"), bot, services, talk, dialogues)
-
-
-async def search_everywhere(
-    query: CallbackQuery,
-    shown: Message,
-    bot: Bot,
-    services: Services,
-    talk: Talk,
-    dialogues: Dialogues,
-    turn: Turn | None = None,
-) -> None:
-    """«По всем документам»: what the last question asked is looked for in each document."""
-    await acknowledge(query)
-    if turn:
-        turn.release()
-    await answer_question(talk.words.plain("button-everywhere"), bot, services, talk, dialogues)
+    await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), bot, services, talk, dialogues)
 
 
 async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:
