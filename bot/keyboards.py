@@ -66,6 +66,12 @@ class OpenDocument(CallbackData, prefix="doc"):
     page: int = 0
 
 
+class TakeBack(CallbackData, prefix="back"):
+    """Remove a document from under its receipt, at once."""
+
+    document: str
+
+
 class DeleteDocument(CallbackData, prefix="del"):
     """Delete a document: ask first, delete when `sure`. `page` is the page of the list to go back to."""
 
@@ -238,9 +244,9 @@ def mode_choice(words: Words, current: Mode | None) -> InlineKeyboardMarkup:
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 
-def mode_offer(words: Words) -> InlineKeyboardMarkup:
-    """The two modes, for a message that came before a mode was chosen."""
-    line = [button(mode_label(words, mode, None), ModeFor(mode=mode)) for mode in MODE_BUTTONS]
+def mode_offer(words: Words, *, beside: Mode) -> InlineKeyboardMarkup:
+    """The other mode, for a message that was handled as in `beside` before a mode was chosen."""
+    line = [button(mode_label(words, mode, None), ModeFor(mode=mode)) for mode in MODE_BUTTONS if mode is not beside]
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 

@@ -18,6 +18,7 @@ from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
+from rag.small_talk import SmallTalkRule
 
 
 class Conversation(Protocol):
@@ -44,6 +45,7 @@ class Services:
     statistics: Statistics
     texts: Texts
     count_terms: Callable[[str], Mapping[str, int]]  # lexical terms of a document's name, term -> count
+    small_talk: SmallTalkRule
     wake: Callable[[], None]  # wakes the notice loop and this process's worker after something was enqueued
     measures: Measures = field(default_factory=Measures)
     languages: ChosenLanguages = field(default_factory=ChosenLanguages)

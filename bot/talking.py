@@ -32,6 +32,8 @@ from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
 from ingestion.indexing import count_terms
+from prompts.small_talk import load_small_talk
+from rag.small_talk import SmallTalkRule
 
 LOCALCHAT_FOLDER = "localchat"
 
@@ -150,6 +152,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         text=stores.text,
         texts=texts,
         count_terms=partial(count_terms, parts.analyzer),
+        small_talk=SmallTalkRule(load_small_talk()),
         wake=wake,
         hear=spoken.hear if spoken else None,
         allowed_users=settings.telegram.allowed_users,

@@ -26,6 +26,7 @@ class SmallTalkWords:
     afterwards: tuple[str, ...]  # the same at its end
     frames: tuple[str, ...]  # first words of a question that say nothing about its subject
     interrogatives: tuple[str, ...]  # first words that only ask
+    remember: tuple[str, ...]  # first words of a note that is sent in Чат
 
 
 def load_small_talk(folder: Traversable | None = None) -> SmallTalkWords:

@@ -45,6 +45,7 @@ class SmallTalkRule:
         self._beside = _phrases(words.beside)
         self._whole = frozenset((*self._kinds, *self._beside))
         self._documents = _phrases(words.documents)
+        self._remember = _phrases(words.remember)
         courtesies = _phrases(words.courtesies)
         self._afterwards = frozenset(phrase[::-1] for phrase in _phrases(words.afterwards))
         frames = _phrases(words.frames)
@@ -75,6 +76,13 @@ class SmallTalkRule:
         if len(message) > LONGEST_MESSAGE:
             return False
         return _words(_behind(self._polite, self._without_thanks(message))) in self._documents
+
+    def to_remember(self, message: str) -> str:
+        """What is to be kept of «Запомни: …»; empty for other messages. A question is never kept."""
+        places = list(_WORD.finditer(message))
+        begun = len(_first(_words(message), self._remember))
+        is_question = message.rstrip().endswith("?")
+        return message[places[begun].start() :].strip() if 0 < begun < len(places) and not is_question else ""
 
     def sought(self, question: str) -> str:
         """What to search for: the question without greeting, politeness and the words that lead up to its subject; the

@@ -37,11 +37,11 @@ STOP_AGAIN_S = 0.1
 
 
 class Dialogues:
-    """Serialises the turns of each dialogue, and remembers which admins were reminded today."""
+    """Serialises the turns of each dialogue, and remembers who was told what today."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
-        self._reminded_at: dict[UserId, float] = {}
+        self._told_at: dict[tuple[str, UserId], float] = {}
         self._stops: dict[UserId, asyncio.Event] = {}
 
     @contextmanager
@@ -75,12 +75,12 @@ class Dialogues:
         async with order:
             yield
 
-    def may_remind(self, person: UserId) -> bool:
-        """True once a day for each person."""
+    def may_tell(self, what: str, person: UserId) -> bool:
+        """True once a day for each person, for what need not be repeated. It is forgotten with the process."""
         now = time.monotonic()
-        if person in self._reminded_at and now - self._reminded_at[person] < DAY_S:
+        if now - self._told_at.get((what, person), -DAY_S) < DAY_S:
             return False
-        self._reminded_at[person] = now
+        self._told_at[what, person] = now
         return True
 
 
@@ -107,7 +107,7 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
             await _note(services, talk, answer)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
-    if is_without_model and talk.person in services.admin_users and dialogues.may_remind(talk.person):
+    if is_without_model and talk.person in services.admin_users and dialogues.may_tell("no-model", talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
 
 

@@ -1,8 +1,8 @@
 """Mode База: puts what people send into the base. It generates no answer.
 
 In: messages of people. Out: a batch in the queue before the handler returns; `bot.notices` is woken and shows its live
-message. The buttons «Добавить в базу» and «Только прочитать сейчас» are handled here, too; the other buttons for
-stored documents are in `kept`.
+message. A greeting or a question is not kept before a button says so. The buttons «Добавить в базу», «Сохранить» and
+«Только прочитать сейчас» are handled here, too; the other buttons for stored documents are in `kept`.
 """
 
 from dataclasses import replace
@@ -10,15 +10,15 @@ from dataclasses import replace
 from aiogram import Bot, F, Router
 from aiogram.types import CallbackQuery, Message
 
-from bot.handlers.attached import unsupported_kind
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.incoming import batch_of, original_of, sources_in, words_under
-from bot.keyboards import KEEP, ONLY_READ
-from bot.replies.sending import acknowledge, send, take_away
+from bot.handlers.received import Received, batch_of, original_of, receive
+from bot.keyboards import ANSWER, KEEP, ONLY_READ, button, rows
+from bot.replies.sending import acknowledge, place_at, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
 from domain.documents import SourceType
+from domain.ids import MessageId
 from domain.people import Mode
 from ingestion.records import Batch, Source
 
@@ -28,6 +28,7 @@ NEARLY_FULL_UNITS = 2000
 HOLD_S = 3  # the next part of a cut text arrives within this time
 ALBUM_S = 1  # the other files of an album arrive within this time
 DAY_S = 24 * 60 * 60  # lifetime of a temporary document («Только прочитать сейчас»)
+SHORT_QUESTION_CHARACTERS = 200  # a longer text that ends with «?» is a letter or a list rather than a question
 
 
 def build_router() -> Router:
@@ -41,26 +42,44 @@ def build_router() -> Router:
 
 async def keep(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Put what the message holds into the queue, or say why nothing of it can be kept."""
-    await _take(message, bot, services, talk)
+    received = receive(message, talk.words)
+    if is_talk(received, services):
+        place = place_at(talk.place, MessageId(message.message_id))
+        answer, save = (button(talk.words.plain(f"button-{what}"), data) for what, data in _TALK)
+        await send(bot, place, talk.words("question-or-note"), rows([answer, save]))
+        return
+    await take(received, bot, services, talk)
 
 
-async def _take(message: Message, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None) -> None:
-    sources = sources_in(message, talk.words)
-    if refusal := refusal_of(message, sources, talk.words, services):
-        if written := words_under(message, talk.words):
-            await services.intake.enqueue(replace(batch_of(message, written, talk), ttl_s=ttl_s))
+_TALK = (("answer-it", ANSWER), ("save-it", KEEP))
+
+
+def is_talk(received: Received, services: Services) -> bool:
+    """Whether the message is said to Baza rather than sent for keeping: a greeting, «ок», or a short question."""
+    said = received.own_text.strip()
+    is_question = said.endswith("?") and len(said) <= SHORT_QUESTION_CHARACTERS and "\n" not in said
+    only_words = all(source.type is SourceType.NOTE for source in received.sources)
+    return bool(said) and only_words and (is_question or services.small_talk.kind(said) is not None)
+
+
+async def take(received: Received, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None) -> None:
+    """Put the sources into the queue, or say why they cannot be kept; the words under a refused file are."""
+    message = received.message
+    if refusal := refusal_of(received, talk.words, services):
+        if received.written:
+            await services.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
             services.wake()
             refusal = f"{refusal} {talk.words('caption-taken')}"
         await send(bot, talk.place, refusal)
         return
     is_typed = message.text is not None
-    await _enqueue(replace(batch_of(message, sources, talk), ttl_s=ttl_s), services, may_go_on=is_typed)
+    await _enqueue(replace(batch_of(message, received.sources, talk), ttl_s=ttl_s), services, may_go_on=is_typed)
     services.wake()
 
 
 async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Добавить в базу» under the bot's question about a link or a file: store the message that the question replies
-    to."""
+    """«Добавить в базу» and «Сохранить» under the bot's question about a message: store the message that the question
+    replies to."""
     await _take_original(query, shown, bot, services, talk)
 
 
@@ -76,7 +95,7 @@ async def _take_original(
     if original is None:
         await acknowledge(query, talk.words.plain("original-gone"), alert=True)
         return
-    await _take(original, bot, services, talk, ttl_s=ttl_s)
+    await take(receive(original, talk.words), bot, services, talk, ttl_s=ttl_s)
     await acknowledge(query)
     await take_away(shown)
 
@@ -103,12 +122,12 @@ def _units(note: Source) -> int:
     return len((note.text or "").encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def refusal_of(message: Message, sources: tuple[Source, ...], words: Words, services: Services) -> str | None:
+def refusal_of(received: Received, words: Words, services: Services) -> str | None:
     """Why the message's sources cannot be stored, in HTML; None when they can."""
-    if not sources:
-        kind = unsupported_kind(message)
+    if not received.sources:
+        kind = received.unsupported
         return words("unsupported", kind=kind) if kind else words("nothing-to-keep")
-    for source in sources:
+    for source in received.sources:
         if (source.size_bytes or 0) > services.file_limit_mb * _MB:
             key = "file-too-large-for-telegram" if services.is_limited_by_telegram else "error-file-too-large"
             return words(key, name=source.title or source.identifier, limit_mb=services.file_limit_mb)

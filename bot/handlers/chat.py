@@ -9,10 +9,10 @@ from aiogram.enums import ChatAction
 from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.answering import Dialogues, answer_question
-from bot.handlers.base import keep, refusal_of
+from bot.handlers.base import refusal_of, take
 from bot.handlers.filters import has_message, in_mode
-from bot.handlers.incoming import has_own_words, original_of, sources_in
 from bot.handlers.modes import switch_mode
+from bot.handlers.received import Received, original_of, receive
 from bot.inbox import Turn
 from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_offer, rows
 from bot.replies.names import shortened
@@ -34,7 +34,7 @@ def build_router() -> Router:
     """Takes messages in mode Чат, and messages that came before any mode was chosen."""
     router = Router(name="chat")
     router.message.register(ask, in_mode(Mode.CHAT))
-    router.message.register(offer_modes, in_mode(None))
+    router.message.register(keep_or_answer, in_mode(None))
     router.callback_query.register(answer_original, F.data == ANSWER, has_message)
     router.callback_query.register(choose_mode_for, ModeFor.filter(), has_message)
     return router
@@ -44,19 +44,29 @@ async def ask(
     message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
 ) -> None:
     """Answer a question, written or spoken; ask back when the message is nothing but links or a file."""
+    await _ask(receive(message, talk.words), bot, services, talk, dialogues, turn)
+
+
+async def _ask(
+    received: Received, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None
+) -> None:
+    message, sources = received.message, received.sources
     if spoken := message.voice or message.video_note:
         await _ask_spoken(spoken.file_id, message, bot, services, talk, dialogues, turn)
         return
-    sources = sources_in(message, talk.words)
-    if (sources or message.caption) and (refusal := refusal_of(message, sources, talk.words, services)):
+    if (sources or message.caption) and (refusal := refusal_of(received, talk.words, services)):
         await send(bot, talk.place, refusal)
-        await _ask_by_caption(message, bot, services, talk, dialogues, turn)
+        await _ask_by_caption(received, bot, services, talk, dialogues, turn)
         return
     if sources and (not message.text or all(source.type in _NO_QUESTIONS for source in sources)):
-        await _ask_back(message, bot, talk)
+        await _ask_back(received, bot, talk)
         return
     if not message.text:
         await send(bot, talk.place, talk.words("question-is-not-text"))
+        return
+    if note := services.small_talk.to_remember(received.own_text):
+        noted = message.model_copy(update={"text": note, "entities": None})
+        await take(receive(noted, talk.words), bot, services, talk)
         return
     if turn:
         turn.release()  # an answer takes long; pressing «База» meanwhile must work at once
@@ -86,25 +96,27 @@ async def answer_original(
 
 
 async def _ask_by_caption(
-    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None
+    received: Received, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None
 ) -> None:
     """The file cannot be read, but its caption may still be a question, or a link to read."""
-    if not message.caption:
+    caption = received.message.caption
+    if not caption:
         return
-    if not has_own_words(message):
-        await _ask_back(message, bot, talk)
+    if not received.has_own_words:
+        await _ask_back(received, bot, talk)
         return
     if turn:
         turn.release()
-    await answer_question(message.caption, bot, services, talk, dialogues)
+    await answer_question(caption, bot, services, talk, dialogues)
 
 
-async def _ask_back(message: Message, bot: Bot, talk: Talk) -> None:
+async def _ask_back(received: Received, bot: Bot, talk: Talk) -> None:
     """Ask what to do with a link or a file. Words beside a link may be a question, so a button offers to answer it."""
     keep_it = button(talk.words.plain("button-keep"), KEEP)
-    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if message.text and has_own_words(message) else []
+    is_question = received.message.text and received.has_own_words
+    answer_it = [button(talk.words.plain("button-answer"), ANSWER)] if is_question else []
     only_read = button(talk.words.plain("button-only-read"), ONLY_READ)
-    place = place_at(talk.place, MessageId(message.message_id))
+    place = place_at(talk.place, MessageId(received.message.message_id))
     await send(bot, place, talk.words("question-or-document"), rows([*answer_it, keep_it], [only_read]))
 
 
@@ -139,14 +151,22 @@ async def _ask_spoken(
     await answer_question(question, bot, services, talk, dialogues)
 
 
-async def offer_modes(message: Message, bot: Bot, talk: Talk) -> None:
-    """No mode was chosen yet: offer the modes as buttons; the chosen one then handles this message."""
-    await send(
-        bot,
-        place_at(talk.place, MessageId(message.message_id)),
-        talk.words("choose-mode-for-message"),
-        mode_offer(talk.words),
-    )
+async def keep_or_answer(
+    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
+) -> None:
+    """No mode was chosen yet: the message chooses (DESIGN, section 6). What was sent for keeping is kept, a question is
+    answered; once a day a line says so, and offers the other."""
+    received = receive(message, talk.words)
+    asks = bool(received.own_text) and any(source.type is SourceType.NOTE for source in received.sources)
+    is_spoken = bool((message.voice or message.video_note) and services.hear)
+    mode = Mode.CHAT if asks or (is_spoken and not message.forward_origin) else Mode.DOCUMENTS
+    if mode is Mode.CHAT:
+        await _ask(received, bot, services, talk, dialogues, turn)
+    else:
+        await take(received, bot, services, talk)
+    if dialogues.may_tell(f"no-mode-{mode.value}", talk.state.user_id):
+        place = place_at(talk.place, MessageId(message.message_id))
+        await send(bot, place, talk.words(f"no-mode-{mode.value}"), mode_offer(talk.words, beside=mode))
 
 
 async def choose_mode_for(
@@ -159,13 +179,13 @@ async def choose_mode_for(
     dialogues: Dialogues,
     turn: Turn | None = None,
 ) -> None:
-    """Switch to the chosen mode and handle the waiting message in it."""
+    """Switch to the other mode and handle the message in it as well."""
     await acknowledge(query, talk.words.plain(f"mode-set-{callback_data.mode.value}"))
     await switch_mode(bot, services, talk, callback_data.mode)
     original = await original_of(shown, bot)
     if original is None:
         await send(bot, talk.place, talk.words("original-gone"))
     elif callback_data.mode is Mode.DOCUMENTS:
-        await keep(original, bot, services, talk)
+        await take(receive(original, talk.words), bot, services, talk)
     else:
         await ask(original, bot, services, talk, dialogues, turn)

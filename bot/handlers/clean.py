@@ -1,7 +1,7 @@
 """/clean: erases the conversation or empties the base, each after a confirmation and with a report.
 
 In: the command and buttons. Out: one message that turns from the question into the report; after the conversation was
-erased it also shows the menu «Выберите режим работы:» (seed 1, section 4.1.1).
+erased no mode is chosen, and it also shows the menu «Выберите режим работы:» (seed 1, section 4.1.1).
 """
 
 from aiogram import Bot, Router
@@ -47,7 +47,7 @@ async def clean(
     dialogues: Dialogues,
 ) -> None:
     """Confirm, clear and report, all in the same message."""
-    if callback_data.what == BASE and not await may_tidy(bot, talk):
+    if callback_data.what != NOTHING and not await may_tidy(bot, talk):
         await acknowledge(query, talk.words.plain("only-administrators"), alert=True)
         return
     steps = {(CHAT, False): _ask_chat, (CHAT, True): _do_chat, (BASE, False): _ask_base, (BASE, True): _do_base}
@@ -68,8 +68,9 @@ async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Sho
     """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
     async with dialogues.at_rest(talk.state.user_id):
         removed = await services.people.clean_chat(talk.state.user_id)
+        await services.people.set_mode(talk.state.user_id, None)
     report = talk.words("clean-chat-done", messages=removed.messages)
-    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, talk.state.mode)
+    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None)
 
 
 async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:

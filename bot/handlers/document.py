@@ -11,6 +11,7 @@ from aiogram.types import BufferedInputFile, CallbackQuery, Message
 
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message
+from bot.handlers.rights import may_change
 from bot.keyboards import OpenDocument, ReadDocument, Rename, ShowOriginal, ShowVersions, button, rows
 from bot.replies.document import TextPage, text_page, versions_html
 from bot.replies.names import name_of
@@ -64,6 +65,9 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
     """Ask for the new name: «Как назвать?»."""
     card = await _card(callback_data.document, query, services, talk)
     if card is None:
+        return
+    if not await may_change(bot, talk, card):
+        await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
         return
     await acknowledge(query)
     question = talk.words("rename-question", title=name_of(card))

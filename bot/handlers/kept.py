@@ -12,6 +12,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.base import DAY_S
 from bot.handlers.filters import has_message
 from bot.handlers.modes import mode_sign
+from bot.handlers.rights import may_change
 from bot.keyboards import (
     AddSection,
     AskAbout,
@@ -21,6 +22,7 @@ from bot.keyboards import (
     KeepBatch,
     KeepDocument,
     Refresh,
+    TakeBack,
 )
 from bot.replies.library import card_html, card_keyboard
 from bot.replies.names import name_of, shortened
@@ -48,11 +50,14 @@ def build_router() -> Router:
     router.callback_query.register(ask_about, AskAbout.filter())
     router.callback_query.register(keep_document, KeepDocument.filter(), has_message)
     router.callback_query.register(keep_batch, KeepBatch.filter())
+    router.callback_query.register(take_back, TakeBack.filter(), has_message)
     return router
 
 
-async def cancel(query: CallbackQuery, callback_data: CancelDocument, services: Services, talk: Talk) -> None:
+async def cancel(query: CallbackQuery, callback_data: CancelDocument, bot: Bot, services: Services, talk: Talk) -> None:
     """«Отменить» on a live message."""
+    if await _changeable(callback_data.document, query, bot, services, talk) is None:
+        return
     stopped = await services.library.cancel(talk.base_id, DocumentId(callback_data.document))
     await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
     services.wake()
@@ -65,9 +70,13 @@ async def cancel_batch(query: CallbackQuery, callback_data: CancelBatch, service
     services.wake()
 
 
-async def choose_version(query: CallbackQuery, callback_data: ChooseVersion, services: Services, talk: Talk) -> None:
+async def choose_version(
+    query: CallbackQuery, callback_data: ChooseVersion, bot: Bot, services: Services, talk: Talk
+) -> None:
     """«Заменить / Оставить оба / Пропустить» under the live message or on the document's card."""
     document = DocumentId(callback_data.document)
+    if await _changeable(document, query, bot, services, talk) is None:
+        return
     chosen = await services.library.choose(talk.base_id, document, callback_data.choice)
     await acknowledge(query, talk.words.plain("choice-made" if chosen else "choice-too-late"), alert=not chosen)
     services.wake()
@@ -129,6 +138,35 @@ async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, services: S
     kept = await services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
     await acknowledge(query, talk.words.plain("stays-now" if kept else "documents-gone"), alert=not kept)
     services.wake()
+
+
+async def take_back(
+    query: CallbackQuery, callback_data: TakeBack, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Убрать» under a receipt: the document leaves at once, since whoever sent it by mistake wants no question."""
+    card = await _changeable(callback_data.document, query, bot, services, talk)
+    if card is None:
+        return
+    await services.library.delete(talk.base_id, card.id)
+    await acknowledge(query, talk.words.plain("taken-back"))
+    services.wake()
+    if shown.reply_markup and len(shown.reply_markup.inline_keyboard) == 1:
+        text = talk.words("deleted", title=shortened(name_of(card), TITLE_CHARACTERS))
+        await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), text, None)
+
+
+async def _changeable(
+    document: str, query: CallbackQuery, bot: Bot, services: Services, talk: Talk
+) -> DocumentCard | None:
+    """The document, if it is there and this person may change it; otherwise they are told why not."""
+    card = await services.library.card(talk.base_id, DocumentId(document))
+    if card is None:
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+    elif await may_change(bot, talk, card):
+        return card
+    else:
+        await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
+    return None
 
 
 async def _link_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:

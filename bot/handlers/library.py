@@ -10,7 +10,7 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
-from bot.handlers.rights import may_tidy
+from bot.handlers.rights import may_change
 from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
@@ -89,8 +89,8 @@ async def delete(
     if card is None:
         await acknowledge(query, words.plain("document-gone"), alert=True)
         return
-    if not await may_tidy(bot, talk):
-        await acknowledge(query, words.plain("only-administrators"), alert=True)
+    if not await may_change(bot, talk, card):
+        await acknowledge(query, words.plain("only-sender-or-administrators"), alert=True)
         return
     if not callback_data.sure:
         page = callback_data.page

@@ -1,6 +1,6 @@
-"""Who may delete what a group has collected.
+"""Who may change what a group has collected.
 
-In: the person of an update. Out: yes or no. In a private chat all documents are the person's own.
+In: the person of an update, and the document. Out: yes or no. In a private chat everything is the person's own.
 """
 
 from aiogram import Bot
@@ -8,6 +8,7 @@ from aiogram.enums import ChatMemberStatus
 from aiogram.exceptions import TelegramAPIError
 
 from bot.talk import Talk
+from domain.documents import DocumentCard
 
 _TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
 
@@ -22,3 +23,8 @@ async def may_tidy(bot: Bot, talk: Talk) -> bool:
     except TelegramAPIError:
         return False
     return member.status in _TIDY
+
+
+async def may_change(bot: Bot, talk: Talk, card: DocumentCard) -> bool:
+    """Whether the person may delete, rename, replace or cancel a document: whoever sent it, and administrators."""
+    return card.sent_by == talk.person or await may_tidy(bot, talk)

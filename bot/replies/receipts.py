@@ -19,6 +19,7 @@ from bot.keyboards import (
     KeepBatch,
     KeepDocument,
     OpenDocument,
+    TakeBack,
     button,
     rows,
 )
@@ -34,6 +35,7 @@ __all__ = ["TITLE_CHARACTERS", "LiveMessage", "choice_buttons", "live_message"]
 
 QUESTIONS = 4  # documents of a batch that ask their question at once; the next ask when these are answered
 CANCEL_BUTTONS = 4
+TAKEN_BACK = 4  # documents of a batch; of more, /docs shows each
 Changes = Mapping[DocumentId, str]
 """What a new version changed, as a sentence in HTML."""
 
@@ -92,7 +94,8 @@ def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardBu
     if not document.status.is_final:
         return [[button(words.plain("button-cancel"), CancelDocument(document=document.id))]]
     if document.status is DocumentStatus.READY:
-        return [_ask(document, words), _stay(document, words), _section(document, words)]
+        first = [*_ask(document, words), _take_back(document, words)]
+        return [first, _stay(document, words), _section(document, words)]
     original = document.error_params.get("document_id")
     if document.status is DocumentStatus.DUPLICATE and isinstance(original, str):
         return [[button(words.plain("button-show"), OpenDocument(document=original))]]
@@ -101,6 +104,12 @@ def _buttons(document: DocumentCard, words: Words) -> list[list[InlineKeyboardBu
 
 def _ask(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
     return [button(words.plain("button-ask"), AskAbout(document=document.id))]
+
+
+def _take_back(document: DocumentCard, words: Words, *, named: bool = False) -> InlineKeyboardButton:
+    label = words.plain("button-take-back")
+    name = f": {shortened(name_of(document), BUTTON_CHARACTERS)}" if named else ""
+    return button(label + name, TakeBack(document=document.id))
 
 
 def _stay(document: DocumentCard, words: Words) -> list[InlineKeyboardButton]:
@@ -132,14 +141,17 @@ def _batch_buttons(documents: Sequence[DocumentCard], words: Words) -> InlineKey
     single = [[_cancel_button(document, words)] for document in working[:CANCEL_BUTTONS]]
     batch = working[0].batch_id if len(working) > 1 else None
     whole = [button(words.plain("button-cancel-all"), CancelBatch(batch=batch))] if batch else []
-    return rows(*single, whole) if working else _stay_all(documents, words)
+    if working:
+        return rows(*single, whole)
+    ready = [document for document in documents if document.status is DocumentStatus.READY]
+    taken_back = [[_take_back(document, words, named=True)] for document in ready] if len(ready) <= TAKEN_BACK else []
+    return rows(_stay_all(ready, words), *taken_back)
 
 
-def _stay_all(documents: Sequence[DocumentCard], words: Words) -> InlineKeyboardMarkup | None:
+def _stay_all(ready: Sequence[DocumentCard], words: Words) -> list[InlineKeyboardButton]:
     """«Оставить в базе» for the temporary documents of a batch, once all are read."""
-    leaving = [document for document in documents if document.expires_at and document.status is DocumentStatus.READY]
-    batch = leaving[0].batch_id if leaving else None
-    return rows([button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else [])
+    batch = next((document.batch_id for document in ready if document.expires_at), None)
+    return [button(words.plain("button-stay"), KeepBatch(batch=batch))] if batch else []
 
 
 def _cancel_button(document: DocumentCard, words: Words) -> InlineKeyboardButton:

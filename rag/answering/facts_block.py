@@ -34,7 +34,7 @@ _SENT = {
     "video": "video",
     "audio": "recording",
 }
-_SENT_AS = re.compile(rf"({'|'.join(_SENT)})-\d+")  # names given by `bot.handlers.attached`
+_SENT_AS = re.compile(rf"({'|'.join(_SENT)})-\d+")  # names given by `bot.handlers.received`
 _KIND_LINES = {
     FactKind.STATEMENT: "Statement about: {title}",
     FactKind.DOCUMENT: "Entry of the list of documents",

@@ -16,7 +16,9 @@ from bot.inbox import TURN, Turn
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
+from prompts.small_talk import load_small_talk
 from rag.records import Answer, Answered, AnswerKind, Question, TextGrew, TurnEvent
+from rag.small_talk import SmallTalkRule
 from tests.fakes.statistics import ScriptedStatistics
 from tests.fakes.stores import FakeStores
 from tests.fakes.telegram import BOT_NAME, Call, RecordedBot, RecordingSession, chat_json
@@ -90,6 +92,7 @@ class Person:
             text=self.stores.library,
             texts=texts(),
             count_terms=lambda text: Counter(text.casefold().split()),
+            small_talk=SmallTalkRule(load_small_talk()),
             wake=self._wake,
             **self.changes,
         )

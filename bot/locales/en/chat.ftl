@@ -29,6 +29,11 @@ place-pages = p. { $pages }
 place-section = section “{ $section }”
 place-moment = from { $start }
 
+question-or-note = Is this a question or a note?
+button-answer-it = Answer
+button-save-it = Save
+no-mode-chat = I answer, as in the mode “Chat”. To keep what you wrote, press “Base”.
+no-mode-documents = I keep it, as in the mode “Base”. Ask about what is kept right here, or in the mode “Chat”.
 question-or-document = Is this a question or a document for the base?
 button-answer = It is a question
 button-keep = Add to the base

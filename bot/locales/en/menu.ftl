@@ -2,7 +2,6 @@
 
 hello = Hello! I am Baza: I keep your documents, links and notes and answer from them, showing where each answer comes from.
 choose-mode = Choose a mode:
-choose-mode-for-message = Choose a mode: “Chat”, and I will answer this message, or “Base”, and I will keep it.
 
 button-chat = 💬 Chat
 button-documents = 📚 Base

@@ -33,6 +33,11 @@ place-pages = стр. { $pages }
 place-section = раздел «{ $section }»
 place-moment = с { $start }
 
+question-or-note = Это вопрос или заметка?
+button-answer-it = Ответить
+button-save-it = Сохранить
+no-mode-chat = Отвечаю, как в режиме «Чат». Чтобы сохранить написанное, нажмите «База».
+no-mode-documents = Сохраняю, как в режиме «База». Спросить по сохранённому можно прямо здесь или в режиме «Чат».
 question-or-document = Это вопрос или документ для базы?
 button-answer = Это вопрос
 button-keep = Добавить в базу

@@ -37,6 +37,22 @@ async def test_files_of_an_album_wait_a_moment_for_the_words_under_it() -> None:
     assert [document.run_after > now() for document in kept(anna)] == [True, False, False]
 
 
+@pytest.mark.parametrize("said", ["какой код от домофона?", "ок", "Спасибо!", "привет"])
+async def test_what_is_said_to_baza_is_kept_only_on_request(said: str) -> None:
+    anna = await in_base_mode()
+    number = await anna.say(said)
+    assert not kept(anna)
+    assert anna.last.buttons == {"Ответить": "answer", "Сохранить": "keep"}
+    await anna.press("keep", original=anna.original(number, text=said))
+    assert [document.source.text for document in kept(anna)] == [said]
+
+
+async def test_a_letter_that_ends_with_a_question_is_a_document() -> None:
+    anna = await in_base_mode()
+    await anna.say("Добрый день! Прошу согласовать смету.\nКогда ответите?")
+    assert len(kept(anna)) == 1
+
+
 async def test_nothing_is_said_by_the_handler_itself() -> None:
     anna = await in_base_mode()
     await anna.send_file("Договор.pdf")

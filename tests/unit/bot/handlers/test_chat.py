@@ -239,20 +239,38 @@ async def test_a_question_with_a_link_in_it_is_a_question() -> None:
     assert len(anna.conversation.questions) == 1
 
 
-async def test_before_a_mode_is_chosen_a_message_is_not_lost() -> None:
+async def test_before_a_mode_is_chosen_a_question_is_answered_and_can_be_kept() -> None:
     anna = Person()
     number = await anna.say("Какой штраф?")
-    assert anna.last.buttons == {"💬 Чат": "for:chat", "📚 База": "for:documents"}
-    await anna.press("for:chat", original=anna.original(number, text="Какой штраф?"))
     assert anna.conversation.questions[0].text == "Какой штраф?"
+    assert anna.last.buttons == {"📚 База": "for:documents"}
+    await anna.press("for:documents", original=anna.original(number, text="Какой штраф?"))
+    assert [row.title for row in anna.stores.library.sent.values()] == ["Какой штраф?"]
 
 
-async def test_before_a_mode_is_chosen_a_file_can_go_to_the_base() -> None:
+async def test_before_a_mode_is_chosen_a_file_is_kept_and_the_chat_offered_once() -> None:
     anna = Person()
-    document = {"file_id": "f", "file_unique_id": "f", "file_name": "План.docx", "file_size": 10}
-    number = await anna.send(document=document)
-    await anna.press("for:documents", original=anna.original(number, document=document))
-    assert [row.title for row in anna.stores.library.sent.values()] == ["План.docx"]
+    await anna.send_file("План.docx")
+    assert anna.last.buttons == {"💬 Чат": "for:chat"}
+    said = len(anna.session.said)
+    await anna.send_file("Смета.docx")
+    assert [row.title for row in anna.stores.library.sent.values()] == ["План.docx", "Смета.docx"]
+    assert len(anna.session.said) == said
+
+
+@pytest.mark.parametrize("said", ["Запомни: PID проекта mcs777", "запиши, что PID проекта mcs777"])
+async def test_what_is_to_be_remembered_becomes_a_note(said: str) -> None:
+    anna = await in_chat_mode()
+    await anna.say(said)
+    assert [row.title for row in anna.stores.library.sent.values()] == ["PID проекта mcs777"]
+    assert not anna.conversation.questions
+
+
+async def test_a_question_about_remembering_is_a_question() -> None:
+    anna = await in_chat_mode()
+    await anna.say("Запомнил мой PID?")
+    await anna.say("Запомни, ты знаешь PID?")
+    assert len(anna.conversation.questions) == 2
 
 
 async def test_a_failure_is_one_sentence_with_a_number() -> None:

@@ -95,3 +95,10 @@ async def test_the_section_of_a_page_that_leaves_leaves_too() -> None:
     await anna.press(f"sect:{document.id}")
     (site,) = [row for row in anna.stores.library.sent.values() if row.source.type is SourceType.SITE]
     assert site.expires_at is not None
+
+
+async def test_what_was_sent_by_mistake_is_taken_back_at_once() -> None:
+    anna, document = await with_a_link()
+    await anna.press(f"back:{document.id}")
+    assert anna.popup.params["text"] == "Убрал"
+    assert not anna.stores.library.sent

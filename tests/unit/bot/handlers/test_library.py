@@ -179,17 +179,38 @@ async def test_the_text_of_a_document_can_be_paged_through() -> None:
     assert list(anna.last.buttons) == ["‹", "›", "‹ К документу"]
 
 
-async def test_in_a_group_only_administrators_delete_and_clean() -> None:
+async def test_in_a_group_whoever_sent_a_document_deletes_it() -> None:
     anna = Person(chat=GROUP)
     await anna.say("@baza_bot /base")
     await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
     assert anna.stores.library.sent
     await anna.say("/docs@baza_bot")
     await anna.press(f"del:{first(anna).id}:1:0")
-    assert anna.popup.params["text"] == "В группе удалять могут только её администраторы."
-    anna.session.administrators.add(PERSON)
-    await anna.press(f"del:{first(anna).id}:1:0")
     assert not anna.stores.library.sent
+
+
+async def test_in_a_group_only_the_sender_and_administrators_change_a_document() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("@baza_bot /base")
+    await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
+    eve = Person(user=8, chat=GROUP, stores=anna.stores)
+    await eve.say("/docs@baza_bot")
+    document = first(anna).id
+    for press in (f"del:{document}:1:0", f"name:{document}", f"stop:{document}", f"ver:{document}:replace"):
+        await eve.press(press)
+        assert eve.popup.params["text"].startswith("Это может сделать тот, кто прислал документ")
+    assert anna.stores.library.sent
+    eve.session.administrators.add(8)
+    await eve.press(f"del:{document}:1:0")
+    assert not anna.stores.library.sent
+
+
+async def test_in_a_group_only_administrators_clean() -> None:
+    eve = Person(user=8, chat=GROUP)
+    await eve.say("/clean@baza_bot")
+    for what in ("chat", "base"):
+        await eve.press(f"clean:{what}:1")
+        assert eve.popup.params["text"] == "В группе удалять могут только её администраторы."
 
 
 @pytest.mark.parametrize("prefix", ["doc:{}:0", "del:{}:1:0", "orig:{}", "ask:{}"])

@@ -58,7 +58,7 @@ def test_the_receipt_is_as_in_the_standard() -> None:
 
 def test_buttons_fit_the_stage() -> None:
     assert buttons(card()) == ["Отменить"]
-    assert buttons(ready()) == ["Спросить о нём"]
+    assert buttons(ready()) == ["Спросить о нём", "Убрать"]
 
 
 def test_a_duplicate_says_since_when_and_shows_the_first_one() -> None:
@@ -256,8 +256,8 @@ def test_a_whole_batch_can_be_cancelled() -> None:
 
 def test_a_page_offers_its_section_and_a_file_does_not() -> None:
     page = ready(source_type=SourceType.LINK, pages=None, source_identifier="https://example.org/a", title="А")
-    assert buttons(page) == ["Спросить о нём", "Добавить весь раздел"]
-    assert buttons(ready()) == ["Спросить о нём"]
+    assert buttons(page) == ["Спросить о нём", "Убрать", "Добавить весь раздел"]
+    assert buttons(ready()) == ["Спросить о нём", "Убрать"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -277,7 +277,7 @@ def test_what_leaves_again_says_when_and_can_be_kept() -> None:
     first, _, last = shown(READ_NOW).splitlines()
     assert first == "✅ Договор аренды.pdf: прочитал, спрашивайте"
     assert last == "Останется до завтра, 14:05."
-    assert buttons(READ_NOW) == ["Спросить о нём", "Оставить в базе"]
+    assert buttons(READ_NOW) == ["Спросить о нём", "Убрать", "Оставить в базе"]
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,8 @@ def test_a_moment_is_told_as_people_say_it(language: str, days: int, until: str)
 def test_several_that_leave_again_say_so_in_their_lines_and_are_kept_together() -> None:
     several = (READ_NOW, replace(READ_NOW, id=DocumentId("d2"), source_identifier="Акт.pdf"))
     assert shown(*several).splitlines()[0] == "✅ Договор аренды.pdf · 48 страниц · до завтра, 14:05"
-    assert buttons(*several) == ["Оставить в базе"]
-    assert buttons(*(replace(each, expires_at=None) for each in several)) == []
+    assert buttons(*several)[0] == "Оставить в базе"
+    assert "Оставить в базе" not in buttons(*(replace(each, expires_at=None) for each in several))
 
 
 @pytest.mark.parametrize(
