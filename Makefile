@@ -1,7 +1,7 @@
 # Everything an engineer does here, each in one word. The first two set themselves up on a fresh machine.
 
 BIN := .venv/bin
-SOURCES := adapters api bot domain ingestion prompts rag sandbox
+SOURCES := adapters api bot domain ingestion localchat prompts rag sandbox
 UV ?= uv
 WORKERS ?= 4
 

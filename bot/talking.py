@@ -20,8 +20,6 @@ from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.hearing import SpokenQuestions
 from bot.inbox import Inbox
-from bot.localchat.server import serve_local_chat
-from bot.localchat.store.settings import read_token
 from bot.metrics.measures import Measures
 from bot.notices import NoticeLoop
 from bot.receiving import WEBHOOK_PATH, poll, webhook_server
@@ -32,6 +30,8 @@ from bot.texts import Texts
 from domain.documents import DocumentCard
 from ingestion.changes import Changes, compare
 from ingestion.indexing import count_terms
+from localchat.server import serve_local_chat
+from localchat.store import read_token
 from prompts.small_talk import load_small_talk
 from rag.small_talk import SmallTalkRule
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.localchat.server import LocalChat, serve_local_chat
 from bot.receiving import SECRET_HEADER, WEBHOOK_PATH
+from localchat.server import LocalChat, serve_local_chat
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_whole_way import READ_S, enter
 from tests.ports import free_port

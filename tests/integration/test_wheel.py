@@ -47,9 +47,9 @@ def test_it_migrates_adds_and_answers_far_from_the_checkout(installed: Path, tmp
 
 
 def test_the_page_travels_with_it(installed: Path) -> None:
-    page = installed / "bot" / "localchat" / "page"
+    page = installed / "localchat" / "page"
     assert {path.name for path in page.iterdir()} == {
-        path.name for path in (ROOT / "bot/localchat/page").iterdir() if path.name != "__pycache__"
+        path.name for path in (ROOT / "localchat/page").iterdir() if path.name != "__pycache__"
     }
 
 

@@ -31,7 +31,7 @@ DOORS = {
     "adapters/database/supabase.py",  # what follows leads where the settings say
     "adapters/database/postgres.py",
     "adapters/jina/client.py",
-    "bot/localchat/api/webhook.py",
+    "localchat/api/updates.py",
     "ingestion/fetch/guard.py",  # resolves names
     "ingestion/fetch/network.py",  # the crawler's only one
     "sandbox/pool.py",  # a socket pair to a child
@@ -183,7 +183,7 @@ async def test_no_payload_is_a_video(payloads: list[str], tmp_path: Path) -> Non
 
 
 def test_no_other_module_opens_connections() -> None:
-    packages = ("adapters", "api", "bot", "domain", "ingestion", "prompts", "rag", "sandbox")
+    packages = ("adapters", "api", "bot", "domain", "ingestion", "localchat", "prompts", "rag", "sandbox")
     modules = [path for package in packages for path in (ROOT / package).rglob("*.py")]
     found = {str(path.relative_to(ROOT)) for path in modules if OPENING.search(path.read_text(encoding="utf-8"))}
     assert found == DOORS

@@ -1,0 +1,144 @@
+"""Telegram's own checks: lengths, keyboards, commands. A violation is refused with Telegram's sentence.
+
+In: texts, decoded JSON. Out: checked and canonical values, or `Refused`. Limits are from core.telegram.org/bots/api;
+sentences are those of the live service, or our own where no source is known.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from localchat.records import FormattedText
+from localchat.text import utf16_length
+
+TEXT_UNITS = 4096
+CAPTION_UNITS = 1024
+CALLBACK_DATA_BYTES = 64
+COPY_TEXT_UNITS = 256
+INLINE_BUTTONS = 100
+REPLY_BUTTONS = 300
+COMMANDS = 100
+COMMAND_DESCRIPTION_UNITS = 256
+_COMMAND = re.compile(r"[a-z0-9_]{1,32}")
+_BUTTON_URL = re.compile(r"(https?|tg|ton)://\S+", re.IGNORECASE)
+_BUTTON_KINDS = (
+    "callback_data",
+    "url",
+    "copy_text",
+    "web_app",
+    "switch_inline_query",
+    "switch_inline_query_current_chat",
+)
+
+
+class Refused(Exception):
+    """The Bot API's error response to a call that it rejects."""
+
+    def __init__(self, description: str, *, code: int = 400, retry_after: int | None = None) -> None:
+        super().__init__(description)
+        self.description = description
+        self.code = code
+        self.retry_after = retry_after
+
+
+def bad(sentence: str) -> Refused:
+    """A refusal of the most common kind, 400 Bad Request."""
+    return Refused(f"Bad Request: {sentence}")
+
+
+def check_text(formatted: FormattedText) -> None:
+    """1-4096 units after the formatting is taken out."""
+    if not formatted.text:
+        raise bad("text must be non-empty")
+    if utf16_length(formatted.text) > TEXT_UNITS:
+        raise bad("message is too long")
+
+
+def check_caption(formatted: FormattedText) -> None:
+    """0-1024 units after the formatting is taken out."""
+    if utf16_length(formatted.text) > CAPTION_UNITS:
+        raise bad("message caption is too long")
+
+
+def canonical(value: object) -> str:
+    """Canonical JSON: equal values give equal text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def check_inline_keyboard(markup: Mapping[str, object]) -> str | None:
+    """The keyboard as canonical JSON, None when it has no buttons."""
+    rows = [[_inline_button(button) for button in row] for row in _rows(markup["inline_keyboard"]) if row]
+    if sum(map(len, rows)) > INLINE_BUTTONS:
+        raise bad("reply markup is too long")
+    return canonical({"inline_keyboard": rows}) if rows else None
+
+
+def check_reply_keyboard(markup: Mapping[str, object]) -> dict[str, object]:
+    """The keyboard with every button as an object."""
+    rows = [[_reply_button(button) for button in row] for row in _rows(markup["keyboard"])]
+    if not any(rows):
+        raise bad("reply keyboard is empty")
+    if sum(map(len, rows)) > REPLY_BUTTONS:
+        raise bad("reply markup is too long")
+    return {**markup, "keyboard": rows}
+
+
+def _rows(value: object) -> Sequence[Sequence[object]]:
+    if not isinstance(value, list):
+        raise bad('can\'t parse inline keyboard: Field "inline_keyboard" must be of type Array')
+    if not all(isinstance(row, list) for row in value):
+        raise bad('can\'t parse inline keyboard: Field "inline_keyboard" must be an Array of Arrays')
+    return value
+
+
+def _inline_button(value: object) -> Mapping[str, object]:
+    button = _button(value)
+    given = [kind for kind in _BUTTON_KINDS if button.get(kind) is not None]
+    if len(given) != 1:
+        raise bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
+    _check_button_target(button)
+    return {key: part for key, part in button.items() if part is not None}
+
+
+def _check_button_target(button: Mapping[str, object]) -> None:
+    data, url, copied = button.get("callback_data"), button.get("url"), button.get("copy_text")
+    if data is not None and not 1 <= len(str(data).encode()) <= CALLBACK_DATA_BYTES:
+        raise bad("BUTTON_DATA_INVALID")
+    if url is not None and not _BUTTON_URL.fullmatch(str(url)):
+        raise bad(f"inline keyboard button URL '{url}' is invalid: Wrong HTTP URL")
+    if copied is not None:
+        text = copied.get("text") if isinstance(copied, dict) else None
+        if not isinstance(text, str) or not 1 <= utf16_length(text) <= COPY_TEXT_UNITS:
+            raise bad("BUTTON_COPY_TEXT_INVALID")
+
+
+def _reply_button(value: object) -> Mapping[str, object]:
+    return {"text": value} if isinstance(value, str) and value else _button(value)
+
+
+def _button(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise bad("can't parse keyboard button: Button must be an Object")
+    if not isinstance(value.get("text"), str) or not value["text"].strip():
+        raise bad("can't parse keyboard button: Can't find field \"text\"")
+    return value
+
+
+def check_commands(value: object) -> list[dict[str, str]]:
+    """The bot's menu: at most 100 lower-case names with a description."""
+    if not isinstance(value, list):
+        raise bad("expected an Array of BotCommand")
+    if len(value) > COMMANDS:
+        raise bad("BOT_COMMANDS_TOO_MUCH")
+    return [_command(item) for item in value]
+
+
+def _command(item: object) -> dict[str, str]:
+    if not isinstance(item, dict):
+        raise bad("can't parse BotCommand: expected an Object")
+    name, description = str(item.get("command", "")).removeprefix("/"), str(item.get("description", ""))
+    if not _COMMAND.fullmatch(name):
+        raise bad("BOT_COMMAND_INVALID")
+    if not 1 <= utf16_length(description) <= COMMAND_DESCRIPTION_UNITS:
+        raise bad("BOT_COMMAND_DESCRIPTION_INVALID")
+    return {"command": name, "description": description}

@@ -1,0 +1,110 @@
+"""A person's actions in a chat: write, send files, edit, press a button. In: decoded requests. Out: messages and ids.
+
+Texts are trimmed and checked as by Telegram's own clients; entities are those that Telegram detects by itself.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad
+from localchat.exchange import Exchange
+from localchat.records import ROOM_BY_ID, Attachment, FileKind, FormattedText, Json, Message, Room, StoredFile
+from localchat.text import tidy, utf16_length
+
+ALBUM_FILES = 10
+_PHOTO_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
+_VOICE_TYPES = frozenset({"audio/ogg", "audio/opus"})
+
+
+def read_room_of(chat_id: int, user_id: int) -> Room:
+    """The chat with this id. Raises Refused when the person is not in it."""
+    room = ROOM_BY_ID.get(chat_id)
+    if room is None or user_id not in room.people:
+        raise bad("this person is not in this chat")
+    return room
+
+
+def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Sequence[Json]:
+    """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages. Several files form an
+    album; its file number `captioned` (from 0) carries the text."""
+    formatted = tidy(FormattedText(text=str(said.get("text") or "")))
+    files = _files(exchange, said.get("files"))
+    limit = CAPTION_UNITS if files else TEXT_UNITS
+    if utf16_length(formatted.text) > limit:
+        raise bad("message is too long")
+    if not files and not formatted.text:
+        raise bad("message text is empty")
+    first = _message(exchange, room, user_id, said.get("reply_to"))
+    written = replace(first, text=formatted.text, entities=formatted.entities)
+    messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
+    return [exchange.post(message) for message in messages]
+
+
+def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> Message:
+    target = exchange.messages.find(room.chat_id, reply_to) if isinstance(reply_to, int) else None
+    return Message(
+        chat_id=room.chat_id,
+        message_id=0,
+        sender_id=user_id,
+        date=exchange.now(),
+        reply_to=target.message_id if target else None,
+    )
+
+
+def _messages(written: Message, files: Sequence[StoredFile], *, as_file: bool, captioned: object) -> list[Message]:
+    """One message per file. The first one carries the caption unless `captioned` names another: clients may put the
+    caption of an album of documents under the last one."""
+    if not files:
+        return [written]
+    album = str(secrets.randbits(50)) if len(files) > 1 else None
+    carried = [Attachment(kind="document" if as_file else _kind(file), file=file) for file in files]
+    bare = replace(written, text="", entities=(), album=album)
+    messages = [replace(bare, attachment=attachment, reply_to=None) for attachment in carried]
+    messages[0] = replace(messages[0], reply_to=written.reply_to)
+    place = captioned if isinstance(captioned, int) and 0 <= captioned < len(files) else 0
+    messages[place] = replace(messages[place], text=written.text, entities=written.entities)
+    return messages
+
+
+def _kind(file: StoredFile) -> FileKind:
+    """The kind as which Telegram's clients send a file of this type."""
+    if file.mime in _PHOTO_TYPES and file.width:
+        return "photo"
+    if file.mime in _VOICE_TYPES:
+        return "voice"
+    if file.mime.startswith("audio/"):
+        return "audio"
+    return "video" if file.mime == "video/mp4" else "document"
+
+
+def _files(exchange: Exchange, ids: object) -> list[StoredFile]:
+    wanted = ids if isinstance(ids, list) else []
+    if len(wanted) > ALBUM_FILES:
+        raise bad("too many files: ten at most in one message")
+    found = [exchange.files.find(str(file_id)) for file_id in wanted]
+    if not all(found):
+        raise bad("upload the file first")
+    return [file for file in found if file]
+
+
+def edit(exchange: Exchange, message: Message, text: str) -> Json:
+    """Replace the text (or caption) of a person's own message."""
+    formatted = tidy(FormattedText(text=text))
+    if not formatted.text and not message.attachment:
+        raise bad("message text is empty")
+    changed = replace(message, text=formatted.text, entities=formatted.entities)
+    if changed == message:
+        raise bad("message is not modified")
+    return exchange.revise(replace(changed, edited=exchange.now()))
+
+
+def press(exchange: Exchange, message: Message, user_id: int, *, row: int, column: int) -> str:
+    """Press a button; returns the id of the query that the bot will answer. Only buttons with callback data can be
+    pressed."""
+    keyboard = json.loads(message.markup)["inline_keyboard"] if message.markup else []
+    button = keyboard[row][column] if 0 <= row < len(keyboard) and 0 <= column < len(keyboard[row]) else {}
+    if "callback_data" not in button:
+        raise bad("there is no such button")
+    return exchange.press(message, user_id, button["callback_data"])

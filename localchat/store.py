@@ -1,0 +1,214 @@
+"""The local chat's storage: one SQLite file with messages, pending updates and single values; and the bot's token.
+
+In and out: records and JSON. Calls block the event loop: people write a few rows at a time, and each takes well under
+a millisecond. Updates survive restarts and are delivered again until they are acknowledged, for a day at most.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from localchat.records import BOT_ID, Attachment, Entity, Json, Message, Query, StoredFile
+
+_TABLES = """
+create table if not exists settings (key text primary key, value text not null) strict;
+create table if not exists messages (
+    chat_id integer not null, message_id integer not null, sender_id integer not null, date integer not null,
+    text text not null, entities text not null, kind text, file_id text, album text, reply_to integer, quote text,
+    markup text, preview text, edited integer, reaction text, primary key (chat_id, message_id)
+) strict;
+create table if not exists counters (name text primary key, value integer not null) strict;
+create table if not exists updates (
+    update_id integer primary key autoincrement, kind text not null, payload text not null, made_at real not null
+) strict;
+create table if not exists files (
+    file_id text primary key, unique_id text not null, name text not null, mime text not null, size integer not null,
+    path text not null unique, width integer not null, height integer not null
+) strict;
+create table if not exists queries (
+    query_id text primary key, chat_id integer not null, message_id integer not null, user_id integer not null,
+    pressed_at real not null
+) strict;
+"""
+
+
+def open_store(folder: Path) -> sqlite3.Connection:
+    """Open the database, creating it if needed. Every statement commits by itself."""
+    connection = sqlite3.connect(folder / "chat.sqlite3", isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = normal")  # a power cut may lose the last message, never the file
+    connection.executescript(_TABLES)
+    return connection
+
+
+_COLUMNS = (
+    "chat_id", "message_id", "sender_id", "date", "text", "entities", "kind", "file_id", "album", "reply_to", "quote",
+    "markup", "preview", "edited", "reaction",
+)  # fmt: skip
+_PLAIN = tuple(name for name in _COLUMNS if name not in ("entities", "kind", "file_id"))
+_SELECT = """
+select m.*, f.unique_id, f.name, f.mime, f.size, f.path, f.width, f.height
+from messages m left join files f using (file_id) where m.chat_id = ?
+"""
+
+
+class Messages:
+    """The history of every chat."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def next_id(self, chat_id: int, *, first: int) -> int:
+        """The next id of the chat. Ids grow from `first` and are never reused, not even after a deletion."""
+        row = self._connection.execute(
+            "insert into counters values (?, ?) on conflict (name) do update set value = value + 1 returning value",
+            (f"messages of {chat_id}", first),
+        ).fetchone()
+        return int(row[0])
+
+    def save(self, message: Message) -> None:
+        """Insert the message, or replace the one with the same id."""
+        marks = ", ".join("?" * len(_COLUMNS))
+        self._connection.execute(
+            f"insert or replace into messages ({', '.join(_COLUMNS)}) values ({marks})",  # noqa: S608 - constants
+            _row(message),
+        )
+
+    def find(self, chat_id: int, message_id: int) -> Message | None:
+        row = self._connection.execute(_SELECT + "and message_id = ?", (chat_id, message_id)).fetchone()
+        return _message(row) if row else None
+
+    def delete(self, chat_id: int, message_id: int) -> bool:
+        """False when there is no such message."""
+        found = self._connection.execute(
+            "delete from messages where chat_id = ? and message_id = ?", (chat_id, message_id)
+        )
+        return found.rowcount > 0
+
+    def page(self, chat_id: int, *, before: int | None, limit: int) -> Sequence[Message]:
+        """The last `limit` messages with an id under `before`, oldest first."""
+        rows = self._connection.execute(
+            _SELECT + "and message_id < ? order by message_id desc limit ?", (chat_id, before or 2**62, limit)
+        ).fetchall()
+        return [_message(row) for row in reversed(rows)]
+
+    def save_query(self, query: Query) -> None:
+        self._connection.execute(
+            "insert into queries values (:query_id, :chat_id, :message_id, :user_id, :pressed_at)", asdict(query)
+        )
+
+    def take_query(self, query_id: str) -> Query | None:
+        """Remove and return a press, so that it can be answered only once."""
+        row = self._connection.execute("delete from queries where query_id = ? returning *", (query_id,)).fetchone()
+        return Query(**dict(row)) if row else None
+
+
+def _row(message: Message) -> tuple[object, ...]:
+    attachment = message.attachment
+    special: dict[str, object] = {
+        "entities": json.dumps([_packed(entity) for entity in message.entities]),
+        "kind": attachment.kind if attachment else None,
+        "file_id": attachment.file.file_id if attachment else None,
+    }
+    return tuple(special[name] if name in special else getattr(message, name) for name in _COLUMNS)
+
+
+def _packed(entity: Entity) -> dict[str, object]:
+    return {name: value for name, value in asdict(entity).items() if value is not None}
+
+
+def _message(row: sqlite3.Row) -> Message:
+    return Message(
+        **{name: row[name] for name in _PLAIN},
+        entities=tuple(Entity(**item) for item in json.loads(row["entities"])),
+        attachment=Attachment(kind=row["kind"], file=stored_file(row)) if row["file_id"] else None,
+    )
+
+
+def stored_file(row: sqlite3.Row) -> StoredFile:
+    """The file in a row of `files`."""
+    return StoredFile(
+        file_id=row["file_id"],
+        unique_id=row["unique_id"],
+        name=row["name"],
+        mime=row["mime"],
+        size=row["size"],
+        path=row["path"],
+        width=row["width"],
+        height=row["height"],
+    )
+
+
+KEPT_S = 24 * 3600  # Telegram keeps an update for a day (core.telegram.org/bots/api#getting-updates)
+
+
+class Updates:
+    """The queue between people and the bot."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(self, kind: str, payload: Json, *, now: float) -> None:
+        """Append an update and drop those over a day old. Ids start from the clock's milliseconds, as those of messages
+        do (see `Exchange.post`)."""
+        self._connection.execute("delete from updates where made_at < ?", (now - KEPT_S,))
+        self._connection.execute(
+            "insert into updates (update_id, kind, payload, made_at) values ("
+            "  coalesce((select seq + 1 from sqlite_sequence where name = 'updates'), ?), ?, ?, ?)",
+            (int(now * 1000), kind, json.dumps(payload, ensure_ascii=False), now),
+        )
+
+    def acknowledge(self, offset: int) -> None:
+        """Delete all updates before `offset`; a negative offset keeps only the last `-offset`."""
+        if offset < 0:
+            self._connection.execute(
+                "delete from updates where update_id not in (select update_id from updates order by 1 desc limit ?)",
+                (-offset,),
+            )
+        self._connection.execute("delete from updates where update_id < ?", (offset,))
+
+    def pending(self, *, limit: int) -> Sequence[Json]:
+        """The oldest `limit` updates, in order."""
+        rows = self._connection.execute("select * from updates order by update_id limit ?", (limit,)).fetchall()
+        return [{"update_id": row["update_id"], row["kind"]: json.loads(row["payload"])} for row in rows]
+
+    def count(self) -> int:
+        return int(self._connection.execute("select count(*) from updates").fetchone()[0])
+
+    def clear(self) -> None:
+        """Delete all pending updates (`drop_pending_updates`)."""
+        self._connection.execute("delete from updates")
+
+
+class Values:
+    """JSON values by key."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def get(self, key: str) -> object:
+        """The value of `key`; None when there is none."""
+        row = self._connection.execute("select value from settings where key = ?", (key,)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def put(self, key: str, value: object) -> None:
+        """Store a value; None removes it."""
+        if value is None:
+            self._connection.execute("delete from settings where key = ?", (key,))
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+            self._connection.execute("insert or replace into settings values (?, ?)", (key, text))
+
+
+def read_token(folder: Path) -> str:
+    """The bot token of this folder: generated at the first call, in a file that only its owner can read."""
+    path = folder / "token"
+    if not path.exists():
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"{BOT_ID}:{secrets.token_urlsafe(26)}")
+    return path.read_text().strip()
