@@ -126,6 +126,15 @@ class DocumentMatch:
     pages: int | None  # of files that have pages
     passages: int  # that can be found now
     score: float  # comparable within one result: equal scores mean that the words fit equally
+    opening: str = ""  # how it begins, in one line
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentChoice:
+    """A document that a question may mean, under words that tell it from the others."""
+
+    id: DocumentId
+    label: str
 
 
 class Fit(IntEnum):

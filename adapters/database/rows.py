@@ -294,6 +294,7 @@ def document_match(row: Row) -> DocumentMatch:
         pages=integer_or_none(row, "pages"),
         passages=integer(row, "passages"),
         score=number_or_none(row, "score") or 0.0,
+        opening=text_or_none(row, "opening") or "",
     )
 
 

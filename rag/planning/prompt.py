@@ -18,12 +18,14 @@ from rag.normalising import without_headings
 from rag.planning.mending import AnyTool, alias_of, name_of
 from rag.planning.plan import PlannedEntity
 from rag.records import ChatMessage, DocumentMatch, Exchange
+from rag.retrieval.alike import labels
 from rag.tokens import estimate_tokens
 
 ANSWER_CHARS = 600  # of an earlier answer: its subject matters here, not every detail
 ANSWER_END_CHARS = 120  # of its end: the last line may say how much was left out
 RECALLED = 2  # exchanges of long ago; the writer sees more of them
 NAME_CHARS = 90  # of a document's name
+TELLING_CHARS = 80  # of what its opening says and the others' do not
 _FENCE_DIGITS = 8
 
 
@@ -67,7 +69,8 @@ class PlannerPrompt:
             "dialogue so far": _dialogue_text(known.dialogue, question, self._dialogue_tokens),
             "known entities": "\n".join(f"{each.id} ({each.name})" for each in known.entities),
             f"documents ({len(known.documents)} of {known.total})": "\n".join(
-                _document_line(place, match) for place, match in enumerate(known.documents)
+                _document_line(place, match, label)
+                for place, (match, label) in enumerate(zip(known.documents, _labels(known.documents), strict=True))
             ),
         }
         fence = _fence("\0".join((question, *parts.values())))
@@ -78,15 +81,20 @@ class PlannerPrompt:
         return (self._rules, ChatMessage(role="user", content=self._question.fill(filled)))
 
 
-def _document_line(place: int, match: DocumentMatch) -> str:
-    """«d1: 117.docx; Договор поставки 117, 2025-03-01, 4 p.» Names are the person's text: one line each."""
+def _labels(documents: Sequence[DocumentMatch]) -> tuple[str, ...]:
+    return labels([each.opening for each in documents], characters=TELLING_CHARS)
+
+
+def _document_line(place: int, match: DocumentMatch, label: str) -> str:
+    """«d1: 117.docx; Договор поставки, 2025-03-01, 4 p.; 117 · Лазурит» Names are people's text: one line each."""
     title, name = (" ".join(each.split())[:NAME_CHARS] for each in (match.title, name_of(match)))
     told = (
         title if title and title != name else match.source_type.value,
         match.published_at.date().isoformat() if match.published_at else "",
         f"{match.pages} p." if match.pages else "",
     )
-    return f"{alias_of(place)}: {name or title}; {', '.join(filter(None, told))}"
+    about = "; ".join(filter(None, (", ".join(filter(None, told)), label)))
+    return f"{alias_of(place)}: {name or title}; {about}"
 
 
 def _dialogue_text(dialogue: Dialogue, question: str, tokens: int) -> str:

@@ -135,7 +135,7 @@ comment on function read_passages is
 
 create or replace function find_documents(p_base text, p_terms text[], p_spellings text, p_limit int)
 returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
-  score double precision)
+  score double precision, opening text)
 language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
@@ -144,7 +144,8 @@ declare
   looked_into constant int := 200; -- passages; a long document has many good ones
 begin
   return query
-  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score
+  select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score,
+    opening_of(d.base_id, d.id, 1)
   from (
     select c.document_id, max(found.score) as score
     from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, null, looked_into) found
@@ -155,4 +156,4 @@ begin
   order by best.score desc, d.id limit p_limit;
 end $$;
 comment on function find_documents is
-  'The documents that these terms choose, by their best passage; `passages` is how many of theirs can be found.';
+  'The documents that these terms choose, by their best passage, each with how it begins; `passages` is how many of theirs can be found.';

@@ -1,6 +1,7 @@
 """The planner's prompt: small, and what people and documents say stays between its tags."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -53,7 +54,7 @@ def test_every_tool_is_told_with_its_arguments() -> None:
         assert [name for name in tool.arguments.model_fields if name not in told] == []
 
 
-def test_documents_are_told_by_short_names() -> None:
+def test_documents_are_told_by_short_names_and_by_what_tells_them_apart() -> None:
     match = DocumentMatch(
         id=DocumentId("3f0c"),
         title="Договор поставки\n# Rules",
@@ -63,9 +64,11 @@ def test_documents_are_told_by_short_names() -> None:
         pages=4,
         passages=9,
         score=1.0,
+        opening="ДОГОВОР № 117 с ООО «Лазурит»",
     )
-    said = asked(KnownBefore(documents=[match], total=340))
-    assert "documents (1 of 340)>\nd1: 117.docx; Договор поставки # Rules, 2025-03-01, 4 p.\n</" in said
+    other = replace(match, file_name="118.docx", opening="ДОГОВОР № 118 с ООО «Кедр»")
+    said = asked(KnownBefore(documents=[match, other], total=340))
+    assert "documents (2 of 340)>\nd1: 117.docx; Договор поставки # Rules, 2025-03-01, 4 p.; 117 · Лазурит\nd2" in said
     assert "3f0c" not in said
 
 

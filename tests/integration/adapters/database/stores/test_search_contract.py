@@ -318,7 +318,8 @@ async def test_a_clause_is_found_by_the_party_that_its_preamble_names(stores: St
     assert best.passage.opening == "договор и сторона лазурит"
     assert best.inherited == (0.0, 1.0)
     assert found["договор и сторона лазурит"].passage.opening == ""
-    assert [match.title for match in await choose(stores, base, "лазурит")] == ["scan 0"]
+    chosen = [(match.title, match.opening) for match in await choose(stores, base, "лазурит")]
+    assert chosen == [("scan 0", "договор и сторона лазурит")]
 
 
 async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:

@@ -1,0 +1,109 @@
+"""Documents of one form: what tells them apart, and which of them fit a question equally.
+
+In: how documents begin and what they are called; or the passages that a search has found. Out: a short label for each
+(«117/2025 · Лазурит · Казань»), which is shown above materials, in the planner's list and on buttons; or the documents
+between which the person has to choose. Pure; it asks no model.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from domain.ids import DocumentId
+from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
+from rag.words import folded, held, stems
+
+LABEL_CHARS = 48  # of a button that has a row of its own
+OPENING_CHARS = 200  # as in `opening_of` (supabase/schemas/functions/search.sql)
+SHARED_BY = 0.5  # share of the openings; a word that more of them have tells nothing
+EQUAL = 0.9  # share of the best score: between the clauses of one form there are a few hundredths
+ALIKE = 0.5  # share of their words that two passages have in common; see `benchmarks.alike`
+BETWEEN = " · "
+
+_WORD = re.compile(r"\S+")
+_EDGES = "«»“”„\"'`.,;:!?()[]{}<>*#|_—–- "
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """A document among alike ones."""
+
+    id: DocumentId
+    name: str
+    opening: str
+
+
+def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[str, ...]:
+    """For each opening the words that most others lack, neighbours together; empty where it has none."""
+    split = [[(word, folded(word)) for word in map(_bare, _WORD.findall(each)) if word] for each in openings]
+    count = Counter(word for words in split for word in {plain for _, plain in words})
+    most = max(1, int(len(openings) * SHARED_BY)) if len(openings) > 1 else 1
+    return tuple(_label([(word, count[plain] <= most) for word, plain in words], characters) for words in split)
+
+
+def choices(documents: Sequence[DocumentMatch]) -> tuple[DocumentChoice, ...]:
+    """The documents of a list under labels that tell them apart."""
+    return _choices([_Told(id=each.id, name=each.file_name, opening=each.opening) for each in documents])
+
+
+def equally_fitting(found: Sequence[RankedPassage], question: str) -> tuple[DocumentChoice, ...]:
+    """The documents of the best passages, where these are alike statements of several documents that hold the same
+    words of the question and score nearly the same; none where one document stands out. Best first."""
+    best: dict[DocumentId, RankedPassage] = {}
+    for each in found:
+        best.setdefault(each.passage.document_id, each)
+    ranked = list(best.values())
+    if len(ranked) < 2:
+        return ()
+    first, asked = ranked[0], stems(question)
+    words, said = stems(first.passage.text), held(asked, _whole(first.passage))
+    fitting = [
+        each.passage
+        for each in ranked
+        if each.score >= EQUAL * first.score
+        and held(asked, _whole(each.passage)) == said
+        and _likeness(words, stems(each.passage.text)) >= ALIKE
+    ]
+    told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]
+    return _choices(told) if len(told) > 1 else ()
+
+
+def opening_of(passage: Passage) -> str:
+    """How the passage's document begins; the first passage is that itself."""
+    return passage.opening or " ".join(passage.text[: 2 * OPENING_CHARS].split())[:OPENING_CHARS]
+
+
+def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
+    """A document whose opening tells nothing, or the same as another's, goes by its name."""
+    told = labels([each.opening for each in documents])
+    return tuple(
+        DocumentChoice(id=each.id, label=label if label and told.count(label) == 1 else each.name)
+        for each, label in zip(documents, told, strict=True)
+    )
+
+
+def _whole(passage: Passage) -> str:
+    """All that the passage is found by."""
+    return "\n".join((passage.name, passage.title, opening_of(passage), passage.text))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(len(one | other), 1)
+
+
+def _bare(word: str) -> str:
+    return word.strip(_EDGES)
+
+
+def _label(words: Sequence[tuple[str, bool]], characters: int) -> str:
+    """The telling words, as many runs of them as fit."""
+    label = ""
+    for tells, run in groupby(words, key=lambda word: word[1]):
+        told = " ".join(word for word, _ in run)
+        if tells and len(longer := f"{label}{BETWEEN}{told}" if label else told) <= characters:
+            label = longer
+        elif tells:
+            return label or told[:characters].rsplit(maxsplit=1)[0]
+    return label
