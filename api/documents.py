@@ -19,6 +19,7 @@ from api.services import ApiServices
 from domain.documents import DocumentCard, DocumentStatus, SourceType
 from domain.ids import BaseId, DocumentId
 from domain.tokens import Caller
+from ingestion.errors import TooManyWaiting
 from ingestion.fetch.urls import normalise_url
 from ingestion.intake import link_of, note_title, one_line
 from ingestion.records import Batch, Source
@@ -26,6 +27,7 @@ from ingestion.records import Batch, Source
 MOST_DOCUMENTS = 200
 TEXT_CHARACTERS = 60_000  # of Cyrillic letters, twice as many bytes, which have to fit into a request
 TITLE_CHARACTERS = 200
+WAITING_S = 60  # until some of the caller's documents have been read, when too many wait
 
 router = APIRouter(prefix="/rags/{base}/documents", tags=["documents"])
 
@@ -119,9 +121,12 @@ async def delete_document(document: uuid.UUID, caller: Writer, services: Service
 
 
 async def enqueued(services: ApiServices, caller: Caller, source: Source, language: str) -> DocumentId:
-    """The id of the document that a worker will read."""
+    """The id of the document that a worker will read. Raises Problem 429 when too many of the caller's wait."""
     batch = Batch(base_id=caller.base, user_id=caller.token, language=language, sources=(source,))
-    (document,) = await services.intake.enqueue(batch)
+    try:
+        (document,) = await services.intake.enqueue(batch)
+    except TooManyWaiting as error:
+        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, retry_s=WAITING_S) from error
     services.wake()
     return document.id
 

@@ -172,7 +172,12 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
         yield Parts(
             settings=settings,
-            stores=Stores.over(transport, mirror, base_passages=settings.bounds.base_passages or None),
+            stores=Stores.over(
+                transport,
+                mirror,
+                base_passages=settings.bounds.base_passages or None,
+                most_waiting=settings.bounds.person_waiting or None,
+            ),
             mirror=mirror,
             analyzer=analyzer,
             names=NameForms(),

@@ -76,16 +76,17 @@ class TelegramSettings(Section):
 
 
 class BoundSettings(Section):
-    """What one person's questions may cost the host, and how large a base may grow; 0: no bound."""
+    """What one person may cost the host, and how large a base may grow; 0: no bound."""
 
     person_cost: float = Field(0, alias="PERSON_DAILY_COST", ge=0)
     person_questions: int = Field(0, alias="PERSON_DAILY_QUESTIONS", ge=0)
     base_passages: int = Field(0, alias="BASE_PASSAGES", ge=0)
+    person_waiting: int = Field(300, alias="PERSON_WAITING", ge=0)  # documents in the queue; it bounds no cost
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The bounds that are set, as `PERSON_DAILY_COST=0.2`."""
-        values = self.model_dump(by_alias=True)
+        """The bounds of costs that are set, as `PERSON_DAILY_COST=0.2`."""
+        values = self.model_dump(by_alias=True, exclude={"person_waiting"})
         return tuple(f"{name}={value}" for name, value in values.items() if value)
 
 

@@ -47,13 +47,19 @@ class Stores:
 
     @classmethod
     def over(
-        cls, transport: Transport, proposals: Proposals | None = None, *, base_passages: int | None = None
+        cls,
+        transport: Transport,
+        proposals: Proposals | None = None,
+        *,
+        base_passages: int | None = None,
+        most_waiting: int | None = None,
     ) -> "Stores":
         """All stores over `transport`. A search in a large base asks `proposals` for candidates first. `base_passages`
-        is how many passages a base of a person or group may hold; None: any number."""
+        is how many passages a base of a person or group may hold, `most_waiting` how many documents one person may have
+        waiting; None: any number."""
         return cls(
             people=PeopleStore(transport),
-            intake=IntakeStore(transport),
+            intake=IntakeStore(transport, most_waiting=most_waiting),
             work=WorkStore(transport, base_passages=base_passages),
             text=TextStore(transport),
             library=LibraryStore(transport),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Self
 
 from domain.addresses import readable_address
@@ -35,10 +36,16 @@ class Medium(StrEnum):
 
 
 class Lane(StrEnum):
-    """Which queue a document waits in, so that a note does not stand behind an hour of video."""
+    """Which queue a document waits in (SQL: `lane_of`), so that a note does not stand behind an hour of video."""
 
+    SHORT = "short"  # notes that no parser touches
+    SMALL = "small"  # small files of text
     QUICK = "quick"
     LONG = "long"  # recordings, video hosts and whole sites
+
+
+ANY_LANE: Mapping[Lane, int] = MappingProxyType(dict.fromkeys(Lane, 1_000))
+"""Every lane, with more places than any worker has."""
 
 
 class Choice(StrEnum):

@@ -100,5 +100,13 @@ class HoldsLink(Exception):
         self.address = address
 
 
+class TooManyWaiting(Exception):
+    """The sender has as many documents waiting as one person may have (`most`); none of this message was stored."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} documents are waiting")
+        self.most = most
+
+
 class LeaseLost(Exception):
     """Another worker holds this document now, or it was cancelled or deleted: stop, and store nothing more."""

@@ -4,12 +4,12 @@ In and out: records of `ingestion.records`. Store calls raise `domain.errors.Dat
 answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from domain.documents import DocumentStatus, Lane
+from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId
 from ingestion.metering import Outcome
 from ingestion.records import (
@@ -112,7 +112,7 @@ class IntakeQueue(Protocol):
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch in one transaction. Idempotent by (chat, message, source). During the first
-        `hold_s` seconds only `claim(only=...)` can take them."""
+        `hold_s` seconds only `claim(only=...)` can take them. Raises TooManyWaiting."""
         ...
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
@@ -139,10 +139,11 @@ class WorkQueue(Protocol):
     """A worker's operations on documents. Without the lease, all but `claim` raise LeaseLost."""
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
-        """The next document of these lanes that is due, or one whose lease has expired; None when there is none. `only`
-        asks for one document, whatever its lane and due time."""
+        """The next document of these lanes that is due, or one whose lease has expired; None when there is none. A lane
+        comes with the number of this worker's places in it that one base may hold. `only` asks for one document,
+        whatever its lane and due time."""
         ...
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:

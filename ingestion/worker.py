@@ -27,6 +27,7 @@ from ingestion.records import ClaimedDocument, Failure
 UNEXPECTED_TRIES = 3  # within one claim, the first try included
 UNEXPECTED_PAUSE_S = 0.5
 GRACE_S = 10.0
+SHORT_PLACES = 2  # a note takes milliseconds, and the time of a call where an embedder is asked
 UPKEEP_EVERY_S = 600.0
 
 log = structlog.get_logger()
@@ -59,14 +60,20 @@ class Worker:
         upkeep: Callable[[], Awaitable[object]] | None = None,
         meter: WorkMeter | None = None,
     ) -> None:
-        """`concurrency` limits Lane.QUICK, `long_concurrency` Lane.LONG; 0 leaves a lane to other workers.
+        """`concurrency` limits Lane.QUICK, `long_concurrency` Lane.LONG; 0 leaves a lane to other workers. Notes and
+        small files have further places (SHORT_PLACES, half of `concurrency`), which no large file takes.
 
         `upkeep` is started from time to time while the worker is idle; new documents do not wait for it.
         """
         self._queue = queue
         self._pipeline = pipeline
         self._name = name
-        self._concurrency: Mapping[Lane, int] = {Lane.QUICK: concurrency, Lane.LONG: long_concurrency}
+        self._places: Mapping[Lane, int] = {
+            Lane.SHORT: SHORT_PLACES,
+            Lane.SMALL: (concurrency + 1) // 2,
+            Lane.QUICK: concurrency,
+            Lane.LONG: long_concurrency,
+        }
         self._lease_s = lease_s
         self._poll_s = poll_s
         self._attempts = attempts
@@ -117,7 +124,7 @@ class Worker:
     async def _take_one(self) -> bool:
         """Start the next document; False when there is none, or no free slot for it."""
         busy = Counter(self._running.values())
-        lanes = [lane for lane, most in self._concurrency.items() if busy[lane] < most]
+        lanes = {lane: _for_one_base(most) for lane, most in self._places.items() if busy[lane] < most}
         if not lanes:
             return False
         try:
@@ -248,3 +255,8 @@ class Worker:
             await self._queue.give_back(document)
         except (LeaseLost, DatabaseAway) as error:
             log.info("not_given_back", reason=str(error))
+
+
+def _for_one_base(places: int) -> int:
+    """How many places of a lane one base may hold: where there are several, one is left for the others."""
+    return max(1, places - 1)

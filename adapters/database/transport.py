@@ -31,6 +31,10 @@ NO_ROOM = "BZ003"
 """SQLSTATE that functions raise when a document would take its base over BASE_PASSAGES."""
 
 
+TOO_MANY_WAITING = "BZ004"
+"""SQLSTATE that functions raise when a sender would have more documents waiting than one person may have."""
+
+
 class Transport(Protocol):
     """One way to the database: psycopg or PostgREST."""
 

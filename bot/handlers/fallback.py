@@ -17,6 +17,7 @@ from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
+from ingestion.errors import TooManyWaiting
 
 log = structlog.get_logger()
 
@@ -50,6 +51,9 @@ async def apologise(failure: ErrorEvent, services: Services) -> bool:
     event = failure.update.message or failure.update.callback_query
     if isinstance(failure.exception, TelegramForbiddenError):
         log.info("handler.nobody_there", update_id=failure.update.update_id)
+        return True
+    if isinstance(failure.exception, TooManyWaiting) and event is not None:
+        await answer_event(event, words_for(event, services), "too-many-waiting", most=failure.exception.most)
         return True
     number = secrets.token_hex(4)
     away = isinstance(failure.exception, DatabaseAway)

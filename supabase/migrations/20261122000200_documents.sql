@@ -94,7 +94,7 @@ create table documents (
   lineage             uuid not null default gen_random_uuid(),  -- what all versions of one document share
   version             int not null default 1,
   chosen              boolean not null default false,  -- it is decided what happens to an earlier one of this name
-  lane                text not null default 'quick' check (lane in ('quick', 'long')),
+  lane                text not null default 'quick' check (lane in ('short', 'small', 'quick', 'long')),
   language            text,
   medium              text not null default 'text' check (medium in ('text', 'image', 'audio', 'video')),
   duration_s          double precision,
@@ -136,6 +136,7 @@ create table documents (
 );
 create index documents_base on documents (base_id, created_at desc, id);
 create index documents_turn on documents (lane, base_id, run_after, created_at, position, id) where phase = 'waiting';
+create index documents_waiting_of on documents (user_id) where phase = 'waiting';
 create index documents_working on documents (base_id) where phase = 'working';
 create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;

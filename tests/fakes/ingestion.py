@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 import httpcore
 
-from domain.documents import DocumentStatus, Lane, SourceType
+from domain.documents import ANY_LANE, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
@@ -128,7 +128,7 @@ class FakeQueue:
         self.failed: list[Failure] = []
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
         """The next one, or the one asked for; a postponed document waits at the end."""
         self._stumble()

@@ -6,11 +6,13 @@ In: batches of sources. Out: the documents that were made of them. Reading them 
 import hashlib
 
 from adapters.database import rows
+from adapters.database.errors import DatabaseError
 from adapters.database.payloads import iso, json_text, name_key, storable
-from adapters.database.transport import Transport
+from adapters.database.transport import TOO_MANY_WAITING, Transport
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.locator import JsonValue
+from ingestion.errors import TooManyWaiting
 from ingestion.records import Batch, EnqueuedDocument, Source
 
 _ADDRESSES = frozenset({SourceType.LINK, SourceType.SITE})
@@ -19,14 +21,22 @@ _ADDRESSES = frozenset({SourceType.LINK, SourceType.SITE})
 class IntakeStore:
     """Meets `ingestion.ports.IntakeQueue`."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, *, most_waiting: int | None = None) -> None:
+        """`most_waiting` is how many documents one person may have waiting (PERSON_WAITING); None: any number."""
         self._transport = transport
+        self._most_waiting = most_waiting
 
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
-        found = await self._transport.call(
-            "enqueue_batch", p_base=batch.base_id, p_batch=json_text(_batch_json(batch)), p_hold_s=hold_s
-        )
+        sent, most = json_text(_batch_json(batch)), self._most_waiting
+        try:
+            found = await self._transport.call(
+                "enqueue_batch", p_base=batch.base_id, p_batch=sent, p_hold_s=hold_s, p_most_waiting=most
+            )
+        except DatabaseError as error:
+            if most is not None and error.code == TOO_MANY_WAITING:
+                raise TooManyWaiting(most) from error
+            raise
         return [
             EnqueuedDocument(
                 id=DocumentId(rows.text(row, "id")),

@@ -5,7 +5,7 @@ raises LeaseLost when another worker holds it, or when it was cancelled or delet
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 
@@ -16,7 +16,7 @@ from adapters.database.stores.intake import source_key
 from adapters.database.stores.postings import postings_json
 from adapters.database.stores.text import TextStore
 from adapters.database.transport import LEASE_LOST, NO_ROOM, Argument, Reals, Row, Transport
-from domain.documents import DocumentStatus, Lane
+from domain.documents import ANY_LANE, DocumentStatus, Lane
 from domain.ids import DocumentId
 from domain.locator import JsonValue
 from domain.portions import in_portions
@@ -46,15 +46,17 @@ class WorkStore:
         self._text = TextStore(transport)
 
     async def claim(
-        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Collection[Lane] = tuple(Lane)
+        self, *, worker: str, lease_s: int, only: DocumentId | None = None, lanes: Mapping[Lane, int] = ANY_LANE
     ) -> ClaimedDocument | None:
-        """The next document of these lanes, or one whose lease has expired; None when there is none."""
+        """The next document of these lanes, or one whose lease has expired; None when there is none. With each lane the
+        number of places that one base may hold."""
         found = await self._transport.call(
             "claim_document",
             p_worker=worker,
             p_lease_s=lease_s,
             p_only=only,
             p_lanes=[lane.value for lane in lanes],
+            p_base_places=list(lanes.values()),
             p_base_passages=self._base_passages,
         )
         return rows.claimed_document(found[0]) if found else None

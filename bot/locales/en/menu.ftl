@@ -45,6 +45,7 @@ refused = This bot works for a chosen circle of people. To join it, give its own
 too-often = Too many messages in a row: I took neither this one nor those after it. Please wait a minute and send them again.
 too-often-pressed = Too often: I let this press pass. Please wait a minute and press again.
 trouble = Something broke on my side, not yours. Please try again; if it happens again, show the bot's owner this number: <code>{ $number }</code>
+too-many-waiting = { $most } of your documents are waiting already, which is as many as fit. This one was not taken: please send it again when some have been read.
 database-away = Not possible right now: the storage does not answer. Please send this again in a minute.
 
 command-start = begin and choose a mode

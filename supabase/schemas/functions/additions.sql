@@ -32,7 +32,7 @@ as $$
 declare
   sent constant jsonb := p_batch::jsonb;
   number constant bigint := (sent ->> 'message_id')::bigint;
-  words constant text := sent -> 'sources' -> 0 ->> 'text';
+  words text := sent -> 'sources' -> 0 ->> 'text';
   part documents;
 begin
   return query
@@ -43,7 +43,7 @@ begin
     return;
   end if;
   select * into part from documents d
-  where d.phase = 'waiting' and d.lane = 'quick' and d.base_id = p_base::uuid and d.run_after > now()
+  where d.phase = 'waiting' and d.lane in ('short', 'quick') and d.base_id = p_base::uuid and d.run_after > now()
     and d.attempts = 0 and d.source_type = 'note' and d.user_id = (sent ->> 'user_id')::bigint
     and d.chat_id = (sent ->> 'chat_id')::bigint
     and number - coalesce(d.joined_messages[cardinality(d.joined_messages)], d.message_id) in (1, 2)
@@ -51,8 +51,9 @@ begin
   if not found or words is null then
     return;
   end if;
+  words := part.source_text || joint(part.source_text, words) || words;
   update documents d
-  set source_text = part.source_text || joint(part.source_text, words) || words,
+  set source_text = words, lane = lane_of(d.lane, 'note', d.source_identifier, words, null),
       joined_messages = part.joined_messages || number, run_after = now() + make_interval(secs => p_hold_s)
   where d.id = part.id;
   perform touch_batch(part.batch_id);

@@ -63,7 +63,38 @@ comment on function baza_internal.remove_postings is 'Postings leave together wi
 create or replace trigger chunks_removed after delete on documents_chunks
   referencing old table as old_rows for each statement execute function baza_internal.remove_postings();
 
-create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s double precision default 0)
+create or replace function baza_internal.lane_of(p_lane text, p_type text, p_identifier text, p_text text, p_size bigint)
+returns text
+language sql immutable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select case
+    when p_lane = 'long' then p_lane
+    when p_type = 'note' then case when length(p_text) <= 5000 then 'short' else 'quick' end
+    when p_type in ('file', 'path') and p_size <= 128 * 1024
+      and p_identifier ~* '\.(txt|md|csv|tsv|html?|pdf|docx?|odt|rtf|fb2|epub|pptx|xlsx?|ods|eml|msg|srt|vtt|json|xml)$'
+    then 'small'
+    else 'quick' end
+$$;
+comment on function baza_internal.lane_of is
+  'Where a document waits: what somebody else''s large file must not hold up has places of its own. A `short` note is '
+  'cut by the worker itself, so no file ever stands before it; a `small` file of text is read in milliseconds.';
+
+create or replace function baza_internal.ensure_few_waiting(p_user bigint, p_more int, p_most bigint)
+returns void
+language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+begin
+  if p_most is not null and p_user <> 0 and p_more + (select count(*) from documents d where d.phase = 'waiting' and d.user_id = p_user) > p_most
+  then
+    raise exception 'person % has % documents waiting', p_user, p_most using errcode = 'BZ004';
+  end if;
+end $$;
+comment on function baza_internal.ensure_few_waiting is
+  'Raises BZ004 for a message that would leave more documents of its sender waiting than one person may have (null: '
+  'any). The command line (0) belongs to the operator.';
+
+create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s double precision default 0,
+  p_most_waiting bigint default null)
 returns table (id uuid, "position" int, created boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -91,7 +122,7 @@ begin
       and (b.message_id = (sent ->> 'message_id')::bigint or b.media_group = sent ->> 'media_group')
     limit 1 for update;
     if not found then -- its documents are being removed at this moment
-      return query select * from enqueue_batch(p_base, p_batch, p_hold_s);
+      return query select * from enqueue_batch(p_base, p_batch, p_hold_s, p_most_waiting);
       return;
     end if;
     return query
@@ -105,6 +136,7 @@ begin
     perform touch_batch(its_batch);
   end if;
 
+  perform ensure_few_waiting((sent ->> 'user_id')::bigint, jsonb_array_length(sent -> 'sources'), p_most_waiting);
   return query
   insert into documents (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
     source_identifier, name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author,
@@ -112,7 +144,8 @@ begin
   select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender',
     (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
-    s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at, s.lane,
+    s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at,
+    lane_of(s.lane, s.type, s.identifier, s.text, s.size_bytes),
     now() + make_interval(secs => p_hold_s), -- below, cut to the minute that people are told
     date_trunc('minute', now() + make_interval(secs => (sent ->> 'ttl_s')::double precision))
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
@@ -144,27 +177,31 @@ as $$
 $$;
 comment on function baza_internal.waiting_bases is 'Bases that have documents in this queue.';
 
-create or replace function baza_internal.turns(p_lanes text[])
+create or replace function baza_internal.turns(p_worker text, p_lanes text[], p_base_places int[])
 returns table (base_id uuid, lane text)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off -- planning it takes four times as long as running it
 as $$
   select b.id, l.lane
-  from unnest(p_lanes) as l (lane) cross join lateral waiting_bases(l.lane) as w (base_id)
+  from unnest(p_lanes, p_base_places) as l (lane, places) cross join lateral waiting_bases(l.lane) as w (base_id)
   join bases b on b.id = w.base_id
+  cross join lateral (
+    select count(*) as everywhere, count(*) filter (where d.worker = p_worker) as here from documents d
+    where d.phase = 'working' and d.base_id = b.id and d.lane = l.lane) working
   cross join lateral (
     select d.run_after, d.created_at from documents d
     where d.phase = 'waiting' and d.lane = l.lane and d.base_id = b.id and d.run_after <= now()
     order by d.run_after, d.created_at, d.position, d.id limit 1) first
-  order by
-    (select count(*) from documents d where d.phase = 'working' and d.base_id = b.id and d.lane = l.lane),
-    greatest(first.run_after, b.served_at), first.created_at
+  where coalesce(working.here < l.places, true)
+  order by working.everywhere, greatest(first.run_after, b.served_at), first.created_at
 $$;
 comment on function baza_internal.turns is
   'Bases with a due document, in fair order: the fewest documents in work first, then the longest wait since '
-  'the document was sent or the base was served. So nobody waits for all of somebody else''s hundred documents.';
+  'the document was sent or the base was served. So nobody waits for all of somebody else''s hundred documents. A base '
+  'that holds as many of this worker''s places in the lane as one base may (null: any) has no turn: however long its '
+  'documents take, a place is left for others.';
 
-create or replace function baza_internal.next_document(p_lanes text[])
+create or replace function baza_internal.next_document(p_worker text, p_lanes text[], p_base_places int[])
 returns uuid
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -178,7 +215,7 @@ begin
   if found then
     return its_id;
   end if;
-  for turn in select * from turns(p_lanes) loop
+  for turn in select * from turns(p_worker, p_lanes, p_base_places) loop
     select d.id into its_id from documents d
     where d.phase = 'waiting' and d.lane = turn.lane and d.base_id = turn.base_id and d.run_after <= now()
     order by d.run_after, d.created_at, d.position, d.id limit 1 for update skip locked;
@@ -202,7 +239,8 @@ comment on function baza_internal.album_caption is
   'that file could not be taken, the caption is in a note or a link of the album.';
 
 create or replace function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
-  p_lanes text[] default '{quick,long}', p_base_passages bigint default null)
+  p_lanes text[] default '{short,small,quick,long}', p_base_places int[] default null,
+  p_base_passages bigint default null)
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
   published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
@@ -214,7 +252,7 @@ declare
   taken documents;
 begin
   if p_only is null then
-    its_id := next_document(p_lanes);
+    its_id := next_document(p_worker, p_lanes, p_base_places);
   else
     select d.id into its_id from documents d
     where d.id = p_only::uuid and (d.phase = 'waiting' or d.phase = 'working' and d.lease_until <= now())
@@ -246,8 +284,8 @@ begin
     full_at(taken, p_base_passages);
 end $$;
 comment on function claim_document is
-  'Leases to a worker the document whose turn it is in these lanes, if any. `p_only`: this one, also before '
-  '`run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
+  'Leases to a worker the document whose turn it is in these lanes, if any; `p_base_places` is how many of its places in '
+  'each of them one base may hold. `p_only`: this one, also before `run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
 
 create or replace function baza_internal.touch_batch(p_batch uuid)
 returns void

@@ -1,9 +1,15 @@
 """Whose turn it is: lanes, fairness between people, and the place in the queue that they are told."""
 
+from dataclasses import replace
+
 import pytest
 
+from adapters.database.stores.intake import IntakeStore
+from adapters.database.transport import Transport
 from domain.documents import DocumentStatus, Lane
 from domain.ids import BaseId, DocumentId, UserId
+from ingestion.errors import TooManyWaiting
+from ingestion.records import Source
 from tests.integration.adapters.database.stores.material import (
     LEASE_S,
     Stores,
@@ -11,6 +17,7 @@ from tests.integration.adapters.database.stores.material import (
     card_of,
     claim,
     claim_new,
+    claim_source,
     enqueue,
     file,
     indexed,
@@ -26,8 +33,9 @@ async def send(stores: Stores, base: BaseId, *names: str, lane: Lane = Lane.QUIC
     return [document.id for document in await stores.intake.enqueue(batch)]
 
 
-async def take(stores: Stores, *lanes: Lane) -> DocumentId | None:
-    claimed = await stores.work.claim(worker="a worker", lease_s=LEASE_S, lanes=lanes or tuple(Lane))
+async def take(stores: Stores, *lanes: Lane, for_one: int = 1_000, worker: str = "a worker") -> DocumentId | None:
+    places = dict.fromkeys(lanes or Lane, for_one)
+    claimed = await stores.work.claim(worker=worker, lease_s=LEASE_S, lanes=places)
     return claimed.id if claimed else None
 
 
@@ -84,7 +92,52 @@ async def test_long_work_of_a_person_does_not_count_against_the_short(stores: St
     await take(stores, Lane.LONG)
     (theirs,) = await enqueue(stores, boris, "чужая")
     (mine,) = await enqueue(stores, anna, "моя")
-    assert [await take(stores, Lane.QUICK), await take(stores, Lane.QUICK)] == [theirs, mine]
+    assert [await take(stores, Lane.SHORT), await take(stores, Lane.SHORT)] == [theirs, mine]
+
+
+KILOBYTE = 1024
+BOOK = note("книга")
+
+
+@pytest.mark.parametrize(
+    ("source", "lane"),
+    [
+        (note("слово"), Lane.SHORT),
+        (replace(BOOK, text="слово " * 1000), Lane.QUICK),  # more than the worker cuts by itself
+        (replace(file("письмо.txt"), size_bytes=10 * KILOBYTE), Lane.SMALL),
+        (replace(file("Скан.PDF"), size_bytes=10 * KILOBYTE), Lane.SMALL),
+        (replace(file("письмо.txt"), size_bytes=1000 * KILOBYTE), Lane.QUICK),
+        (file("письмо.txt"), Lane.QUICK),  # of unknown size
+        (replace(file("снимок.jpg"), size_bytes=10 * KILOBYTE), Lane.QUICK),  # recognising takes long
+        (replace(file("голос.ogg", lane=Lane.LONG), size_bytes=10 * KILOBYTE), Lane.LONG),
+    ],
+)
+async def test_what_is_short_has_lanes_of_its_own(stores: Stores, source: Source, lane: Lane) -> None:
+    held = await claim_source(stores, await open_base(stores), source)
+    assert held.source.lane is lane
+
+
+@pytest.mark.over_rest
+async def test_a_base_leaves_a_place_to_others(stores: Stores) -> None:
+    anna, boris = await open_base(stores), await open_base(stores, BORIS)
+    many = await send(stores, anna, *(f"{number}.zip" for number in range(5)))
+    assert [await take(stores, for_one=2) for _ in range(3)] == [*many[:2], None]
+    (single,) = await send(stores, boris, "одна.zip")
+    assert [await take(stores, for_one=2), await take(stores, for_one=2)] == [single, None]
+    assert await take(stores, for_one=2, worker="another worker") == many[2]
+
+
+@pytest.mark.over_rest
+async def test_how_much_one_person_may_have_waiting_is_bounded(stores: Stores, transport: Transport) -> None:
+    base, intake = await open_base(stores), IntakeStore(transport, most_waiting=2)
+    await intake.enqueue(batch_of(base, note("первая")))
+    with pytest.raises(TooManyWaiting):
+        await intake.enqueue(batch_of(base, note("вторая"), note("третья")))
+    await intake.enqueue(replace(batch_of(base, note("чужая")), user_id=BORIS))
+    await claim(stores)
+    await intake.enqueue(batch_of(base, note("вторая"), note("третья"), message=7))
+    again = await intake.enqueue(batch_of(base, note("вторая"), note("третья"), message=7))  # redelivered: not counted
+    assert [document.created for document in again] == [False, False]
 
 
 async def ahead(stores: Stores, base: BaseId, document: DocumentId) -> int:

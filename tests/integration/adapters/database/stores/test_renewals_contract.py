@@ -235,8 +235,8 @@ async def test_a_link_that_came_as_a_file_waits_in_the_lane_of_what_it_leads_to(
     base = await open_base(stores)
     held = await claim_source(stores, base, file("Лекция.url"))
     await stores.work.become_link(held, link=link_of("https://www.youtube.com/watch?v=x"))
-    assert await stores.work.claim(worker="a worker", lease_s=60, lanes=[Lane.QUICK]) is None
-    taken = await stores.work.claim(worker="a worker", lease_s=60, lanes=[Lane.LONG])
+    assert await stores.work.claim(worker="a worker", lease_s=60, lanes={Lane.QUICK: 1}) is None
+    taken = await stores.work.claim(worker="a worker", lease_s=60, lanes={Lane.LONG: 1})
     assert taken is not None
     assert taken.id == held.id
 
