@@ -5,7 +5,7 @@ In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. `bot.inbox` feeds
 
 from aiogram import Dispatcher
 
-from bot.handlers import base, chat, clean, document, fallback, going_on, kept, library, menu, sources, stats
+from bot.handlers import asking, base, chat, clean, document, fallback, going_on, kept, library, menu, sources, stats
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
 from bot.middlewares.addressed import OnlyAddressed
@@ -30,6 +30,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
     questions.message.middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
         menu.build_router(services.texts),
+        asking.build_router(),
         library.build_router(services.texts),
         document.build_router(),
         clean.build_router(),

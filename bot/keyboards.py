@@ -214,6 +214,9 @@ ONLY_READ = "glance"
 ANSWER = "answer"
 """Answer the message that this one replies to."""
 
+NEVER_MIND = "nevermind"
+"""Cancel what the bot asked for."""
+
 
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
     """An inline button."""

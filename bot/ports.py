@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
-from domain.people import Mode, UserState
+from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
 from rag.metering import TurnMetrics
@@ -46,6 +46,19 @@ class PeopleStore(Protocol):
 
     async def clean_chat(self, user: UserId) -> Removed:
         """Erase window, archive and summaries of this person, and begin a new dialogue."""
+        ...
+
+    async def put_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
+    ) -> None:
+        """Remember what the person was asked in this chat, for so long; an earlier question there is forgotten."""
+        ...
+
+    async def take_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, update: int
+    ) -> PendingQuestion | None:
+        """What the person was asked there. It is given to the first `update` that comes, and again only to the same
+        one, which is replayed after a crash."""
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.replies.sending import Place
 from bot.texts import Words
 from domain.ids import BaseId, UserId
-from domain.people import UserState
+from domain.people import PendingQuestion, UserState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,3 +20,4 @@ class Talk:
     base_id: BaseId  # of the person, the group or the topic
     words: Words
     place: Place  # where answers go
+    asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.asking`

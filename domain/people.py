@@ -1,6 +1,6 @@
-"""Who is talking and in which mode: the row of `user_state`.
+"""Who is talking, in which mode, and what they were asked.
 
-In: rows of `user_state`. Out: a frozen record. It does not know Telegram.
+In: rows of `user_state` and `pending_questions`. Out: frozen records. It does not know Telegram.
 """
 
 from dataclasses import dataclass
@@ -25,3 +25,11 @@ class UserState:
     session_id: SessionId  # the current dialogue
     base_id: BaseId  # the active base
     language: str  # ru or en: the language of the interface
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingQuestion:
+    """What the bot has asked a person and waits to be told."""
+
+    about: str  # the kind of question, for instance "name"
+    subject: str = ""  # what it is about, for instance a document's id

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import structlog
 from aiogram import Bot
 
+from bot.handlers.asking import expect
 from bot.handlers.holdings import Lack, lack_of
 from bot.keyboards import STOP, button, rows
 from bot.replies.answer_buttons import answer_keyboard
@@ -32,6 +33,7 @@ from rag.records import Answer, Answered, AnswerKind, Question, SmallTalk, Steps
 
 log = structlog.get_logger()
 
+CLARIFIED = "clarified"  # what the next words answer after a question back, whatever the mode
 DAY_S = 86_400.0
 STOP_AGAIN_S = 0.1
 
@@ -106,6 +108,8 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
             await _show(answer, shown, services, talk, spent_until=spent_until)
         finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
             await _note(services, talk, answer)
+    if answer.choices:
+        await expect(services, talk, about=CLARIFIED)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_tell("no-model", talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))

@@ -1,46 +1,75 @@
-"""Questions of the bot that people answer by replying: a new name, a part of a name to search for.
+"""Questions of the bot that the person's next message answers: a new name, a part of a name to search for.
 
-In: a question and its subject. Out: a message whose invisible link holds the subject, and a filter for replies to it.
-No state is stored: the reply carries the question along, also after a restart.
+In: a question with its kind (`about`) and its subject. Out: the question as a message, and a filter for the answer. A
+handler of a new kind takes three lines:
+
+    await ask(bot, services, talk, talk.words("rename-question"), about="name", subject=card.id)  # a button's handler
+    router.message.register(rename, answers("name"))  # its router comes before those of the modes in `bot.dispatcher`
+    async def rename(message: Message, subject: str, ...) -> None: ...  # gets the words, and what they are about
+
+The question is stored for some minutes per chat and person, so it survives a restart, a dismissed reply panel and
+clients that know none. The person's next update takes it (`bot.middlewares.user_state`): words answer it; a command, a
+button, a file or a forwarded message cancels it and does what it does anyway. The keyboard with the modes stays where
+it is: only a group, where nobody is heard without a reply, gets Telegram's reply panel.
 """
 
 from collections.abc import Callable
-from html import escape
-from urllib.parse import urlsplit
 
-from aiogram import Bot
-from aiogram.types import ForceReply, Message
+from aiogram import Bot, F, Router
+from aiogram.types import CallbackQuery, ForceReply, Message
 
-from bot.replies.sending import NO_PREVIEW, Place
-from bot.texts import Words
+from bot.handlers.filters import has_message, is_command, own_words
+from bot.keyboards import NEVER_MIND, button, rows
+from bot.replies.sending import NO_PREVIEW, acknowledge, take_away
+from bot.services import Services
+from bot.talk import Talk
+from domain.people import PendingQuestion
 
-_HOST = "baza.invalid"  # RFC 2606: leads nowhere
+WAITS_S = 15 * 60
 _MARK = "\u2060"  # takes no room in the text
 
 
-async def ask(bot: Bot, place: Place, html: str, words: Words, *, about: str, subject: str = "") -> None:
-    """Ask for a text; `about` and `subject` (letters, digits and "-") come back with the reply."""
-    marked = f'<a href="https://{_HOST}/{about}/{escape(subject)}">{_MARK}</a>{html}'
+def build_router() -> Router:
+    """«Отмена» under a question of the bot."""
+    router = Router(name="asking")
+    router.callback_query.register(cancel, F.data == NEVER_MIND, has_message)
+    return router
+
+
+async def ask(bot: Bot, services: Services, talk: Talk, html: str, *, about: str, subject: str = "") -> None:
+    """Ask the person for a text; the handler registered with `answers(about)` gets it together with `subject`."""
+    await expect(services, talk, about=about, subject=subject)
+    person = f'<a href="tg://user?id={talk.person}">{_MARK}</a>'  # the panel opens for them alone (`selective`)
+    panel = ForceReply(selective=True, input_field_placeholder=talk.words.plain("write-here"))
     await bot.send_message(
-        place.chat,
-        marked,
-        message_thread_id=place.thread,
+        talk.place.chat,
+        html if talk.place.is_private else person + html,
+        message_thread_id=talk.place.thread,
         link_preview_options=NO_PREVIEW,
-        reply_markup=ForceReply(selective=True, input_field_placeholder=words.plain("write-here")),
+        reply_markup=rows([button(talk.words.plain("button-no"), NEVER_MIND)]) if talk.place.is_private else panel,
     )
 
 
-def answers(about: str) -> Callable[[Message], bool | dict[str, str]]:
-    """A filter for replies to questions about `about`; the handler gets the question's subject as `subject`."""
+async def expect(services: Services, talk: Talk, *, about: str, subject: str = "") -> None:
+    """Take the person's next words as the answer to a question that is shown already."""
+    question = PendingQuestion(about=about, subject=subject)
+    await services.people.put_question(
+        talk.place.chat, thread=talk.place.thread, person=talk.person, question=question, seconds=WAITS_S
+    )
 
-    def matches(message: Message) -> bool | dict[str, str]:
-        asked = message.reply_to_message
-        if asked is None or not message.text or message.text.startswith("/"):
+
+def answers(about: str) -> Callable[[Message, Talk], bool | dict[str, str]]:
+    """A filter for answers to questions about `about`; the handler gets the question's subject as `subject`."""
+
+    def matches(message: Message, talk: Talk) -> bool | dict[str, str]:
+        if talk.asked is None or talk.asked.about != about:
             return False
-        for entity in asked.entities or []:
-            parts = urlsplit(entity.url or "")
-            if parts.hostname == _HOST and parts.path.startswith(f"/{about}/"):
-                return {"subject": parts.path.removeprefix(f"/{about}/")}
-        return False
+        return {"subject": talk.asked.subject} if own_words(message) and not is_command(message) else False
 
     return matches
+
+
+async def cancel(query: CallbackQuery, shown: Message, talk: Talk) -> None:
+    """«Отмена»: any press has cancelled the question already; this one takes it off the screen, too."""
+    await acknowledge(query, talk.words.plain("cancelled"))
+    await take_away(shown)

@@ -26,7 +26,7 @@ NAME_CHARACTERS = 200
 
 
 def build_router() -> Router:
-    """Buttons of a card, and the reply to «Как назвать?»."""
+    """Buttons of a card, and the answer to «Как назвать?»."""
     router = Router(name="document")
     router.callback_query.register(send_original, ShowOriginal.filter())
     router.callback_query.register(read_text, ReadDocument.filter(), has_message)
@@ -71,14 +71,14 @@ async def ask_for_name(query: CallbackQuery, callback_data: Rename, bot: Bot, se
         return
     await acknowledge(query)
     question = talk.words("rename-question", title=name_of(card))
-    await ask(bot, talk.place, question, talk.words, about=RENAME, subject=card.id)
+    await ask(bot, services, talk, question, about=RENAME, subject=card.id)
 
 
 async def rename(message: Message, subject: str, bot: Bot, services: Services, talk: Talk) -> None:
-    """Take the reply to «Как назвать?». A name that nobody could read or find is asked for again."""
+    """Take the answer to «Как назвать?». A name that nobody could read or find is asked for again."""
     name = " ".join((message.text or "").split())[:NAME_CHARACTERS]
     if not _is_readable(name):
-        await ask(bot, talk.place, talk.words("rename-unreadable"), talk.words, about=RENAME, subject=subject)
+        await ask(bot, services, talk, talk.words("rename-unreadable"), about=RENAME, subject=subject)
         return
     terms = services.count_terms(name)
     renamed = await services.library.rename(talk.base_id, DocumentId(subject), name, terms=terms)

@@ -20,7 +20,8 @@ from aiogram.types import (
 )
 
 from adapters.spreadsheet import file_name, spreadsheet
-from bot.handlers.answering import Dialogues, answer_question
+from bot.handlers.answering import CLARIFIED, Dialogues, answer_question
+from bot.handlers.asking import answers
 from bot.handlers.filters import has_message, own_words
 from bot.inbox import Turn
 from bot.keyboards import BUTTON_CHARACTERS, EVERYWHERE, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
@@ -41,6 +42,7 @@ def build_router() -> Router:
     router = Router(name="going_on")
     router.message.filter(own_words)
     router.message.register(list_dialogues, Command("dialogs"))
+    router.message.register(clarify, answers(CLARIFIED))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
@@ -69,6 +71,15 @@ async def pick_choice(
     if turn:
         turn.release()
     await answer_question(label, bot, services, talk, dialogues)
+
+
+async def clarify(
+    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
+) -> None:
+    """The same in the person's own words, also in mode База."""
+    if turn:
+        turn.release()
+    await answer_question(message.text or "", bot, services, talk, dialogues)
 
 
 async def ask_again(

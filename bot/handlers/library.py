@@ -47,14 +47,14 @@ async def show_list(
     await send(bot, talk.place, html, keyboard)
 
 
-async def ask_for_name(query: CallbackQuery, bot: Bot, talk: Talk) -> None:
+async def ask_for_name(query: CallbackQuery, bot: Bot, services: Services, talk: Talk) -> None:
     """🔍: ask for a part of a name."""
     await acknowledge(query)
-    await ask(bot, talk.place, talk.words("library-search"), talk.words, about=SEARCH)
+    await ask(bot, services, talk, talk.words("library-search"), about=SEARCH)
 
 
 async def show_found(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
-    """List what the reply to 🔍 searches for."""
+    """List what the answer to 🔍 searches for."""
     html, keyboard = await _page(services, talk, 0, name=_wanted(message.text))
     await send(bot, talk.place, html, keyboard)
 

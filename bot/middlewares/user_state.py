@@ -1,15 +1,16 @@
-"""Finds out who is talking, in which mode and language, with which base, and where the answer goes.
+"""Finds out who is talking, in which mode and language, with which base, what they were asked, where the answer goes.
 
 In: messages and button presses. Out: a `Talk` for the handlers. A group has one mode, one dialogue and one base for
 everybody (a topic has a base of its own); its `user_id` is the group's chat id.
 """
 
+import asyncio
 from typing import Any
 
 from aiogram import BaseMiddleware
 from aiogram.dispatcher.middlewares.user_context import EVENT_CONTEXT_KEY, EventContext
 from aiogram.enums import ChatType
-from aiogram.types import Chat, Message, TelegramObject, User
+from aiogram.types import Chat, Message, TelegramObject, Update, User
 
 from bot.middlewares import Handler
 from bot.replies.sending import Place
@@ -31,12 +32,16 @@ class ReadState(BaseMiddleware):
         if context.chat is None or context.user is None:
             return None
         place = _place(context.chat, context.thread_id, event)
-        data["talk"] = await self._talk(context.user, place)
+        update: Update = data["event_update"]
+        data["talk"] = await self._talk(context.user, place, update.update_id)
         return await handler(event, data)
 
-    async def _talk(self, user: User, place: Place) -> Talk:
+    async def _talk(self, user: User, place: Place, update: int) -> Talk:
         people, person = self._services.people, UserId(user.id)
-        base = await people.open_base(place.chat, thread=place.thread, member=person)
+        base, asked = await asyncio.gather(
+            people.open_base(place.chat, thread=place.thread, member=person),
+            people.take_question(place.chat, thread=place.thread, person=person, update=update),
+        )
         language = language_of(user.language_code, default=self._services.default_language)
         owner = person if place.is_private else UserId(place.chat)
         state = await people.state(owner, base=base, language=language)
@@ -47,6 +52,7 @@ class ReadState(BaseMiddleware):
             base_id=state.base_id if place.is_private else base,
             words=self._services.texts.for_language(state.language),
             place=place,
+            asked=asked,
         )
 
 

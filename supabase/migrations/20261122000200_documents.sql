@@ -40,6 +40,18 @@ create table user_state (
 );
 comment on table user_state is 'Mode, dialogue and active base of a person (seed 1, section 4.1).';
 
+create table pending_questions (
+  chat_id    bigint not null,
+  thread_id  bigint not null,              -- 0: none
+  user_id    bigint not null,              -- the person, in a group too
+  about      text not null,                -- what kind of question it is; the bot knows the kinds
+  subject    text not null,                -- what it is about, for instance a document's id
+  ends_at    timestamptz not null,
+  taken_by   bigint,                       -- the update that answered or cancelled it; a replay gets it again
+  primary key (chat_id, thread_id, user_id)
+);
+comment on table pending_questions is 'What the bot has asked and waits to be told, for some minutes.';
+
 create table batches (
   id                uuid primary key default gen_random_uuid(),
   base_id           uuid not null references bases on delete cascade,

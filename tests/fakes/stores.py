@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, MessageId, SessionId, ThreadId, UserId
-from domain.people import Mode, UserState
+from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
 from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
@@ -87,6 +87,7 @@ class FakePeople:
         self.states: dict[UserId, UserState] = {}
         self.asked: dict[tuple[UserId, SessionId], list[str]] = {}
         """The questions of each dialogue."""
+        self.pending: dict[object, PendingQuestion] = {}  # by (chat, thread, person)
 
     async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
         return self.bases.setdefault((chat, thread if chat < 0 else None), BaseId(fresh_id()))
@@ -114,6 +115,16 @@ class FakePeople:
         await self.new_session(user)
         gone = [key for key in self.asked if key[0] == user]
         return Removed(messages=sum(2 * len(self.asked.pop(key)) for key in gone))
+
+    async def put_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
+    ) -> None:
+        self.pending[chat, thread, person] = question
+
+    async def take_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, update: int
+    ) -> PendingQuestion | None:
+        return self.pending.pop((chat, thread, person), None)
 
     async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
         mine = [(session, said) for (owner, session), said in self.asked.items() if owner == user]

@@ -8,7 +8,7 @@ from adapters.database.payloads import storable
 from adapters.database.transport import Transport
 from domain.documents import Removed
 from domain.ids import BaseId, ChatId, ThreadId, UserId
-from domain.people import Mode, UserState
+from domain.people import Mode, PendingQuestion, UserState
 
 
 class PeopleStore:
@@ -56,3 +56,30 @@ class PeopleStore:
         """Erase window, archive and summaries of this person, and begin a new dialogue."""
         found = await self._transport.call("clean_chat", p_user=user)
         return Removed(messages=rows.integer(found[0], "messages"))
+
+    async def put_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, question: PendingQuestion, seconds: int
+    ) -> None:
+        """Remember what the person was asked in this chat; an earlier question there is forgotten."""
+        await self._transport.call(
+            "put_pending_question",
+            p_chat=chat,
+            p_thread=thread,
+            p_user=person,
+            p_about=question.about,
+            p_subject=storable(question.subject),
+            p_seconds=seconds,
+        )
+
+    async def take_question(
+        self, chat: ChatId, *, thread: ThreadId | None, person: UserId, update: int
+    ) -> PendingQuestion | None:
+        """What the person was asked there, once; again only for the same `update`."""
+        found = await self._transport.call(
+            "take_pending_question", p_chat=chat, p_thread=thread, p_user=person, p_update=update
+        )
+        return (
+            PendingQuestion(about=rows.text(found[0], "about"), subject=rows.text(found[0], "subject"))
+            if found
+            else None
+        )

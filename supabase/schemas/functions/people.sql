@@ -90,3 +90,29 @@ as $$
   returning s.*
 $$;
 comment on function new_session is 'Begins a new dialogue; the old one is kept.';
+
+create or replace function put_pending_question(
+  p_chat bigint, p_thread bigint, p_user bigint, p_about text, p_subject text, p_seconds int)
+returns void
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  delete from pending_questions q where q.ends_at < now() - interval '1 day';
+  insert into pending_questions as q (chat_id, thread_id, user_id, about, subject, ends_at)
+  values (p_chat, coalesce(p_thread, 0), p_user, p_about, p_subject, now() + make_interval(secs => p_seconds))
+  on conflict (chat_id, thread_id, user_id) do update set
+    about = excluded.about, subject = excluded.subject, ends_at = excluded.ends_at, taken_by = null
+$$;
+comment on function put_pending_question is
+  'The bot has asked this person something in this chat; an earlier question there is forgotten.';
+
+create or replace function take_pending_question(p_chat bigint, p_thread bigint, p_user bigint, p_update bigint)
+returns table (about text, subject text)
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  update pending_questions q set taken_by = p_update
+  where q.chat_id = p_chat and q.thread_id = coalesce(p_thread, 0) and q.user_id = p_user
+    and (q.taken_by = p_update or q.taken_by is null and q.ends_at > now())
+  returning q.about, q.subject
+$$;
+comment on function take_pending_question is
+  'What this person was asked in this chat, once; again only for the same update, which may be replayed after a crash.';

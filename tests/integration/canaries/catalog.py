@@ -125,6 +125,11 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_token": lambda canary: canary.token,
     "p_hash": lambda _: token_hash(new_token()),
     "p_read_only": lambda _: False,
+    "p_thread": lambda _: 1,
+    "p_update": lambda _: 1,
+    "p_about": lambda _: "name",
+    "p_subject": lambda canary: canary.word,
+    "p_seconds": lambda _: 60,
 }
 """Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
 

@@ -29,6 +29,18 @@ async def test_the_choices_of_a_question_asked_back_are_buttons() -> None:
     assert anna.last.buttons == {"Аренда": "pick:0", "Поставка": "pick:1"}
 
 
+async def test_what_is_said_after_a_question_back_answers_it_in_any_mode() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", choices=("Аренда", "Поставка")))]
+    await anna.say("Какой срок?")
+    await anna.stores.people.set_mode(UserId(PERSON), Mode.DOCUMENTS)
+    anna.conversation.events = [Answered(answer=plain_answer("14 дней."))]
+    for said in ("с Ромашкой", "Ещё одна заметка"):
+        await anna.say(said)
+    assert [asked.text for asked in anna.conversation.questions] == ["Какой срок?", "с Ромашкой"]
+    assert [sent.title for sent in anna.stores.library.sent.values()] == ["Ещё одна заметка"]
+
+
 async def test_a_choice_is_asked_as_the_person_would_say_it_and_made_once() -> None:
     anna = await in_chat_mode()
     anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", choices=("Аренда", "Поставка")))]

@@ -1,7 +1,5 @@
 """The list of documents, cards, deleting, cleaning, sources and thumbs."""
 
-from typing import Any
-
 import pytest
 
 from domain.documents import DocumentStatus
@@ -108,11 +106,7 @@ async def test_documents_are_found_by_a_part_of_their_name() -> None:
     anna = await with_documents(12)
     await anna.say("/docs")
     await anna.press(anna.last.buttons["🔍"])
-    question = max(anna.session.messages)
-    asked = anna.session.said[-1]
-    link: dict[str, Any] = {"type": "text_link", "offset": 0, "length": 1, "url": "https://baza.invalid/find/"}
-    assert link["url"] in asked.html
-    await anna.say("мент 1", reply_to_message=anna.session.message(question) | {"entities": [link]})
+    await anna.say("мент 1")
     assert anna.last.text.splitlines()[0] == "🗂 Документы: 4 · «мент 1»"  # 1, 10, 11, 12
 
 
@@ -131,19 +125,12 @@ async def test_pages_of_a_search_stay_within_it() -> None:
     assert anna.last.text.splitlines()[0] == "🗂 Документы: 12 · «документ» · стр. 2 из 2"
 
 
-async def test_a_document_gets_another_name_by_a_reply() -> None:
+async def test_a_document_gets_another_name_by_the_next_words() -> None:
     anna = await with_documents(1)
     await open_first(anna)
     await anna.press(anna.last.buttons["Переименовать"])
-    question = max(anna.session.messages)
-    link: dict[str, Any] = {
-        "type": "text_link",
-        "offset": 0,
-        "length": 1,
-        "url": f"https://baza.invalid/name/{first(anna).id}",
-    }
-    assert link["url"] in anna.last.html
-    await anna.say("Аренда офиса", reply_to_message=anna.session.message(question) | {"entities": [link]})
+    assert "force_reply" not in anna.last.params.get("reply_markup", {})  # the keyboard stays
+    await anna.say("Аренда офиса")
     assert anna.last.text == "Теперь это Аренда офиса."
     assert first(anna).title == "Аренда офиса"
 
@@ -152,19 +139,43 @@ async def test_a_document_gets_another_name_by_a_reply() -> None:
 async def test_a_name_that_nobody_could_read_is_asked_for_once_more(name: str) -> None:
     anna = await with_documents(1)
     before = first(anna).title
-    link: dict[str, Any] = {
-        "type": "text_link",
-        "offset": 0,
-        "length": 1,
-        "url": f"https://baza.invalid/name/{first(anna).id}",
-    }
     await open_first(anna)
     await anna.press(anna.last.buttons["Переименовать"])
-    question = anna.session.message(max(anna.session.messages)) | {"entities": [link]}
-    await anna.say(name, reply_to_message=question)
+    await anna.say(name)
     assert "хотя бы одна буква или цифра" in anna.last.text
-    assert link["url"] in anna.last.html
     assert first(anna).title == before
+    await anna.say("Аренда офиса")
+    assert first(anna).title == "Аренда офиса"
+
+
+@pytest.mark.parametrize("instead", ["/docs", "🗂 Документы", "💬 Чат", "nevermind", "a file", "a forwarded text"])
+async def test_whatever_else_the_person_does_cancels_the_question_for_a_name(instead: str) -> None:
+    anna = await with_documents(1)
+    await open_first(anna)
+    await anna.press(anna.last.buttons["Переименовать"])
+    origin = {"type": "hidden_user", "sender_user_name": "Пётр", "date": 1_700_000_000}
+    if instead == "nevermind":
+        await anna.press(anna.last.buttons["Отмена"])
+    elif instead == "a file":
+        await anna.send_file("План.docx")
+    elif instead == "a forwarded text":
+        await anna.send(text="Новое имя", forward_origin=origin)
+    else:
+        await anna.say(instead)
+    await anna.say("Аренда офиса")
+    assert first(anna).title != "Аренда офиса"
+
+
+async def test_in_a_group_the_question_opens_a_panel_for_the_person_alone() -> None:
+    anna = Person(chat=GROUP)
+    await anna.say("@baza_bot /base")
+    await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
+    await anna.press(f"name:{first(anna).id}")
+    assert anna.last.params["reply_markup"]["force_reply"]
+    assert f"tg://user?id={anna.user}" in anna.last.html
+    question = anna.session.message(max(anna.session.messages))
+    await anna.say("Аренда офиса", reply_to_message=question)
+    assert first(anna).title == "Аренда офиса"
 
 
 async def test_the_text_of_a_document_can_be_paged_through() -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from domain.ids import ChatId, ThreadId, UserId
-from domain.people import Mode
+from domain.people import Mode, PendingQuestion
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.material import (
     ANNA,
@@ -134,3 +134,23 @@ async def test_a_clean_chat_leaves_the_words_of_others(stores: Stores) -> None:
     await keep_exchange(stores.dialogue, boris, state.session_id, state.base_id, said, keep=30)
     await stores.people.clean_chat(ANNA)
     assert await window_of(stores.dialogue, boris, state.session_id) == [said]
+
+
+@pytest.mark.over_rest
+async def test_a_question_of_the_bot_is_given_to_one_update_of_the_person_and_to_its_replay(stores: Stores) -> None:
+    people, name = stores.people, PendingQuestion(about="name", subject="1")
+
+    async def put(seconds: int = 60) -> None:
+        await people.put_question(GROUP, thread=None, person=ANNA, question=name, seconds=seconds)
+
+    async def take(update: int, person: UserId = ANNA, thread: ThreadId | None = None) -> PendingQuestion | None:
+        return await people.take_question(GROUP, thread=thread, person=person, update=update)
+
+    await put()
+    assert await take(1, person=UserId(202)) is None
+    assert await take(1, thread=ThreadId(1)) is None
+    assert [await take(2), await take(3), await take(2)] == [name, None, name]
+    await put()
+    assert await take(4) == name
+    await put(seconds=0)
+    assert await take(5) is None
