@@ -19,6 +19,7 @@ from bot.cli.errors import CommandError, port_named
 from bot.commands import announce_commands
 from bot.dispatcher import build_dispatcher
 from bot.hearing import SpokenQuestions
+from bot.home import LOCALCHAT
 from bot.inbox import Inbox
 from bot.metrics.measures import Measures
 from bot.notices import NoticeLoop
@@ -34,8 +35,6 @@ from localchat.server import serve_local_chat
 from localchat.store import read_token
 from prompts.small_talk import load_small_talk
 from rag.small_talk import SmallTalkRule
-
-LOCALCHAT_FOLDER = "localchat"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +54,7 @@ class Place:
 async def open_place(settings: Settings, measures: Measures, *, serves_chat: bool) -> AsyncIterator[Place]:
     """Telegram when there is a token; else the local chat, served here or (for a worker alone) by `baza bot`."""
     telegram, port = settings.telegram, settings.localchat.port
-    folder = settings.home / LOCALCHAT_FOLDER
+    folder = settings.home / LOCALCHAT
     async with AsyncExitStack() as stack:
         if telegram.token:
             token = telegram.token.get_secret_value()

@@ -41,6 +41,20 @@ class Refused(Exception):
         self.retry_after = retry_after
 
 
+MOST_NUMBER = 2**53  # Telegram's ids have 52 significant bits at most
+
+
+def read_number(value: object, name: str) -> int:
+    """A whole number that a database and a JavaScript client can hold. Raises Refused."""
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = MOST_NUMBER + 1
+    if abs(number) > MOST_NUMBER:
+        raise bad(f'invalid parameter "{name}": expected an Integer')
+    return number
+
+
 def bad(sentence: str) -> Refused:
     """A refusal of the most common kind, 400 Bad Request."""
     return Refused(f"Bad Request: {sentence}")

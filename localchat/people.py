@@ -22,18 +22,18 @@ from contextlib import suppress
 from urllib.parse import quote
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from localchat import speaking
 from localchat.api.profile import commands_for, profile_text
-from localchat.checks import Refused, bad
+from localchat.checks import Refused, bad, read_number
 from localchat.exchange import Exchange, Hub
-from localchat.guard import Handler
 from localchat.records import ACCOUNTS, BOT, PEOPLE, ROOMS, Json, Message, Room
 from localchat.wire import account_json
 
-PAGE_MESSAGES = 60
+PAGE_MESSAGES, MOST_MESSAGES = 60, 500
 _LANGUAGES = ("ru", "en")
-_CHAT = "/people/{user:\\d+}/chats/{chat:-?\\d+}/messages"
+_CHAT = "/people/{user}/chats/{chat}/messages"
 # Types shown inside the page; anything else is served as plain bytes, whatever type its sender claimed.
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/mp4")
 
@@ -46,15 +46,15 @@ class PeopleApi:
 
     def routes(self) -> list[web.RouteDef]:
         return [
-            web.get("/people/{user:\\d+}", self._whole),
-            web.post("/people/{user:\\d+}/language", self._set_language),
-            web.get("/people/{user:\\d+}/events", self._events),
-            web.post("/people/{user:\\d+}/uploads", self._upload),
+            web.get("/people/{user}", self._whole),
+            web.post("/people/{user}/language", self._set_language),
+            web.get("/people/{user}/events", self._events),
+            web.post("/people/{user}/uploads", self._upload),
             web.get(_CHAT, self._history),
             web.post(_CHAT, self._say),
-            web.post(_CHAT + "/{message:\\d+}", self._edit),
-            web.post(_CHAT + "/{message:\\d+}/press", self._press),
-            web.post("/people/{user:\\d+}/chats/{chat:-?\\d+}/drafts/{draft:\\d+}/stop", self._stop_draft),
+            web.post(_CHAT + "/{message}", self._edit),
+            web.post(_CHAT + "/{message}/press", self._press),
+            web.post("/people/{user}/chats/{chat}/drafts/{draft}/stop", self._stop_draft),
             web.get("/files/{file}", self._file),
         ]
 
@@ -69,6 +69,7 @@ class PeopleApi:
         return web.json_response({"ok": True})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
+        _user(request)
         return await stream_events(request, self._exchange.hub)
 
     async def _upload(self, request: web.Request) -> web.Response:
@@ -79,8 +80,9 @@ class PeopleApi:
         return web.json_response({"file_id": saved.file_id, "name": saved.name, "size": saved.size})
 
     async def _history(self, request: web.Request) -> web.Response:
-        room, limit = _room(request), min(int(request.query.get("limit", PAGE_MESSAGES)), 500)
-        before = int(request.query.get("before", 0)) or None
+        room, query = _room(request), request.query
+        limit = min(max(read_number(query.get("limit", PAGE_MESSAGES), "limit"), 1), MOST_MESSAGES)
+        before = read_number(query.get("before", 0), "before") or None
         found = self._exchange.messages.page(room.chat_id, before=before, limit=limit + 1)
         messages = [self._exchange.view(message) for message in found[-limit:]]
         return web.json_response({"messages": messages, "more": len(found) > limit})
@@ -98,17 +100,17 @@ class PeopleApi:
 
     async def _press(self, request: web.Request) -> web.Response:
         body, message = await _body(request), self._message(request)
-        row, column = int(str(body.get("row", -1))), int(str(body.get("column", -1)))
+        row, column = read_number(body.get("row"), "row"), read_number(body.get("column"), "column")
         query_id = speaking.press(self._exchange, message, _user(request), row=row, column=column)
         return web.json_response({"query_id": query_id})
 
     async def _stop_draft(self, request: web.Request) -> web.Response:
-        if not self._exchange.stop_draft(_room(request).chat_id, int(request.match_info["draft"])):
+        if not self._exchange.stop_draft(_room(request).chat_id, _number(request, "draft")):
             raise bad("there is no such draft")
         return web.json_response({"ok": True})
 
     def _message(self, request: web.Request) -> Message:
-        found = self._exchange.messages.find(_room(request).chat_id, int(request.match_info["message"]))
+        found = self._exchange.messages.find(_room(request).chat_id, _number(request, "message"))
         if found is None:
             raise Refused("Not Found: message", code=404)
         return found
@@ -135,15 +137,20 @@ async def tell_refusals(request: web.Request, handler: Handler) -> web.StreamRes
         return web.json_response({"ok": False, "description": refusal.description}, status=refusal.code)
 
 
+def _number(request: web.Request, name: str) -> int:
+    """A number of the address. Raises Refused."""
+    return read_number(request.match_info[name], name)
+
+
 def _user(request: web.Request) -> int:
-    user_id = int(request.match_info["user"])
+    user_id = _number(request, "user")
     if user_id not in ACCOUNTS or ACCOUNTS[user_id].is_bot:
         raise Refused("Not Found: person", code=404)
     return user_id
 
 
 def _room(request: web.Request) -> Room:
-    return speaking.read_room_of(int(request.match_info["chat"]), _user(request))
+    return speaking.read_room_of(_number(request, "chat"), _user(request))
 
 
 async def _body(request: web.Request) -> Mapping[str, object]:

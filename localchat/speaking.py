@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad
+from localchat.checks import CAPTION_UNITS, TEXT_UNITS, bad, read_number
 from localchat.exchange import Exchange
 from localchat.records import ROOM_BY_ID, Attachment, FileKind, FormattedText, Json, Message, Room, StoredFile
 from localchat.text import tidy, utf16_length
@@ -43,7 +43,7 @@ def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]
 
 
 def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> Message:
-    target = exchange.messages.find(room.chat_id, reply_to) if isinstance(reply_to, int) else None
+    target = exchange.messages.find(room.chat_id, read_number(reply_to, "reply_to")) if reply_to is not None else None
     return Message(
         chat_id=room.chat_id,
         message_id=0,

@@ -9,6 +9,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -206,9 +207,24 @@ class Values:
 
 
 def read_token(folder: Path) -> str:
-    """The bot token of this folder: generated at the first call, in a file that only its owner can read."""
-    path = folder / "token"
+    """The bot token of this folder: generated at the first call, in a file that only its owner can read;
+    the folder is made when it is missing."""
+    return _kept_secret(folder / "token", f"{BOT_ID}:{secrets.token_urlsafe(26)}")
+
+
+def read_page_token(folder: Path) -> str:
+    """What opens the page, kept like the bot's token."""
+    return _kept_secret(folder / "page_token", secrets.token_urlsafe(32))
+
+
+def _kept_secret(path: Path, fresh: str) -> str:
+    """What the file holds; `fresh` when there is none yet, whoever of several processes writes it."""
     if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{BOT_ID}:{secrets.token_urlsafe(26)}")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(fresh)
+        with suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
     return path.read_text().strip()

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from dotenv import dotenv_values
 
+from bot.home import open_home
 from bot.journal import configure_logging
 from bot.settings import Settings, SettingsError, secret_variables
 from sandbox.environment import forget_variables, hide_from_others
@@ -71,8 +72,7 @@ def prepare() -> Settings:
     settings = read_settings()
     log = settings.log
     try:
-        # Nobody else may list the folder. Under root, the account that runs PostgreSQL must be able to traverse it.
-        settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        open_home(settings.home)
         configure_logging(settings.home / "log", level=log.level, style=log.format, destination=log.destination)
     except OSError as error:
         reason = f"{error.filename or settings.home}: {error.strerror}"
@@ -86,6 +86,14 @@ def run() -> None:
     from bot.serving import serve_until_signal
 
     start(serve_until_signal(prepare(), with_bot=True, with_worker=True))
+
+
+@app.command()
+def page() -> None:
+    """The address that opens the local chat, as `run` prints it."""
+    from bot.cli.upkeep import show_page
+
+    show_page(prepare())
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`baza doctor` and `baza migrate`.
+"""`baza doctor`, `baza migrate` and `baza page`.
 
 In: settings. Out: a table (service, state, what to do) or JSON; exit code 1 when something that is configured does not
 work. Each check makes one small real call. The only change made is migrating an old schema, as at any start.
@@ -19,6 +19,7 @@ from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError, sentence
 from bot.cli.output import print_json, print_line
+from bot.home import LOCALCHAT
 from bot.listening import try_speech
 from bot.recognition import describe_recognition
 from bot.settings import Settings
@@ -27,6 +28,7 @@ from domain.documents import SourceType
 from domain.ids import ChunkId, DocumentId
 from domain.locator import Locator
 from ingestion.errors import IngestionError
+from localchat.server import page_url
 from rag.errors import ModelError
 from rag.records import ChatMessage, Passage
 from sandbox.probe import probe_layers
@@ -226,3 +228,12 @@ async def _tried(service: str, name: str, call: Callable[[], Awaitable[object]])
     except ModelError as error:
         return Finding(service=service, state=State.FAILS, advice=f"{name}: {error}")
     return Finding(service=service, state=State.WORKS, advice=name)
+
+
+def show_page(settings: Settings) -> None:
+    """Print the address of the local chat. Raises CommandError where there is none, or it changes with each start."""
+    if settings.telegram.token:
+        raise CommandError("BOT_TOKEN is set, so Baza is in Telegram: there is no local chat.")
+    if not settings.localchat.port:
+        raise CommandError("LOCALCHAT_PORT=0 takes another port at each start; see what `baza run` printed.")
+    print_line(page_url(settings.home / LOCALCHAT, settings.localchat.port))

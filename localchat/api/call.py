@@ -17,6 +17,7 @@ from localchat.checks import (
     canonical,
     check_inline_keyboard,
     check_reply_keyboard,
+    read_number,
 )
 from localchat.exchange import Exchange
 from localchat.markup import parse_html, read_entities
@@ -42,10 +43,7 @@ class Params:
     def whole(self, name: str, default: int = 0) -> int:
         """An integer; `default` when it was not given or is empty."""
         value = self.values.get(name)
-        try:
-            return default if value in (None, "") else int(str(value))
-        except ValueError:
-            raise bad(f'invalid parameter "{name}": expected an Integer') from None
+        return default if value in (None, "") else read_number(value, name)
 
     def json(self, name: str) -> object:
         """Decoded JSON; None when it was not given or is empty."""
@@ -144,7 +142,7 @@ def read_reply(call: Call, room: Room) -> tuple[int | None, str | None]:
     wanted = reply.get("message_id") if reply else call.params.whole("reply_to_message_id") or None
     if wanted is None:
         return None, None
-    target = call.exchange.messages.find(room.chat_id, int(str(wanted)))
+    target = call.exchange.messages.find(room.chat_id, read_number(wanted, "message_id"))
     if target:
         return target.message_id, _quote(reply or {}, target)
     if (reply or {}).get("allow_sending_without_reply") or call.params.flag("allow_sending_without_reply"):

@@ -14,7 +14,7 @@ from localchat.api.call import (
     read_reply,
     read_room,
 )
-from localchat.checks import TEXT_UNITS, bad, check_caption, check_text
+from localchat.checks import TEXT_UNITS, bad, check_caption, check_text, read_number
 from localchat.records import BOT_ID, Attachment, FormattedText, Json, Message, Room
 from localchat.text import utf16_length
 from localchat.wire import entity_json
@@ -156,7 +156,7 @@ async def delete_messages(call: Call) -> bool:
     if len(ids) > DELETED_AT_ONCE:
         raise bad("too many message identifiers specified")
     for message_id in ids:
-        call.exchange.remove(room.chat_id, int(message_id))
+        call.exchange.remove(room.chat_id, read_number(message_id, "message_ids"))
     return True
 
 

@@ -9,7 +9,6 @@ from aiohttp import web
 
 from localchat.api import media, messages, profile, updates
 from localchat.api.call import Call, Method, read_params
-from localchat.api.faults import DroppedConnection, Faults, Rates, read_fault
 from localchat.checks import Refused
 from localchat.exchange import Exchange
 
@@ -20,18 +19,14 @@ METHODS: dict[str, Method] = {name.lower(): method for family in _FAMILIES for n
 class BotApi:
     """One bot's API over an exchange."""
 
-    def __init__(self, exchange: Exchange, token: str, *, rates: Rates | None) -> None:
+    def __init__(self, exchange: Exchange, token: str) -> None:
         self._exchange = exchange
         self._token = token
-        self._rates = rates
-        self.faults = Faults()
 
     def routes(self) -> list[web.RouteDef]:
         return [
             web.route("*", "/bot{token:[^/]+}/{method}", self._answer),
             web.get("/file/bot{token:[^/]+}/{path:.+}", media.file_route(self._exchange, self._token)),
-            web.post("/control/faults", self._add_fault),
-            web.delete("/control/faults", self._clear_faults),
         ]
 
     async def _answer(self, request: web.Request) -> web.Response:
@@ -41,10 +36,6 @@ class BotApi:
             return _refusal(refusal)
         except web.HTTPRequestEntityTooLarge:
             return _refusal(Refused("Request Entity Too Large", code=413))
-        except DroppedConnection:
-            if request.transport:
-                request.transport.abort()
-            return web.Response()
         return web.json_response({"ok": True, "result": result})
 
     async def _carry_out(self, request: web.Request) -> object:
@@ -54,19 +45,7 @@ class BotApi:
         method = METHODS.get(name)
         if method is None:
             raise Refused("Not Found", code=404)
-        params = await read_params(request)
-        await self.faults.meet(name)
-        if self._rates and name.startswith("send") and name != "sendchataction":
-            self._rates.check(params.text("chat_id") or "", self._exchange.clock())
-        return await method(Call(params=params, exchange=self._exchange))
-
-    async def _add_fault(self, request: web.Request) -> web.Response:
-        self.faults.add(await read_fault(request))
-        return web.json_response({"ok": True})
-
-    async def _clear_faults(self, request: web.Request) -> web.Response:
-        self.faults.clear()
-        return web.json_response({"ok": True})
+        return await method(Call(params=await read_params(request), exchange=self._exchange))
 
 
 def _refusal(refusal: Refused) -> web.Response:

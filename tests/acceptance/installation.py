@@ -16,6 +16,8 @@ from pathlib import Path
 import psycopg
 
 from adapters.database.embedded import embedded_database
+from bot.home import LOCALCHAT
+from localchat.server import page_url
 from tests.ports import free_port
 
 READY_S = 180.0  # on a busy machine
@@ -34,7 +36,7 @@ class Installation:
     @property
     def page(self) -> str:
         """The same after every start."""
-        return f"http://127.0.0.1:{self.port}/"
+        return page_url(self.home / LOCALCHAT, self.port)
 
     @property
     def environment(self) -> dict[str, str]:

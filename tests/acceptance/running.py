@@ -12,8 +12,13 @@ from pathlib import Path
 from unittest.mock import patch
 
 from bot import serving
+from bot.lazy_models import built_when_used
 from bot.settings import Settings
 from bot.texts import load_texts
+from tests.servers.local_chat import serve_faulty_chat
+
+with built_when_used():  # as `bot.serving` does: aiogram takes seconds
+    from bot import talking
 
 START_S = 120.0
 TEXTS = cache(load_texts)  # parsing them takes as long as all else of a start
@@ -25,7 +30,8 @@ async def running_baza(home: Path, database_url: str, environment: Mapping[str, 
     quick = {"WORKER_POLL_SECONDS": "0.1", "WORKER_BACKOFF_SECONDS": "0.2", "LOCALCHAT_PORT": "0"}
     variables = {"BAZA_HOME": str(home), "DATABASE_URL": database_url, **quick, **environment}
     stop, page = asyncio.Event(), asyncio.get_running_loop().create_future()
-    with patch.object(serving, "load_texts", TEXTS):
+    faulty = patch.object(talking, "serve_local_chat", serve_faulty_chat)
+    with patch.object(serving, "load_texts", TEXTS), faulty:
         running = asyncio.create_task(
             serving.serve(
                 Settings.read(variables), with_bot=True, with_worker=True, stop=stop, on_ready=page.set_result

@@ -13,6 +13,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiogram.filters.callback_data import CallbackData
+from yarl import URL
 
 from bot import keyboards
 from domain.documents import Choice
@@ -53,7 +54,7 @@ class Scene:
         keyboard = {"inline_keyboard": [[{"text": "?", "callback_data": data}]]}
         message = {"chat_id": person.chat_id, "text": "Старое сообщение", "reply_markup": keyboard}
         async with aiohttp.ClientSession() as session:
-            answer = await session.post(f"{self.page}bot{self.token}/sendMessage", json=message)
+            answer = await session.post(f"{URL(self.page).origin()}/bot{self.token}/sendMessage", json=message)
             sent = (await answer.json())["result"]["message_id"]
         shown = await person.wait_for(lambda seen: seen.message_id == sent)
         return await person.wait_for_answer(await person.press("?", shown))

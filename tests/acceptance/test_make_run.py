@@ -50,7 +50,7 @@ async def make_run(home: Path, environment: Mapping[str, str]) -> AsyncIterator[
     assert process.stdout
     try:
         line = await asyncio.wait_for(process.stdout.readline(), READY_S)
-        found = re.search(r"http://127\.0\.0\.1:\d+/", line.decode())
+        found = re.search(r"http://127\.0\.0\.1:\d+/\S+", line.decode())
         assert found, f"the first line names no page: {line!r}"
         yield found[0]
     finally:

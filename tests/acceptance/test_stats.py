@@ -90,7 +90,10 @@ async def test_a_stranger_sees_nothing(start: Start) -> None:
 
 async def scraped(port: int) -> dict[str, float]:
     """`name{value,value}` -> number, as Prometheus would read it."""
-    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/metrics") as answer:
+    url, rebound = f"http://127.0.0.1:{port}/metrics", {"Host": f"evil.example:{port}"}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=rebound) as refused:
+        assert refused.status == 403
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         families = text_string_to_metric_families(await answer.text())
     return {

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
+from yarl import URL
 
 YOU = 1001
 ANNA = 1002
@@ -68,15 +69,18 @@ class Person:
         self.drafts: list[str] = []
         self.stoppable: int | None = None  # the last draft, when it has a button
         self.actions: list[str] = []
-        self._base = f"{page_url.rstrip('/')}/people/{user_id}"
+        self._page_url = page_url
+        self._origin = str(URL(page_url).origin())
+        self._base = f"{self._origin}/people/{user_id}"
         self._chat = f"{self._base}/chats/{self.chat_id}/messages"
-        self._origin = page_url.rstrip("/")
         self._changed = asyncio.Condition()
         self._session: aiohttp.ClientSession | None = None
         self._ear: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=60))
+        jar = aiohttp.CookieJar(unsafe=True)  # the host is an address, not a name
+        waiting = aiohttp.ClientTimeout(total=None, sock_connect=60)
+        self._session = aiohttp.ClientSession(timeout=waiting, cookie_jar=jar)
         heard = asyncio.get_running_loop().create_future()
         self._ear = asyncio.create_task(self._listen(heard))
         try:
@@ -240,6 +244,8 @@ class Person:
         return self._session
 
     async def _listen(self, heard: "asyncio.Future[None]") -> None:
+        async with self._open().get(self._page_url) as page:  # whose token becomes a cookie
+            page.raise_for_status()
         async with self._open().get(f"{self._base}/events") as stream:
             async for line in stream.content:
                 if line.startswith(b"data: "):

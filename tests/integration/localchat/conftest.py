@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 
-from localchat.server import LocalChat, serve_local_chat
+from localchat.server import LocalChat
+from tests.servers.local_chat import serve_faulty_chat
 from tests.servers.person import Person
 
 
@@ -19,7 +21,7 @@ def connect(chat: LocalChat, token: str | None = None) -> Bot:
 
 @pytest.fixture
 async def chat(tmp_path: Path) -> AsyncIterator[LocalChat]:
-    async with serve_local_chat(tmp_path / "chat") as running:
+    async with serve_faulty_chat(tmp_path / "chat") as running:
         yield running
 
 
@@ -33,3 +35,13 @@ async def bot(chat: LocalChat) -> AsyncIterator[Bot]:
 async def you(chat: LocalChat) -> AsyncIterator[Person]:
     async with Person(chat.page_url) as person:
         yield person
+
+
+@pytest.fixture
+async def own(chat: LocalChat) -> AsyncIterator[aiohttp.ClientSession]:
+    """A browser that has opened the printed address."""
+    jar = aiohttp.CookieJar(unsafe=True)  # the host is an address, not a name
+    async with aiohttp.ClientSession(chat.api_url, cookie_jar=jar) as session:
+        async with session.get(chat.page_url) as page:
+            assert page.url.path_qs == "/", "the token stays in the address"
+        yield session

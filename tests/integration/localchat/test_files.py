@@ -11,7 +11,6 @@ from aiogram import Bot
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.types import BufferedInputFile, Message
 
-from localchat.server import LocalChat
 from tests.servers.person import PRIVATE, Person
 
 MB = 1024 * 1024
@@ -65,11 +64,10 @@ async def test_a_large_file_is_taken_but_not_given_to_the_bot(bot: Bot, you: Per
         await bot.get_file(message.document.file_id)
 
 
-async def test_an_upload_over_50_mb_is_refused(chat: LocalChat) -> None:
+async def test_an_upload_over_50_mb_is_refused(own: aiohttp.ClientSession) -> None:
     form = aiohttp.FormData()
     form.add_field("file", io.BytesIO(b"\0" * (52 * MB)), filename="huge.bin")
-    url = f"{chat.page_url}people/1001/uploads"
-    async with aiohttp.ClientSession() as session, session.post(url, data=form) as answer:
+    async with own.post("/people/1001/uploads", data=form) as answer:
         assert answer.status == 413
 
 
@@ -121,13 +119,12 @@ async def test_a_caption_has_1024_units(bot: Bot) -> None:
 
 
 async def test_files_leave_the_page_as_attachments_that_no_browser_runs(
-    chat: LocalChat, bot: Bot, you: Person, tmp_path: Path
+    own: aiohttp.ClientSession, bot: Bot, you: Person, tmp_path: Path
 ) -> None:
     await you.send_file(write(tmp_path, "evil.html", b"<script>alert(1)</script>"))
     (message,) = await received(bot)
     assert message.document
-    url = f"{chat.page_url}files/{message.document.file_id}"
-    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+    async with own.get(f"/files/{message.document.file_id}") as answer:
         assert answer.headers["Content-Type"] == "application/octet-stream"
         assert answer.headers["Content-Disposition"].startswith("attachment")
         assert answer.headers["X-Content-Type-Options"] == "nosniff"

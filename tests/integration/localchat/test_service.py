@@ -102,41 +102,6 @@ async def test_server_errors_and_dropped_connections_on_demand(bot: Bot, you: Pe
     assert (await bot.send_message(PRIVATE, "раз")).text == "раз"
 
 
-async def test_sending_limits_hold_when_they_are_turned_on(tmp_path: Path) -> None:
-    async with serve_local_chat(tmp_path, rates=True) as chat, connect(chat) as bot:
-        for number in range(5):
-            await bot.send_message(PRIVATE, str(number))
-        with pytest.raises(TelegramRetryAfter):
-            await bot.send_message(PRIVATE, "too much")
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example"},  # a name that resolves to this machine
-        {"Host": "127.0.0.1:1"},
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Sec-Fetch-Site": "cross-site"},
-    ],
-)
-async def test_other_sites_are_kept_out(chat: LocalChat, headers: dict[str, str]) -> None:
-    url, body = f"{chat.page_url}people/1001/chats/1001/messages", {"text": "чужое"}
-    async with aiohttp.ClientSession() as session, session.post(url, json=body, headers=headers) as answer:
-        assert answer.status == 403
-
-
-async def test_the_page_may_load_only_itself(chat: LocalChat) -> None:
-    async with aiohttp.ClientSession() as session, session.get(chat.page_url) as answer:
-        assert answer.status == 200
-        assert "default-src 'none'; script-src 'self'" in answer.headers["Content-Security-Policy"]
-        assert "http" not in (await answer.text()).replace("http-equiv", "").replace(chat.page_url, "")
-
-
-async def test_the_token_is_readable_to_its_owner_alone(chat: LocalChat, tmp_path: Path) -> None:
-    assert (tmp_path / "chat" / "token").stat().st_mode & 0o777 == 0o600
-
-
 async def test_the_server_stops_at_once_with_a_poll_and_a_page_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,40 @@
+"""BAZA_HOME is private: its folders are 0700 and its files 0600, whoever made them and under whatever umask.
+
+In: the folder of the settings. Out: it exists, what this process makes is closed to others, and what an earlier version
+(or a person who copied it) left open below it is closed, too. The mode of a folder that was there before Baza is not
+changed, and only what carries our names is looked at: BAZA_HOME may be shared with other things. PostgreSQL closes its
+cluster itself.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+PRIVATE_UMASK = 0o077
+LOCALCHAT = "localchat"
+OURS = (LOCALCHAT, "log", "models", "scratch", "settings.env", "postgres.*")
+
+
+def open_home(home: Path) -> None:
+    """Raises OSError when nothing can be kept there."""
+    os.umask(PRIVATE_UMASK)
+    if not home.exists():
+        home.mkdir(parents=True)
+        if os.geteuid() == 0:
+            home.chmod(0o711)  # the account that runs root's PostgreSQL has to pass through, nobody needs to list
+    for path in _ours(home):
+        with suppress(FileNotFoundError, PermissionError):  # removed meanwhile; another user's, who closes it himself
+            mode = path.lstat().st_mode
+            if not stat.S_ISLNK(mode) and mode & PRIVATE_UMASK:
+                path.chmod(stat.S_IMODE(mode) & ~PRIVATE_UMASK)
+
+
+def _ours(home: Path) -> Iterator[Path]:
+    """Everything of ours and below it; links are named, not followed."""
+    for pattern in OURS:
+        for path in home.glob(pattern):
+            yield path
+            if path.is_dir() and not path.is_symlink():
+                yield from path.rglob("*")

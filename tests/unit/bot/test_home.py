@@ -1,0 +1,48 @@
+"""BAZA_HOME is closed to others, whoever made what is in it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.home import open_home
+
+
+@pytest.fixture(autouse=True)
+def lax_umask() -> Iterator[None]:
+    """As in most shells; that of the test run comes back afterwards."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return path.lstat().st_mode & 0o777
+
+
+def test_what_was_left_open_is_closed_and_what_is_not_ours_is_not_touched(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "notes.txt").write_text("somebody's")
+    for folder in ("localchat/files", "models/e5", "log", "scratch/gate"):
+        (shared / folder).mkdir(parents=True)
+        (shared / folder / "file").write_text("ours")
+    (shared / "models" / "run").touch(mode=0o755)
+    (shared / "models" / "link").symlink_to(shared / "notes.txt")
+    (shared / "postgres.id").write_text("ours")
+
+    open_home(shared)
+    (shared / "models" / "later").write_text("made after it")
+
+    assert mode(shared) == 0o755
+    assert mode(shared / "notes.txt") == 0o644
+    ours = [path for path in shared.rglob("*") if path.name != "notes.txt" and not path.is_symlink()]
+    assert len(ours) == 14
+    assert {path.name: mode(path) for path in ours if mode(path) & 0o077} == {}
+    assert mode(shared / "models" / "run") == 0o700
+
+
+def test_a_new_home_can_be_listed_by_nobody_else(tmp_path: Path) -> None:
+    open_home(tmp_path / "a" / "home")
+    assert mode(tmp_path / "a" / "home") & 0o066 == 0
