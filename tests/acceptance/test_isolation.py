@@ -35,7 +35,7 @@ WITH_ID = [
 ]
 """Buttons that name a document or a passage; one that is added later is tried too."""
 
-FOR_OTHER_DOCUMENTS = {keyboards.ChooseVersion, keyboards.AddSection, keyboards.Refresh}
+FOR_OTHER_DOCUMENTS = {keyboards.ChooseVersion, keyboards.AddSection, keyboards.Refresh, keyboards.TakeBack}
 """A note is no link, and there is nothing to choose about it."""
 
 
@@ -96,10 +96,12 @@ def _ids_in(messages: list[Seen]) -> Iterator[tuple[str, str]]:
 def copied_buttons(ids: dict[str, str]) -> Iterator[tuple[type[CallbackData], str]]:
     """Every kind of button with its data for the secret; those that destroy come last."""
     for kind in WITH_ID:
-        yield kind, kind(**_given(kind, ids)).pack()
+        if kind is not keyboards.TakeBack:
+            yield kind, kind(**_given(kind, ids)).pack()
     for kind in WITH_ID:
         if "sure" in kind.model_fields:
             yield kind, kind(**_given(kind, ids), sure=True).pack()
+    yield keyboards.TakeBack, keyboards.TakeBack(**_given(keyboards.TakeBack, ids)).pack()
 
 
 def _given(kind: type[CallbackData], ids: dict[str, str]) -> dict[str, str]:
@@ -164,11 +166,11 @@ async def test_cleaning_one_base_leaves_the_other(scene: Scene) -> None:
 
 async def test_what_was_said_in_one_place_is_not_known_in_the_other(start: Start) -> None:
     """Two dialogues: cleaning one reports only its own messages."""
-    async with start() as page, Person(page) as you, Person(page, ANNA, GROUP) as anna:
+    async with start() as page, Person(page) as you, Person(page, YOU, GROUP) as owner:
         await keep(you, SECRET)
         await ask(you, QUESTION)
-        await keep(anna, THEIRS)
-        await anna.say(f"/clean{ME}")
-        await anna.press("Разговор", await anna.wait_for("Что очистить"))
-        await anna.press("Очистить", await anna.wait_for("Я забуду разговор"))
-        await anna.wait_for("удалено 0 сообщений")
+        await keep(owner, THEIRS)
+        await owner.say(f"/clean{ME}")
+        await owner.press("Разговор", await owner.wait_for("Что очистить"))
+        await owner.press("Очистить", await owner.wait_for("Я забуду разговор"))
+        await owner.wait_for("удалено 0 сообщений")
