@@ -154,7 +154,7 @@ class ShowVersions(CallbackData, prefix="vers"):
 
 
 class AskAbout(CallbackData, prefix="ask"):
-    """Switch to Чат from a receipt or a card."""
+    """From now on, ask of this document alone; from a receipt or a card."""
 
     document: str
 
@@ -210,6 +210,9 @@ KEEP = "keep"
 
 ONLY_READ = "glance"
 """The same, for one day only."""
+
+EVERYTHING = "everything"
+"""Ask of all documents again, not of one alone."""
 
 ANSWER = "answer"
 """Answer the message that this one replies to."""

@@ -40,6 +40,10 @@ class PeopleStore(Protocol):
 
     async def set_language(self, user: UserId, language: str) -> UserState: ...
 
+    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+        """Questions are asked of this document of the base alone; None: of all."""
+        ...
+
     async def new_session(self, user: UserId) -> UserState:
         """Begin a new dialogue; the old one is kept."""
         ...

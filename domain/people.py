@@ -6,7 +6,7 @@ In: rows of `user_state` and `pending_questions`. Out: frozen records. It does n
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.ids import BaseId, SessionId, UserId
+from domain.ids import BaseId, DocumentId, SessionId, UserId
 
 
 class Mode(StrEnum):
@@ -25,6 +25,7 @@ class UserState:
     session_id: SessionId  # the current dialogue
     base_id: BaseId  # the active base
     language: str  # ru or en: the language of the interface
+    only: DocumentId | None = None  # questions are asked of this document alone
 
 
 @dataclass(frozen=True, kw_only=True)

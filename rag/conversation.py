@@ -153,6 +153,7 @@ class Conversation:
             user_id=asked.asker or asked.user_id,
             question=asked.text,
             today=self._today(),
+            only=asked.only,
             run=run,
         )
         if self._stages.writer and (courtesy := self._stages.planner.courtesy(asked.text)):
@@ -208,6 +209,8 @@ class Conversation:
         if finder is None or catalogue is None:
             return (), 0
         found = await finder.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
+        if asked.only:
+            return tuple(each for each in found if each.id in asked.only), len(asked.only)
         return found, (await catalogue.count(asked.base_id)).documents if found else 0
 
     async def _dialogue_and_entities(self, asked: Question) -> _Known:

@@ -28,6 +28,7 @@ class Question:
     base_id: BaseId
     language: str = "ru"  # of the interface; the answer's language is a setting
     asker: UserId | None = None  # who of the group asks; None where that is `user_id`
+    only: tuple[DocumentId, ...] = ()  # the documents that it is asked of; none: all of the base
     dialogue: "tuple[Exchange, ...] | None" = None  # of a program that keeps it itself: then nothing is stored
 
 

@@ -95,6 +95,7 @@ def user_state(row: Row) -> UserState:
         session_id=SessionId(text(row, "session_id")),
         base_id=BaseId(text(row, "base_id")),
         language=text(row, "language"),
+        only=DocumentId(only) if (only := text_or_none(row, "only_document")) else None,
     )
 
 

@@ -21,12 +21,14 @@ from bot.keyboards import STOP, button, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.live_steps import LiveSteps, live_steps
+from bot.replies.names import name_of
 from bot.replies.sending import send
 from bot.replies.small_talk import in_words
 from bot.replies.sourced_table import sourced_table
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
 from bot.talk import Talk
+from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
 from rag.records import Answer, Answered, AnswerKind, Question, SmallTalk, StepsChanged, TextGrew, TurnEvent
@@ -88,6 +90,7 @@ class Dialogues:
 
 async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues) -> None:
     """Answer a question with its sources, after the turns of the dialogue that came before it."""
+    only = await _only(bot, services, talk)
     question = Question(
         text=text,
         user_id=talk.state.user_id,
@@ -95,6 +98,7 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         base_id=talk.base_id,
         language=talk.words.language,
         asker=talk.person,
+        only=(only.id,) if only else (),
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place, stop=stopping) as shown:
@@ -105,7 +109,7 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         try:
-            await _show(answer, shown, services, talk, spent_until=spent_until)
+            await _show(answer, shown, services, talk, only=only, spent_until=spent_until)
         finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
             await _note(services, talk, answer)
     if answer.choices:
@@ -115,8 +119,27 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         await send(bot, talk.place, talk.words("answer-full-answers"))
 
 
+async def _only(bot: Bot, services: Services, talk: Talk) -> DocumentCard | None:
+    """The one document that is asked, if the person has set one. Where it is gone or replaced they are told that all
+    documents are asked again."""
+    if talk.state.only is None:
+        return None
+    card = await services.library.card(talk.base_id, talk.state.only)
+    if card and card.status is not DocumentStatus.SUPERSEDED:
+        return card
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None)
+    await send(bot, talk.place, talk.words("only-gone"))
+    return None
+
+
 async def _show(
-    answer: Answer, shown: StreamedAnswer, services: Services, talk: Talk, *, spent_until: datetime | None
+    answer: Answer,
+    shown: StreamedAnswer,
+    services: Services,
+    talk: Talk,
+    *,
+    only: DocumentCard | None,
+    spent_until: datetime | None,
 ) -> None:
     """Show the finished answer. With `spent_until` it begins with why no model was asked, except under small talk that
     needs no model."""
@@ -124,9 +147,10 @@ async def _show(
         answer = in_words(answer, talk.words, lack=await _lack(services, talk))
         spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
     table = await _keep_table(services, talk, answer)
-    nothing = await _nothing(services, talk, answer)
+    nothing = "answer-nothing-only" if only and answer.searched else await _nothing(services, talk, answer)
     reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
-    await shown.finish(reply, answer_keyboard(answer, talk.words, table=table))
+    name = name_of(only) if only else None
+    await shown.finish(reply, answer_keyboard(answer, talk.words, table=table, only=name))
 
 
 async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedAnswer, steps: LiveSteps) -> Answer:

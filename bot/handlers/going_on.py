@@ -24,7 +24,18 @@ from bot.handlers.answering import CLARIFIED, Dialogues, answer_question
 from bot.handlers.asking import answers
 from bot.handlers.filters import has_message, own_words
 from bot.inbox import Turn
-from bot.keyboards import BUTTON_CHARACTERS, EVERYWHERE, MORE, STOP, PickChoice, ResumeDialogue, SendTable, button, rows
+from bot.keyboards import (
+    BUTTON_CHARACTERS,
+    EVERYTHING,
+    EVERYWHERE,
+    MORE,
+    STOP,
+    PickChoice,
+    ResumeDialogue,
+    SendTable,
+    button,
+    rows,
+)
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
@@ -45,6 +56,7 @@ def build_router() -> Router:
     router.message.register(clarify, answers(CLARIFIED))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
+    router.callback_query.register(ask_of_everything, F.data == EVERYTHING, has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
     router.stopped_message_generation.register(stop_draft)
     router.callback_query.register(send_table, SendTable.filter(), has_message)
@@ -96,6 +108,17 @@ async def ask_again(
     if turn:
         turn.release()
     await answer_question(talk.words.plain(ASKED_BY[query.data or ""]), bot, services, talk, dialogues)
+
+
+async def ask_of_everything(query: CallbackQuery, shown: Message, services: Services, talk: Talk) -> None:
+    """«Только: … ✕»: questions are asked of all documents again; the other buttons of the answer stay."""
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None)
+    await acknowledge(query, talk.words.plain("only-ended"))
+    keyboard = shown.reply_markup.inline_keyboard if shown.reply_markup else []
+    with contextlib.suppress(TelegramBadRequest):  # pressed twice
+        await shown.edit_reply_markup(
+            reply_markup=rows(*([each for each in line if each.callback_data != EVERYTHING] for line in keyboard))
+        )
 
 
 async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:

@@ -108,12 +108,13 @@ async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, 
 
 
 async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, services: Services, talk: Talk) -> None:
-    """«Спросить о нём» on a receipt or card: switch to Чат."""
+    """«Спросить о нём» on a receipt or card: switch to Чат, and ask of this document alone until that is taken off."""
     card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
     await services.people.set_mode(talk.state.user_id, Mode.CHAT)
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id)
     await acknowledge(query, talk.words.plain("mode-set-chat"))
     text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
     await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))

@@ -9,6 +9,7 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.keyboards import (
     BUTTON_CHARACTERS,
+    EVERYTHING,
     EVERYWHERE,
     MORE,
     PickChoice,
@@ -20,31 +21,42 @@ from bot.keyboards import (
     rows,
 )
 from bot.replies.citations import source_label
+from bot.replies.names import shortened
 from bot.texts import Words
 from rag.answering.quotes import MAX_QUOTES
 from rag.records import Answer, AnswerKind, Citation
 
 MAX_SOURCES = 6
 SOURCES_IN_A_ROW = 2
+ONLY_CHARACTERS = 28  # of a document's name on a button that has a line of its own
 MAX_CALLBACK_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
 RATINGS = {1: "👍", -1: "👎"}
 RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
 
 
-def answer_keyboard(answer: Answer, words: Words, *, table: int | None = None) -> InlineKeyboardMarkup | None:
+def answer_keyboard(
+    answer: Answer, words: Words, *, table: int | None = None, only: str | None = None
+) -> InlineKeyboardMarkup | None:
     """The choices of a clarifying question; else sources, the rest of a list, a table as a file, and thumbs.
 
-    `table` is the number under which the table is stored. A greeting has no buttons.
+    `table` is the number under which the table is stored, `only` the name of the document that alone was asked.
     """
+    limit = [button(only_label(only, words), EVERYTHING)] if only else []
     if answer.choices:
-        return rows(*([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices)))
+        choices = ([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices))
+        return rows(*choices, limit)
     sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
     thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
     more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
     as_file = [button(words.plain("button-table"), SendTable(table=table))] if table is not None else []
     is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES and not answer.left_out
-    everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted else []
-    return rows(*sources, more, as_file, everywhere, thumbs)
+    everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted and not only else []
+    return rows(*sources, more, as_file, everywhere, thumbs, limit)
+
+
+def only_label(name: str, words: Words) -> str:
+    """«Только: Договор аренды.pdf ✕»"""
+    return words.plain("button-only", title=shortened(name, ONLY_CHARACTERS))
 
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:

@@ -48,7 +48,7 @@ class ListDocuments(Tool[ListArguments]):
     async def run(self, arguments: ListArguments, context: ToolContext) -> FactsPayload:
         """A fact for each document. Raises DatabaseAway."""
         named = arguments.name_contains or None
-        cards = await ready_documents(self._catalogue, context.base_id, name_contains=named)
+        cards = await ready_documents(self._catalogue, context.base_id, name_contains=named, only=context.only)
         ready = [card for card in cards if _fits(card, arguments, asker=context.user_id)]
         words = self._wordings[language_of(context.question)]
         count = _count(len(ready), _limits(arguments), words)

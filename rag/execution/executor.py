@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
@@ -166,7 +167,7 @@ class Executor:
     async def begin_search(self, context: ToolContext) -> Callable[[], FactsPayload]:
         """The default plan's one search. Raises DatabaseAway, ToolMisused."""
         tool = self._tool(SEARCH)
-        return await tool.begin(tool.read({"query": context.question}), context)
+        return await tool.begin(tool.read(tool.within({"query": context.question}, context.only)), context)
 
     def _allowed(self, plan: QueryPlan) -> tuple[list[ToolCall], list[ToolCall]]:
         """Each call once, in order: those that are made, and those beyond the limits: SEARCHES for a simple question,
@@ -246,7 +247,8 @@ class Executor:
 
     async def _call(self, call: ToolCall, context: ToolContext) -> FactsPayload:
         tool = self._tool(call.tool)
-        return await tool.run(tool.read(call.args), context)
+        payload = await tool.run(tool.read(tool.within(call.args, context.only)), context)
+        return _within(payload, context.only)
 
     def _tool(self, name: str) -> AnyTool:
         if name not in self._tools:
@@ -389,6 +391,13 @@ def _measured(done: StepsDone) -> tuple[StepMetrics, ...]:
         )
         for ended in done.ended
     )
+
+
+def _within(payload: FactsPayload, only: Sequence[DocumentId]) -> FactsPayload:
+    """What is of these documents, or of none (a sum): the last gate of what the person has limited the question to."""
+    if not only:
+        return payload
+    return replace(payload, facts=tuple(fact for fact in payload.facts if fact.document in (None, *only)))
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:

@@ -70,7 +70,7 @@ class SurveyBase(Tool[SurveyArguments]):
     async def run(self, arguments: SurveyArguments, context: ToolContext) -> FactsPayload:
         """Empty when no document has a `certain` passage. Raises DatabaseAway."""
         query = self._breadth.subject(arguments.query)
-        cards = await ready_documents(self._catalogue, context.base_id)
+        cards = await ready_documents(self._catalogue, context.base_id, only=context.only)
         first = await self._finder.find(context.base_id, query)
         searched = in_order_of_worth(cards, first)[:MOST_DOCUMENTS]
         places = asyncio.Semaphore(AT_ONCE)

@@ -6,7 +6,7 @@ one line in the composition root.
 
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
@@ -17,7 +17,7 @@ from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from domain.ids import BaseId, UserId
+from domain.ids import BaseId, DocumentId, UserId
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.run import Run
 
@@ -95,6 +95,7 @@ class ToolContext:
     user_id: UserId  # who asks; in a group, one of its members
     question: str  # as it was asked, normalised
     today: date
+    only: tuple[DocumentId, ...] = ()  # the documents that the person asks of; none: all of the base
     step_id: str = ""  # of the running step, for progress reports
     materials: tuple[Fact, ...] = ()  # facts of the earlier steps that this one asks for
     background: str = ""  # a summary of the other steps
@@ -125,6 +126,13 @@ class Tool(ABC, Generic[Arguments]):
             problems = error.errors(include_url=False, include_input=False, include_context=False)
             lines = [f"{self.name}.{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems]
             raise ToolMisused("; ".join(lines)) from error
+
+    def within(self, arguments: Mapping[str, JsonValue], only: Sequence[DocumentId]) -> Mapping[str, JsonValue]:
+        """The arguments with `only` as the documents, where the tool takes any: what the person has set goes before
+        what a plan names."""
+        if only and "documents" in self.arguments.model_fields:
+            return {**arguments, "documents": list(only)}
+        return {**arguments, "document": only[0]} if only and "document" in self.arguments.model_fields else arguments
 
     @abstractmethod
     async def run(self, arguments: Arguments, context: ToolContext) -> FactsPayload:

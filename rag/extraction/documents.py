@@ -77,20 +77,22 @@ def in_order_of_worth(cards: Sequence[DocumentCard], found: Sequence[RankedPassa
 
 
 async def ready_documents(
-    catalogue: DocumentCatalogue, base: BaseId, *, name_contains: str | None = None
+    catalogue: DocumentCatalogue, base: BaseId, *, name_contains: str | None = None, only: Sequence[DocumentId] = ()
 ) -> list[DocumentCard]:
-    """All READY documents of a base, or those with that part in their name, newest first. Raises DatabaseAway."""
+    """All READY documents of a base (of `only`, where it is given), or those with that part in their name, newest
+    first. Raises DatabaseAway."""
     cards: list[DocumentCard] = []
     while True:
         page = await catalogue.documents(base, limit=PAGE, offset=len(cards), name_contains=name_contains)
         cards += page
         if len(page) < PAGE:
-            return [card for card in cards if card.status is DocumentStatus.READY]
+            ready = (card for card in cards if card.status is DocumentStatus.READY)
+            return [card for card in ready if not only or card.id in only]
 
 
 def named(names: Sequence[str], cards: Sequence[DocumentCard], *, one_each: bool = False) -> tuple[DocumentCard, ...]:
-    """For each name: the documents that match it exactly, else those with all of its words, else the newest of those
-    with most of them; each document once. `one_each`: of several for a name, the one with the fewest other words."""
+    """For each name or id: the documents that match it exactly, else those with all of its words, else the newest of
+    those with most of them; each once. `one_each`: of several for a name, the one with the fewest other words."""
     found: dict[DocumentId, DocumentCard] = {}
     for name in names:
         best = _best(name, cards)
@@ -107,7 +109,8 @@ def card_name(card: DocumentCard) -> str:
 
 
 def _best(name: str, cards: Sequence[DocumentCard]) -> list[DocumentCard]:
-    if exact := [card for card in cards if name.casefold() in (card_name(card).casefold(), card.title.casefold())]:
+    called = name.casefold()
+    if exact := [card for card in cards if called in (card.id, card_name(card).casefold(), card.title.casefold())]:
         return exact
     asked = stems(name)
     shares = [share(asked, _words(card)) for card in cards]

@@ -36,6 +36,7 @@ create table user_state (
   session_id   uuid not null default gen_random_uuid(),
   base_id      uuid not null references bases on delete cascade,
   language     text not null default 'ru',
+  only_document uuid,                      -- questions are asked of it alone; one that is gone limits nothing
   updated_at   timestamptz not null default now()
 );
 comment on table user_state is 'Mode, dialogue and active base of a person (seed 1, section 4.1).';

@@ -1,8 +1,10 @@
 """Baza as a newcomer tries it, with no model: it is spoken to before it is asked, and a question is asked politely."""
 
+from pathlib import Path
+
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_whole_way import READ_S, enter
-from tests.servers.person import Person
+from tests.servers.person import Person, Seen
 
 NOTE = "Договор аренды склада подписал Пётр Ильин двенадцатого мая"
 
@@ -12,11 +14,63 @@ async def test_who_is_spoken_to_answers_and_what_is_asked_is_found(start: Start)
         await you.wait_for("В базе пока пусто", after=await you.say("/chat"))
         await you.wait_for("^Здравствуйте! В базе пока пусто: пришлите", READ_S, after=await you.say("привет!!"))
         await enter(you, "base")
-        for text in (NOTE, "Спасибо"):
-            await you.wait_for("✅", READ_S, after=await you.say(text))
+        await you.wait_for("✅", READ_S, after=await you.say(NOTE))
+        await you.press("Сохранить", await you.wait_for("Это вопрос или заметка?", after=await you.say("Спасибо")))
+        await you.wait_for("✅ Спасибо", READ_S)
         await enter(you, "chat")
         await you.wait_for("^Здравствуйте! Спрашивайте:", READ_S, after=await you.say("Привет"))
         thanked = await you.wait_for("^Пожалуйста!", READ_S, after=await you.say("спасибо 🙏"))
         answer = await you.wait_for("Информация", READ_S, after=await you.say("спасибо, а кто подписал договор?"))
     assert "Вот что нашлось в базе:\n\nСпасибо" in thanked.text
     assert NOTE in answer.text
+
+
+async def test_a_newcomer_chooses_no_mode(start: Start, tmp_path: Path) -> None:
+    async with start() as page, Person(page) as you:
+        upload = await you.send_file(write(tmp_path, "Аренда.md", "Арендная плата составляет 100 000 рублей в месяц."))
+        await you.wait_for("✅ Аренда.md в базе", READ_S)
+        await you.wait_for("Сохраняю, как в режиме «База»", after=upload)
+        answer = await you.wait_for("Информация", READ_S, after=await you.say("Какая арендная плата?"))
+        await you.wait_for("Отвечаю, как в режиме «Чат»", after=answer)
+        note = await you.wait_for("✅ PID проекта mcs777", READ_S, after=await you.say("Запомни: PID проекта mcs777"))
+        await you.press("Убрать", note)
+        await you.wait_for("Удалено: ", READ_S)
+    assert "100 000 рублей" in answer.text
+
+
+async def test_one_document_is_asked_until_the_limit_is_taken_off(start: Start, tmp_path: Path) -> None:
+    asked = "Какая арендная плата?"
+
+    async def ask(you: Person, awaited: str) -> Seen:
+        return await you.wait_for(awaited, READ_S, after=await you.say(asked))
+
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        receipts = {}
+        for name, sum_of in (("Ромашка", "100 000"), ("Василёк", "250 000")):
+            path = write(tmp_path, f"{name}.md", f"Арендная плата составляет {sum_of} рублей в месяц.")
+            receipts[name] = await you.wait_for(f"✅ {name}.md в базе", READ_S, after=await you.send_file(path))
+        await you.press("Спросить о нём", receipts["Ромашка"])
+        await you.wait_for("Отвечаю только по документу Ромашка.md")
+        answer = await ask(you, "Информация")
+        assert "100 000" in answer.text
+        assert "250 000" not in answer.text
+    async with start() as page, Person(page) as you:  # it outlives the process
+        answer = await ask(you, "Информация")
+        assert answer.buttons[-1] == ("Только: Ромашка.md ✕",)
+        assert "250 000" not in answer.text
+        elsewhere = await you.say("Что известно про Василёк?")
+        await you.wait_for("В этом документе об этом ничего не нашлось", READ_S, after=elsewhere)
+        await you.press("Только: Ромашка.md ✕", answer)
+        assert await ask(you, "250 000")
+        await you.press("Спросить о нём", receipts["Ромашка"])
+        await you.press("Убрать", receipts["Ромашка"])
+        await you.wait_for("Удалено: ", READ_S)
+        assert await ask(you, "снова отвечаю по всем")
+        assert await ask(you, "250 000")
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -108,6 +108,9 @@ class FakePeople:
     async def set_language(self, user: UserId, language: str) -> UserState:
         return await self._change(user, language=language)
 
+    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+        return await self._change(user, only=document)
+
     async def new_session(self, user: UserId) -> UserState:
         return await self._change(user, session_id=SessionId(fresh_id()))
 

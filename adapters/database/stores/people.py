@@ -7,7 +7,7 @@ from adapters.database import rows
 from adapters.database.payloads import storable
 from adapters.database.transport import Transport
 from domain.documents import Removed
-from domain.ids import BaseId, ChatId, ThreadId, UserId
+from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, UserState
 
 
@@ -45,6 +45,11 @@ class PeopleStore:
     async def set_language(self, user: UserId, language: str) -> UserState:
         """Upserts on `user_id`."""
         found = await self._transport.call("set_language", p_user=user, p_language=language)
+        return rows.user_state(found[0])
+
+    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+        """Questions are asked of this document of the base alone; None: of all."""
+        found = await self._transport.call("set_only_document", p_user=user, p_base=base, p_document=document)
         return rows.user_state(found[0])
 
     async def new_session(self, user: UserId) -> UserState:

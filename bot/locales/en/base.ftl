@@ -86,7 +86,7 @@ button-show = Show
 cancelled = Cancelled
 cancelled-too-late = It is done already, there is nothing to cancel.
 
-ask-about = “Chat” mode. Ask about <b>{ $title }</b>: I answer and show where it comes from.
+ask-about = “Chat” mode. I answer from <b>{ $title }</b> alone, until you press “Only: … ✕” below an answer.
 
 nothing-to-keep = There is nothing to keep here. Send a file, a link, a voice message, a video or text.
 unsupported = { $kind ->

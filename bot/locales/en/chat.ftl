@@ -46,6 +46,10 @@ feedback-saved = Thank you, noted.
 
 button-more = Show { $count } more
 ask-more = Show the rest of the list that was left out.
+button-only = Only: { $title } ✕
+only-ended = I answer from all documents again
+only-gone = The document that you were asking about is gone or was replaced: I answer from all of them again.
+answer-nothing-only = This document says nothing about that. Ask in other words, or take the limit off below: I will search all of them.
 button-everywhere = In all documents
 dialogs-none = There are no earlier conversations.
 dialogs-choose = Which conversation shall we go on with?

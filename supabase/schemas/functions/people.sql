@@ -91,6 +91,18 @@ as $$
 $$;
 comment on function new_session is 'Begins a new dialogue; the old one is kept.';
 
+create or replace function set_only_document(p_user bigint, p_base text, p_document text)
+returns setof user_state
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  update user_state s set updated_at = now(),
+    only_document = (select d.id from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid)
+  where s.user_id = p_user
+  returning s.*
+$$;
+comment on function set_only_document is
+  'From now on this person asks of one document of the base; null, or a document of another base: of all.';
+
 create or replace function put_pending_question(
   p_chat bigint, p_thread bigint, p_user bigint, p_about text, p_subject text, p_seconds int)
 returns void

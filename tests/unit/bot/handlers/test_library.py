@@ -310,7 +310,8 @@ async def test_ask_about_goes_over_to_chat() -> None:
     anna = await with_documents(1)
     await anna.say("/help")
     await anna.press(f"ask:{first(anna).id}")
-    assert anna.last.text == "Режим «Чат». Спрашивайте о документе Документ 1.pdf: отвечу и покажу, откуда взят ответ."
+    assert anna.last.text.startswith("Режим «Чат». Отвечаю только по документу Документ 1.pdf.")
+    assert anna.stores.people.states[UserId(PERSON)].only == first(anna).id
     assert anna.last.keyboard[0] == "💬 Чат ✓"
 
 

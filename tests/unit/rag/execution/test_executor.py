@@ -7,10 +7,14 @@ from dataclasses import replace
 import pytest
 
 from domain.errors import DatabaseAway
+from domain.ids import DocumentId
+from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import Advice, FactKind, FactsPayload
-from rag.execution.search_tool import passages_payload
+from rag.execution.reading_tool import ReadDocument
+from rag.execution.search_tool import SearchBase, passages_payload
 from rag.execution.tools import StepFailed, ToolContext
+from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FallbackReason, Step, ToolCall
 from rag.records import DocumentsRead, RankedPassage
@@ -77,6 +81,23 @@ def found(*scores: tuple[int, float], document: str = "d", text: str = "мест
         for number, score in scores
     ]
     return passages_payload(ranked, asked="место")
+
+
+async def test_of_what_is_found_only_the_documents_that_were_asked_for_are_left() -> None:
+    own, foreign = found((1, 0.9), document="own"), found((2, 0.8), document="foreign")
+    search = ScriptedTool(FactsPayload(facts=(*own.facts, *foreign.facts)))
+    done = await Executor([search], max_calls=4).execute(plan(call("а")), replace(begin(), only=(DocumentId("own"),)))
+    assert {fact.document for fact in done.payload.facts} == {"own"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [(SearchBase, {"documents": ["own"]}), (ReadDocument, {"document": "own"}), (ListDocuments, {})],
+)
+def test_the_person_s_limit_goes_before_what_a_plan_names(tool: type[AnyTool], told: dict[str, object]) -> None:
+    named = dict.fromkeys(told, "foreign")
+    assert tool.within(tool.__new__(tool), named, (DocumentId("own"),)) == told
+    assert tool.within(tool.__new__(tool), named, ()) == named
 
 
 async def test_the_persons_own_words_are_searched_beside_the_planned_ones() -> None:

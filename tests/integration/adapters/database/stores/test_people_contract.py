@@ -154,3 +154,11 @@ async def test_a_question_of_the_bot_is_given_to_one_update_of_the_person_and_to
     assert await take(4) == name
     await put(seconds=0)
     assert await take(5) is None
+
+
+async def test_a_person_asks_of_one_document_of_the_base_until_it_is_taken_off(stores: Stores) -> None:
+    base, other = await open_base(stores), await open_base(stores, UserId(202))
+    mine, theirs = await publish(stores, base, "моё"), await publish(stores, other, "чужое")
+    await stores.people.state(ANNA, base=base, language="ru")
+    limits = [await stores.people.set_only(ANNA, base=base, document=each) for each in (mine, None, theirs)]
+    assert [state.only for state in limits] == [mine, None, None]
