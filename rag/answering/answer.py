@@ -16,14 +16,12 @@ import structlog
 
 from prompts.loader import Prompts
 from prompts.records import Stricter
-from rag.answering.citations import citations_of, settle, sober, supports, with_sides, without_references
-from rag.answering.counts import listed_items, said_to_be_left, without_remainder
+from rag.answering.citations import citations_of, sober, with_sides, without_references
 from rag.answering.judging import AnswerJudge, Judged, counted
 from rag.answering.language import quotes_in_another_language
 from rag.answering.marks import Reading, read
-from rag.answering.plain import NOTHING, Draft, PlainAnswers
+from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items, without_remainder
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
-from rag.answering.quotes import MAX_QUOTES
 from rag.answering.rules import as_remarks, of_language
 from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
@@ -140,12 +138,12 @@ class AnswerWriter:
         """The whole answer with its sources, checked, and written once more when it may not be shown. When `stop` is
         set meanwhile, no model is asked any more."""
         first = self._judge.by_rules(raw, prompt, assignment)
-        if self._is_unwanted(first.reading):
-            return NOTHING
         try:
             first = await unless_set(stop, self._judge.by_meaning(first, prompt, assignment))
         except BrokenOff:
             return self._stopped(first.reading, prompt, assignment)
+        if self._is_unwanted(first.reading):
+            return NOTHING
         complaints = first.complaints
         if not (first.reading.text or self._plain.write(assignment).text):
             complaints = SAYS_NOTHING  # and no facts were found to show instead
@@ -223,7 +221,7 @@ class AnswerWriter:
         return replace(draft, text=text, citations=cited, done=True)
 
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
-        """Adds the number of items that were left out, counted by code, unless the model has given it.
+        """Adds the number of items that were left out, counted by code, in place of the model's own count.
 
         Where the answer puts several facts into one item («two projects», out of ten facts), the number of facts left
         out is no number of items, and is not added.
@@ -231,36 +229,40 @@ class AnswerWriter:
         left = assignment.facts.left_out
         items = [fact for fact in assignment.facts.facts if fact.title and fact.is_item]
         listed = sum(fact.kind is not FactKind.PASSAGE for fact in items)
-        if not left or said_to_be_left(text) == {left} or listed_items(text) * 2 <= listed:
+        if not left or listed_items(text) * 2 <= listed:
             return text
-        own = without_remainder(text).rstrip()  # a wrong count of the model would contradict ours
-        return f"{own}\n\n{self._plain.remainder(listed, left, assignment)}"
+        return f"{without_remainder(text).rstrip()}\n\n{self._plain.remainder(listed, left, assignment)}"
 
     def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """The text written until the person pressed stop, if it passes its check and its kind is settled. Otherwise,
-        and before the first words, the facts themselves. No model is asked any more."""
+        """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
+        words, the facts themselves. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
         remarks = self._judge.beginning(shown, prompt, assignment)
-        settled = settle(shown, prompt, assignment.question)
-        if not shown.text or remarks or settled.kind is not shown.kind:
+        if not shown.text or shown.kind is None or remarks:
             return replace(self._plain.write(assignment), stopped=True, remarks=remarks)
-        cited = citations_of(settled, prompt, assignment.question)
-        return replace(self._draft(settled, prompt), citations=cited, stopped=True, done=True)
+        is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE
+        draft = (
+            self._sourced(shown, prompt, assignment) if is_marked else self._above_passages(shown, prompt, assignment)
+        )
+        return replace(draft, stopped=True)
 
     def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        """The shown text stays, with the passages below it, which may hold the rest. If it has no mark yet, its sources
-        are the facts whose words it repeats, or else the first MAX_QUOTES."""
-        if shown.kind is AnswerKind.FROM_BASE and not shown.used:
-            first = range(1, min(len(prompt.facts), MAX_QUOTES) + 1)
-            shown = replace(shown, used=supports(shown.text, assignment.question, prompt.facts) or tuple(first))
-        cited = citations_of(shown, prompt, assignment.question)
-        draft = replace(self._draft(shown, prompt), citations=cited, cut=True, done=True)
-        if shown.kind is not AnswerKind.FROM_BASE:
-            return draft
-        below = self._plain.write(assignment)
-        more = tuple(each for each in below.citations if each.chunk_id not in {known.chunk_id for known in cited})
-        facts = (*draft.cited, *below.cited)
-        return replace(draft, passages=below.text, citations=(*cited, *more), cited=facts)
+        """The shown text stays, with the passages below it, which may hold the rest."""
+        is_from_base = shown.kind is AnswerKind.FROM_BASE
+        write = self._above_passages if is_from_base else self._sourced
+        return replace(write(shown, prompt, assignment), cut=True)
+
+    def _sourced(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        cited = citations_of(reading, prompt, assignment.question)
+        return replace(self._draft(reading, prompt), citations=cited, done=True)
+
+    def _above_passages(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+        draft, below = self._sourced(reading, prompt, assignment), self._plain.write(assignment)
+        known = {each.chunk_id for each in draft.citations}
+        more = tuple(each for each in below.citations if each.chunk_id not in known)
+        return replace(
+            draft, passages=below.text, citations=(*draft.citations, *more), cited=(*draft.cited, *below.cited)
+        )
 
     def _draft(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
         kind = reading.kind or AnswerKind.GENERAL

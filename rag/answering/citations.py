@@ -15,24 +15,12 @@ from rag.answering.prompt import AnswerPrompt
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.grounding.evidence import find
 from rag.records import AnswerKind, Citation, Conflict, Passage, StillRead
-from rag.words import Span, held, sentences, share, stems, union
+from rag.words import Span, held, sentences, stems, union
 
 MOST_PERCENT = 99  # of a document that is being read; 100 would mean READY
 QUOTE_CHARS = 400  # as much as a phone shows without scrolling; the source button shows the whole passage
-_MAX_SUPPORTS = 3
-_SUPPORT_SHARE = 0.6  # of the answer's own words; a passage about something else rarely holds a third
-_MIN_OWN_WORDS = 3  # fewer words prove nothing
-_REFERENCE = re.compile(
-    r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)\s*[:–—-]\s*(.*?)"
-    r"(?: \((?:file|note|web page|web site|photo|voice message|recording|video"
-    r"|файл|заметка|фото|запись|видео)\))?(?:, (?:стр|с|p)\.? ?\d+)?"
-)
-# «Источник: Договор.pdf, стр. 1», also in italics or brackets.
-_LABELLED = re.compile(
-    r"[\s*_(]*(?:Источники?|Sources?)[*_]*:[*_]*\s*(\S.*?)(?:, (?:стр|с|p)\.? ?\d+)?[*_).]*", re.IGNORECASE
-)
-_LONGEST_REFERENCE = 500  # characters; backtracking grows with the square
-_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
+_REFERENCE = re.compile(r"[\s*•-]*(?:\[\^?\d{1,3}\]|【\d{1,3}[^】]*】)[ ]*[:–—-](.{0,300})")
+_PLACE = re.compile(r"(?: \(\w[\w ]{1,20}\))?(?:, (?:стр|с|p)\.? ?\d+)?$")  # «Договор.pdf (file), стр. 3»
 _BETWEEN = re.compile(r"[-*_]{3,}|")  # a rule, or nothing
 _NAME_SIGNS = re.compile(r"\w+")
 
@@ -54,18 +42,6 @@ def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
     """Without facts an answer cannot be from the base, whatever the model claims: it becomes general knowledge."""
     claimed = reading.kind is AnswerKind.FROM_BASE and not prompt.facts
     return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
-
-
-def settle(reading: Reading, prompt: AnswerPrompt, question: str) -> Reading:
-    """Settles an answer without marks that claims to be from the base, or has no sign.
-
-    Its sources are the facts whose words it repeats. If there are none, it is general knowledge: a wrong label on a
-    correct answer costs less than a source that does not support it.
-    """
-    if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION):
-        return reading
-    used = supports(reading.text, question, prompt.facts)
-    return replace(reading, kind=AnswerKind.FROM_BASE if used else AnswerKind.GENERAL, used=used)
 
 
 def citations_of(
@@ -170,29 +146,14 @@ def quote(text: str, *, about: str, limit: int = QUOTE_CHARS) -> str:
     return piece if len(piece) <= limit else piece[:limit].rsplit(maxsplit=1)[0]
 
 
-def supports(answer: str, question: str, facts: Sequence[Fact]) -> tuple[int, ...]:
-    """Numbers (from 1) of the facts that probably support an answer without marks; the strongest first.
-
-    Only words that the answer adds to the question count: the question's own words are in everything that was found.
-    """
-    own = stems(answer) - stems(question)
-    if len(own) < _MIN_OWN_WORDS:
-        return ()
-    shares = [share(own, union((held(own, fact.text), held(own, fact.title)))) for fact in facts]
-    strongest = sorted(range(len(shares)), key=lambda index: -shares[index])
-    return tuple(index + 1 for index in strongest[:_MAX_SUPPORTS] if shares[index] >= _SUPPORT_SHARE)
-
-
 def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True) -> str:
     """A model's text without the lines «[1] – Договор.pdf» at its end (seed 4, section 8.2): code names the sources,
     and only those that were used. After a colon such lines are kept: they are a list that was asked for. In a text that
-    still grows (not `complete`), the last line is also removed if it may be the beginning of such a line."""
+    still grows (not `complete`), the last line is held back as long as it may become one."""
     lines = raw.rstrip().splitlines(keepends=True)
-    last = _reference(lines[-1]) if len(lines) > 1 else None
-    if last is None:  # nearly always; saves the parsing of all facts' names
+    if len(lines) < 2 or not (last := _REFERENCE.fullmatch(lines[-1].rstrip())):  # nearly always
         return raw
-    named = {name for fact in facts for name in _names(fact)}
-    names = ({_plain(name) for name in named} | {_without_ending(name) for name in named}) - {""}
+    names = {plain for fact in facts for name in _names(fact) if (plain := _plain(name))}
     if not complete and any(name.startswith(_plain(last[1])) for name in names):
         lines.pop()
     while len(lines) > 1 and (_BETWEEN.fullmatch(lines[-1].strip()) or _is_reference(lines[-1], names)):
@@ -201,20 +162,9 @@ def without_references(raw: str, facts: Sequence[Fact], *, complete: bool = True
     return raw if own.rstrip("*_").endswith(":") or own == raw.rstrip() else own
 
 
-def _reference(line: str) -> re.Match[str] | None:
-    if len(line) > _LONGEST_REFERENCE:
-        return None
-    return _REFERENCE.fullmatch(line.rstrip()) or _LABELLED.fullmatch(line.rstrip())
-
-
 def _is_reference(line: str, names: Set[str]) -> bool:
-    """Whether a line names a fact's document. Models know titles, not files: they shorten «Договор аренды от
-    03.02.2026» and invent a file extension."""
-    if (reference := _reference(line)) is None:
-        return False
-    named = _without_ending(reference[1])
-    begins = " " in named and any(name.startswith(f"{named} ") for name in names)
-    return _plain(reference[1]) in names or named in names or begins
+    found = _REFERENCE.fullmatch(line.rstrip())
+    return found is not None and _plain(_PLACE.sub("", found[1].rstrip())) in names
 
 
 def _names(fact: Fact) -> tuple[str, ...]:
@@ -222,10 +172,6 @@ def _names(fact: Fact) -> tuple[str, ...]:
     if passage is None:
         return ()
     return (passage.title, passage.source_identifier, passage.name)
-
-
-def _without_ending(name: str) -> str:
-    return _plain(_ENDING.sub("", name.strip("«»“”\"' ")))
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
-from rag.answering.citations import settle, understood, without_references
+from rag.answering.citations import understood, without_references
 from rag.answering.language import wanted_language
 from rag.answering.marks import Reading, divided
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment
@@ -22,6 +22,7 @@ from rag.records import AnswerKind
 BEST_FACTS = 4  # that an answer without marks is held against; most marks point to one of them
 LAST_QUESTIONS = 3
 LONGEST_NAMED = 200  # characters of a statement in a remark
+NO_MARKS = "No statement is marked. Close each one with the number of its material, such as [1]."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class AnswerJudge:
 
     def by_rules(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
         """The parsed answer, and what breaks a rule."""
-        reading = settle(understood(raw, prompt), prompt, assignment.question)
+        reading = understood(raw, prompt)
         remarks: tuple[str, ...] = ()
         if reading.text and self._settings.rules:
             evidence = replace(_evidence(assignment, prompt), language=self.language(assignment))
@@ -80,12 +81,12 @@ class AnswerJudge:
 
     async def by_meaning(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
         """The same with the check's judgements. General knowledge is not checked: it is said not to be the base's."""
-        if self._check is None or not judged.reading.text or judged.reading.kind is AnswerKind.GENERAL:
-            return judged
-        question = assignment.understood or assignment.question
-        statements = _statements(judged.raw, prompt)
-        checked = await self._check.judge(statements, judged.sources, question=question, today=self._today())
-        return replace(judged, checked=checked)
+        if self._check and judged.reading.text and judged.reading.kind is not AnswerKind.GENERAL:
+            question = assignment.understood or assignment.question
+            statements = _statements(judged.raw, prompt)
+            checked = await self._check.judge(statements, judged.sources, question=question, today=self._today())
+            judged = replace(judged, checked=checked)
+        return _placed(judged)
 
     def supported(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
         """The answer without the statements that failed, with the sources that carry the others. Its text is empty
@@ -117,6 +118,23 @@ class AnswerJudge:
         return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
 
 
+def _placed(judged: Judged) -> Judged:
+    """Settles the kind of an answer without marks by what the check found. What had no sign either, and is said by no
+    fact, is general knowledge: a wrong label on a correct answer costs less than a source that does not support it."""
+    reading, checked = judged.reading, judged.checked
+    if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION) or not reading.text:
+        return judged
+    if judged.carried:
+        return replace(judged, reading=replace(reading, kind=AnswerKind.FROM_BASE))
+    if reading.kind is None:
+        return replace(
+            judged, reading=replace(reading, kind=AnswerKind.GENERAL), checked=replace(checked, judgements=())
+        )
+    if checked.judgements and not checked.failed:  # it claims nothing
+        return replace(judged, reading=replace(reading, kind=AnswerKind.CONVERSATION))
+    return judged if checked.failed else replace(judged, remarks=(*judged.remarks, NO_MARKS))
+
+
 def counted(first: Judged, last: Judged | None = None) -> CheckCounts:
     """What the checks of an answer and of its second writing took and found."""
     checks = [each.checked for each in (first, last) if each is not None]
@@ -142,13 +160,12 @@ def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
 
 
 def _sources(reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> dict[int, str]:
-    """What an answer is held against: the facts that it cites; for a conversation the dialogue and the best facts."""
-    if reading.kind is AnswerKind.CONVERSATION:
-        numbers: tuple[int, ...] = tuple(range(1, min(len(prompt.facts), BEST_FACTS) + 1))
-        said = "\n".join(assignment.dialogue.texts)
-    else:
-        numbers = reading.used
-        said = "\n".join(each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
+    """What an answer is held against: the facts that it cites, or else the best ones; for a conversation the whole
+    dialogue."""
+    numbers = reading.used or tuple(range(1, min(len(prompt.facts), BEST_FACTS) + 1))
+    is_conversation = reading.kind is AnswerKind.CONVERSATION
+    last = (each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
+    said = "\n".join(assignment.dialogue.texts if is_conversation else last)
     left = f"Found besides what is listed: {assignment.facts.left_out}." if assignment.facts.left_out else ""
     told = "\n".join(filter(None, (said, assignment.gaps, left)))
     return {**{number: prompt.said[number - 1] for number in numbers}, **({SAID: told} if told else {})}
@@ -160,6 +177,5 @@ def _evidence(assignment: Assignment, prompt: AnswerPrompt) -> Evidence:
         facts=prompt.said,
         rules=prompt.rules,
         dialogue=assignment.dialogue.texts,
-        earlier_answers=tuple(exchange.answer for exchange in assignment.dialogue.window),
         ids=assignment.hidden_ids,
     )

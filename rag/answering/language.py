@@ -21,24 +21,9 @@ _LEAST_BESIDE = 8  # the same beside words of the right language: «Ошибка
 _LEAST_SMALL_WORDS = 2
 _HALF = 0.5
 _NEARLY_ALL = 0.9
-_NAME_WORDS = 8  # a material's line of at most so many words is a title or an item of a list
-_COPIED_WORDS = 12  # a job title, an address or a value has no more; a longer text is a sentence
+_NAME_WORDS = 10  # what has no more, and stands so in a material, is a title, a post, an address or a value
 _QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
-# Lines of code, commands and program messages without backticks. Signs that occur in prose, too («file(s)», a final
-# semicolon), do not count.
-_COMMAND = re.compile(
-    r"""[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:
-        (?:\$|>>>|root@\S+)[ ]
-        |(?:sudo|git|docker|kubectl|helm|cargo|npm|npx|pip3?|apt|apt-get|yum|dnf|systemctl|curl|wget|ssh|scp|chmod|chown
-           |mkdir|python3?|psql|openstack|terraform|FROM|RUN|COPY|SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT
-           |def|fn|pub|impl|elif)[ ]
-        |import[ ]\S+[ \t]*$|from[ ]\S+[ ]import[ ]|(?:let|const|var)[ ][^=\n]*=|(?:error|warning|fatal)(?:\[\w+\])?:
-    )""",
-    re.VERBOSE,
-)
-_CODE_SIGN = re.compile(r"""[=!<>+*/-]=|&&|[|]{2}|->|=>|::|\(\)|\w\((?!s?\))["'&\w]+[,)]|=[ ]?["'\d\[{]|[{}\\]""")
-_COMMENT = re.compile(r"[ \t](?://|# ).*")
-_SENTENCE = re.compile(r"[.!?](?:\s+[^\W\d_a-zа-яё]|\s*$)")
+_CODE_LINE = re.compile(r"^.*(?:[={}<>\\]|&&|[|]{2}|;$|\w\(\w*\)).*$", re.MULTILINE)  # without backticks
 _ADDRESSES = re.compile(r"(?<!\S)\S*[/@\\_={}<>#]\S*|\b\w+(?:\.\w+)+|(?<!\S)--?\w\S*")
 _PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -50,7 +35,6 @@ _OTHER_SCRIPT = re.compile(
 )
 _QUOTE_SIGN = re.compile(r"^>[ \t]?", re.MULTILINE)
 _PART_END = re.compile(r"[,;()]")
-_NAME_END = re.compile(r"\n|\s>\s|:\s|\s\(|\|")  # in a material's heading, list or table
 
 _SMALL = {
     "ru": (
@@ -72,18 +56,6 @@ _SMALL = {
     ),
 }
 _SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
-
-# What distinguishes a sentence from a phrase: verb forms, roughly.
-_SAYS = {
-    "ru": re.compile(
-        r"\w(?:[аяеиую]т(?:ся)?|[еи]те|[иы]л[аио]?|л(?:ся|[аио]сь)|[аяие]ть(?:ся)?|йте(?:сь)?|[аяе]н[оы])\b"
-        r"|\b(?:был[аио]?|есть|нет|можно|нужно|надо|нельзя|должн\w*|вы|мы|я|он[аои]?|это|не)\b"
-    ),
-    "en": re.compile(
-        r"\b(?:is|are|was|were|be|been|am|has|have|had|do|does|did|will|would|can|could|may|must|shall|should|you|we|i|"
-        r"they|he|she|it|this|that|there|not|(?!united|limited)\w+ed)\b"
-    ),
-}
 
 _SPEAKS_OF_LANGUAGES = re.compile(
     r"перев(?:ед|ест|од)|оригинал|по-\w+ски\b|латын|иврит|\b(?:английск|русск|немецк|французск|испанск|итальянск|"
@@ -116,16 +88,17 @@ def wanted_language(setting: str, question: str, *said: str) -> str | None:
 
 
 def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str | None:
-    """A remark when most of `prose` is running text in another language. Titles, headings and list items of `materials`
-    count as names; job titles, addresses and values may be copied from there."""
+    """A remark when most of `prose` is running text in another language. A few words that stand so in the `materials`
+    are a name."""
     text = _prose(prose)
-    if not _is_in_other_script(text):
-        if not _is_mostly_other(_counted(_PIECE_END.split(text), wanted), wanted):
-            return None
-        pieces = _PIECE_END.split(_prose(_without_code(prose)))  # slow, so only for suspicious answers
-        if not _is_mostly_other(_counted(_without_copies(pieces, wanted, materials), wanted), wanted):
-            return None
-    return LANGUAGE_REMARKS[wanted]
+    if _is_in_other_script(text):
+        return LANGUAGE_REMARKS[wanted]
+    pieces = _PIECE_END.split(text)
+    if not _is_mostly_other(pieces, wanted):
+        return None
+    said = f" {_plain(materials)} "  # slow, so only for suspicious answers
+    pieces = [piece for piece in pieces if not _is_name(piece, said)]
+    return LANGUAGE_REMARKS[wanted] if _is_mostly_other(pieces, wanted) else None
 
 
 def quotes_in_another_language(markdown: str, wanted: str | None) -> bool:
@@ -140,29 +113,13 @@ def other_script(prose: str, said: str) -> str | None:
 
 
 def _prose(text: str) -> str:
-    return _ADDRESSES.sub(" ", _QUOTED.sub(" ", text))
+    return _ADDRESSES.sub(" ", _QUOTED.sub(" ", _CODE_LINE.sub(" ", text)))
 
 
-def _without_code(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not _is_code(_COMMENT.sub("", line)))
-
-
-def _is_code(line: str) -> bool:
-    return bool(_COMMAND.match(line) or _CODE_SIGN.search(line)) and not _SENTENCE.search(line)
-
-
-def _without_copies(pieces: Iterable[str], wanted: str, materials: str) -> list[str]:
-    """The pieces without those that are copied from the materials and are no sentences."""
-    names, said = _names(materials), f" {_plain(materials)} "
-    return [piece for piece in pieces if _plain(piece) not in names and not _is_copied(piece, wanted, said)]
-
-
-def _is_copied(piece: str, wanted: str, said: str) -> bool:
-    """Whether a piece is no sentence, and each part of it is in the materials: «менеджер по продажам, г. Тверь»."""
-    plain = _plain(piece)
-    if len(plain.split()) > _COPIED_WORDS or _SAYS[_opposite(wanted)].search(plain):
-        return False
-    return all(f" {part} " in said for part in map(_plain, _PART_END.split(piece)) if part)
+def _is_name(piece: str, said: str) -> bool:
+    """Whether each part of a short piece is in the materials: «менеджер по продажам, г. Тверь»."""
+    parts = list(filter(None, map(_plain, _PART_END.split(piece))))
+    return len(_WORD.findall(piece)) <= _NAME_WORDS and all(f" {part} " in said for part in parts)
 
 
 def _language_of(question: str) -> str | None:
@@ -172,16 +129,6 @@ def _language_of(question: str) -> str | None:
     if cyrillic * 2 > len(words):  # fewer may be a name: «Explain пункт 3.2»
         return "ru"
     return "en" if small >= _LEAST_SMALL_WORDS else None
-
-
-def _names(materials: str) -> frozenset[str]:
-    """Short lines of the materials, and parts of lines, that are no sentences."""
-    lines = (line.strip() for line in _NAME_END.split(materials))
-    return frozenset(_plain(line) for line in lines if not line.endswith((".", ";", ",")) and _is_short(line))
-
-
-def _is_short(line: str) -> bool:
-    return len(line.split()) <= _NAME_WORDS
 
 
 def _plain(text: str) -> str:
@@ -211,9 +158,10 @@ def _low(words: Iterable[str]) -> int:
     return sum(word[0].islower() for word in words)
 
 
-def _is_mostly_other(words: _Words, wanted: str) -> bool:
+def _is_mostly_other(pieces: Iterable[str], wanted: str) -> bool:
     """Whether the text is mostly in the other language. Russian sentences may have no function words, but hardly ever
     no words in lower case; rows of names in Latin letters look like sentences without function words."""
+    words = _counted(pieces, wanted)
     share = words.others / max(words.own + words.others, 1)
     if words.others < (_LEAST_BESIDE if words.own else _LEAST_WORDS) or share <= _HALF:
         return False

@@ -4,6 +4,7 @@ In: an `Assignment`. Out: a finished `Draft`. Used where there is no model, wher
 where its text may not be shown.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,15 @@ from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
+
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(?![ :|-]+$).*\|[ \t]*$", re.MULTILINE)
+# «ещё 10 (по запросу могу вывести)», «ещё 10 из 20», "10 more of 20", in a line of its own and without other numbers
+_REMAINDER = re.compile(
+    r"^[^\w\n]*(?:и |and )?(?:(?:ещё|еще)\s+(\d{1,4})(?:\s+из\s+(\d{1,4}))?|(\d{1,4}) more(?:\s+of\s+(\d{1,4}))?)"
+    r"\b[^\d\n]{0,60}$",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +107,22 @@ class PlainAnswers:
         language = "en" if is_english and self._language != "ru" else "ru"
         total = assignment.limits.skip + listed + left
         return self._prompts.more[language].fill(MoreItems(left=left, total=total))
+
+
+def without_remainder(text: str) -> str:
+    """The text without the line that says how many items are left («ещё 10 из 20»)."""
+    return _REMAINDER.sub("", text)
+
+
+def left_and_total(text: str) -> tuple[int, int] | None:
+    """Both numbers of the last line that has both: «ещё 8 из 20» gives (8, 20)."""
+    said = [next((match[n], match[n + 1]) for n in (1, 3) if match[n]) for match in _REMAINDER.finditer(text)]
+    return next(((int(left), int(total)) for left, total in reversed(said) if total), None)
+
+
+def listed_items(text: str) -> int:
+    """The number of list items or table rows."""
+    return max(len(_ITEM.findall(text)), len(_ROW.findall(text)) - 1, 0)
 
 
 def _ranks(assignment: Assignment, citations: Sequence[Citation]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from prompts.breadth import BreadthWords
 from prompts.intents import GENERAL
 from prompts.wordings import language_of
-from rag.answering.counts import left_and_total
+from rag.answering.plain import left_and_total
 from rag.planning.mending import PlanningRequest
 from rag.planning.plan import MAX_ITEMS, AnswerStyle, Fallback, Limits, QueryPlan, RenderStyle, ToolCall
 from rag.planning.steps import LIST, SEARCH, SURVEY

@@ -14,7 +14,6 @@ from rag.answering.citations import (
     cite,
     quote,
     still_read,
-    supports,
     understood,
     with_sides,
     without_references,
@@ -60,27 +59,6 @@ def test_a_passage_without_a_title_is_cited_by_its_name() -> None:
     assert cite(replace(make_passage("текст"), title=""), about="").title == "Договор.pdf"
 
 
-def test_an_answer_is_supported_by_the_passage_whose_words_it_adds() -> None:
-    passages = facts(
-        make_passage("Штраф за просрочку указан отдельно.", number=1),
-        make_passage("Штраф за просрочку: десятая доля процента ежедневно.", number=2),
-    )
-
-    assert supports("Десятая доля процента ежедневно.", "Какой штраф за просрочку?", passages) == (2,)
-
-
-def test_words_of_the_question_support_nothing() -> None:
-    passages = facts(make_passage("Какой штраф за просрочку оплаты?"))
-
-    assert supports("Штраф за просрочку оплаты.", "Какой штраф за просрочку оплаты?", passages) == ()
-
-
-def test_another_number_is_not_supported() -> None:
-    passages = facts(make_passage("Аренда стоит 120 000 рублей."))
-
-    assert supports("Всего 500, 600 и 700.", "Сколько стоит?", passages) == ()
-
-
 def test_references_at_the_end_are_taken_out_and_claims_are_not() -> None:
     found = facts(make_passage("Штраф 0,1 %."))
     claims = "[+] Сроки:\n\n[1] – 14 дней\n[1] – Договор.pdf говорит о штрафе"
@@ -105,42 +83,6 @@ def test_a_reference_that_has_only_begun_is_held_back(begun: str) -> None:
     found = facts(make_passage("Штраф 0,1 %."))
     text = f"[+] Штраф 0,1 % [1].\n\n{begun}"
     assert without_references(text, found, complete=False) == "[+] Штраф 0,1 % [1]."
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Источник: Договор.pdf",
-        "*Источник: «Договор.pdf», стр. 1*",
-        "(Источник: Договор.pdf)",
-        "**Source:** Договор.pdf",
-    ],
-)
-def test_a_line_that_names_the_source_once_more_is_left_out(line: str) -> None:
-    found = facts(make_passage("Штраф 0,1 %."))
-    assert without_references(f"[+] Штраф 0,1 % [1].\n\n{line}", found) == "[+] Штраф 0,1 % [1]."
-
-
-@pytest.mark.parametrize("named", ["Договор аренды", "Договор аренды.pdf", "«Договор аренды от 03.02.2026.docx»"])
-def test_so_is_one_that_shortens_the_title_or_makes_a_file_of_it(named: str) -> None:
-    found = facts(make_passage("Штраф 0,1 %.", title="Договор аренды от 03.02.2026"))
-    assert without_references(f"[+] Штраф 0,1 % [1].\n\nИсточник: {named}", found) == "[+] Штраф 0,1 % [1]."
-
-
-@pytest.mark.parametrize("named", ["Договор", "Договор аренды склада", "аренды от"])
-def test_a_word_of_a_title_or_more_than_it_names_no_document(named: str) -> None:
-    text = f"[+] Штраф 0,1 % [1].\n\nИсточник: {named}"
-    assert without_references(text, facts(make_passage("Штраф 0,1 %.", title="Договор аренды от 03.02.2026"))) == text
-
-
-def test_a_source_that_is_no_document_of_the_answer_stays() -> None:
-    text = "[+] Штраф 0,1 % [1].\n\nИсточник: Гражданский кодекс"
-    assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text
-
-
-def test_a_long_last_line_is_no_reference() -> None:
-    text = f"[+] Штраф 0,1 % [1].\n\nИсточник: {'Договор.pdf, ' * 50}"
-    assert without_references(text, facts(make_passage("Штраф 0,1 %."))) == text
 
 
 FINED = passages_payload(rank(make_passage("Штраф 0,1 %.", number=1), make_passage("Срок.", number=2)), asked="x").facts

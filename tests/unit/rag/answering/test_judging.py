@@ -6,6 +6,7 @@ import pytest
 
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
+from rag.answering.judging import NO_MARKS
 from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.dialogue.records import Dialogue
@@ -111,6 +112,29 @@ async def test_a_conversation_that_facts_carry_is_from_the_base() -> None:
         AnswerKind.FROM_BASE,
         ["Срок оплаты 14 дней."],
     )
+
+
+@pytest.mark.parametrize("sign", ["[+] ", ""])
+async def test_an_answer_without_marks_is_held_against_the_best_facts_and_names_those_that_carry_it(sign: str) -> None:
+    drafts = await answered(ScriptedModel(f"{sign}Штраф 0,1 % в день."), Checker())
+    assert (drafts[-1].kind, len(drafts[-1].citations)) == (AnswerKind.FROM_BASE, 1)
+
+
+async def test_without_sign_and_marks_what_no_fact_says_is_general_knowledge() -> None:
+    model = ScriptedModel("Земля круглая.")
+    drafts = await answered(model, Checker(refused={"Земля": "?"}))
+    assert (drafts[-1].kind, drafts[-1].text, len(model.asked)) == (AnswerKind.GENERAL, "Земля круглая.", 1)
+
+
+@pytest.mark.parametrize(
+    ("again", "kind"), [("[+] Срок 14 дней [1].", AnswerKind.FROM_BASE), ("[+] Срок 14 дней.", AnswerKind.QUOTES)]
+)
+async def test_without_a_check_an_answer_that_claims_to_be_from_the_base_needs_marks(
+    again: str, kind: AnswerKind
+) -> None:
+    model = ScriptedModel("[+] Срок оплаты 14 дней.", again=again)
+    drafts = await answered(model, None)
+    assert (drafts[-1].kind, NO_MARKS in model.asked[1][-1].content) == (kind, True)
 
 
 @pytest.mark.parametrize("reply", ["[0] Земля круглая.", "[-] Здравствуйте!"])

@@ -33,7 +33,6 @@ FACT = Fact(kind=FactKind.PASSAGE, text=IN_RUSSIAN, title="Договор", pass
         "Ошибка: permission denied for the user.",
         "SELECT id FROM deals WHERE sum > 100 AND state IS NOT NULL",
         "git commit -m fix && git push origin main, then open a pull request",
-        "error: cannot borrow `s` as mutable because it is also borrowed as immutable",
         "Запустите:\n\nfor i in range(10): print(i) if i is not None else pass\nlet x = 5; // this is not it",
     ],
 )

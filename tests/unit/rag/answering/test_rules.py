@@ -14,9 +14,6 @@ FACTS = (
 EVIDENCE = Evidence(
     question="Какой штраф?",
     facts=FACTS,
-    earlier_answers=(
-        "Срок оплаты тридцать дней с даты счёта, а договор подписан 12 мая 2024 года в двух экземплярах.",
-    ),
     ids=("project:alor-broker",),
 )
 
@@ -62,7 +59,6 @@ def test_a_faithful_answer_passes(answer: str) -> None:
         ("Рекомендуется уточнить у Дмитрия.", "Leave out"),
         ("Конкретных упоминаний о пенях не найдено.", "Leave out"),
         ("10 × 12 = 130 руб.", "10 × 12 = 130"),
-        (EVIDENCE.earlier_answers[0], "word for word"),
     ],
 )
 def test_what_must_not_be_shown_is_named(answer: str, about: str) -> None:

@@ -98,7 +98,6 @@ async def test_an_answer_that_did_not_pass_its_check_does_not_stay() -> None:
         "Диск создаётся за 5 минут [1]. Это project:alor-broker, и его",
         "Диск создаётся за 5 минут [1]. Диск «хранится в трёх зонах сразу», и ещё",
         "Диск создаётся за 5 минут [1]. Рекомендуется уточнить у Дмитрия. Ещё",
-        "Согласно правилам, диск",
     ],
 )
 async def test_a_beginning_that_may_not_be_shown_gives_way_to_what_was_found(answer: str) -> None:
@@ -127,7 +126,8 @@ async def test_a_beginning_is_not_blamed_for_its_missing_end(answer: str) -> Non
     assert [citation.chunk_id for citation in draft.citations] == [1]
 
 
-async def test_a_beginning_without_marks_names_the_passage_whose_words_it_repeats() -> None:
+async def test_below_a_beginning_without_marks_stands_what_was_found() -> None:
     model = StalledModel("[+] Удаляют диск за час времени. ")
     draft = await stopped(model, model.stop)
-    assert [citation.chunk_id for citation in draft.citations] == [2]
+    assert (draft.text, draft.stopped, draft.used) == ("Удаляют диск за час времени.", True, ())
+    assert [citation.quote in draft.passages for citation in draft.citations] == [True]
