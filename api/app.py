@@ -5,6 +5,7 @@ are bounded before anything reads them.
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,13 +16,15 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import bases, chat, documents, mcp, openai_chat
+from api import bases, chat, documents, mcp, openai_chat, webhooks
 from api.problems import answer_problems
 from api.services import ApiServices
 from api.turns import Turns
+from api.uploads import MULTIPART
 
 JSON_BYTES = 256 * 1024
 SHUTDOWN_S = 10
+_TAKES_FILES = re.compile(r"/rags/[^/]+/documents(/[^/]+)?")
 
 ABOUT = "Ask a base of documents over HTTP, with sources. Every request carries `Authorization: Bearer <token>`."
 
@@ -31,8 +34,8 @@ def build_api(services: ApiServices) -> FastAPI:
     app = FastAPI(title="Baza", description=ABOUT, version="0.1.0")
     app.state.services, app.state.turns = services, Turns(services=services)
     answer_problems(app, services)
-    app.add_middleware(BoundedBodies)
-    for part in (bases, documents, chat, openai_chat, mcp):
+    app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
+    for part in (bases, documents, webhooks, chat, openai_chat, mcp):
         app.include_router(part.router)
     return app
 
@@ -40,22 +43,28 @@ def build_api(services: ApiServices) -> FastAPI:
 class BoundedBodies:
     """Refuses bodies that are too large while they come, whatever their length claims to be."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, *, file_bytes: int) -> None:
+        self._app, self._form_bytes = app, file_bytes + JSON_BYTES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises HTTPException 413 in whoever reads on."""
-        seen = 0
+        seen, most = 0, self._form_bytes if _is_upload(scope) else JSON_BYTES
 
         async def bounded() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > JSON_BYTES:
+            if seen > most:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)  # FastAPI would make a 400 of any other
             return message
 
         await self._app(scope, bounded if scope["type"] == "http" else receive, send)
+
+
+def _is_upload(scope: Scope) -> bool:
+    """Only these requests are written to disk as they come; of others the whole body is in memory."""
+    sent = dict(scope.get("headers", ())).get(b"content-type", b"").lower()
+    return sent.startswith(MULTIPART.encode()) and _TAKES_FILES.fullmatch(scope.get("path", "")) is not None
 
 
 class _Server(uvicorn.Server):

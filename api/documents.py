@@ -1,25 +1,33 @@
-"""Documents of a base: adding a text or a link, how far it is, what was read out of it, and removal.
+"""Documents of a base: adding a file, a text or a link, how far it is, what was read out of it, and removal.
 
-In: a caller and a text or an address. Out: documents with their progress; the worker reads them as it reads what people
-send to the bot. Files are not taken: nothing would keep them.
+In: a caller and a source. Out: documents with their progress; the worker reads them as it reads what people send to the
+bot. A file that comes this way is kept, since no Telegram keeps it.
 """
 
+import hashlib
 import uuid
+from collections.abc import AsyncIterator
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Self
+from itertools import chain
+from typing import Annotated, Any, Self
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field, model_validator
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from api.access import Language, Reader, Services, Writer
 from api.bases import Strict
 from api.problems import Problem
 from api.services import ApiServices
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from api.uploads import MULTIPART, Upload, received
+from domain.additions import Once, Refusal
+from domain.documents import Choice, DocumentCard, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId
 from domain.tokens import Caller
-from ingestion.errors import TooManyWaiting
+from ingestion.errors import SourceError, TooManyWaiting
 from ingestion.fetch.urls import normalise_url
 from ingestion.intake import link_of, note_title, one_line
 from ingestion.records import Batch, Source
@@ -30,6 +38,15 @@ TITLE_CHARACTERS = 200
 WAITING_S = 60  # until some of the caller's documents have been read, when too many wait
 
 router = APIRouter(prefix="/rags/{base}/documents", tags=["documents"])
+
+IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
+"""The same key with the same content within a day gives the same answer, and adds nothing; with another, 409."""
+
+_REFUSED = {
+    Refusal.OTHER_CONTENT: (HTTPStatus.CONFLICT, "other-content"),
+    Refusal.BEING_READ: (HTTPStatus.CONFLICT, "being-read"),
+    Refusal.MISSING: (HTTPStatus.NOT_FOUND, None),
+}
 
 
 class NewDocument(Strict):
@@ -56,6 +73,27 @@ class NewDocument(Strict):
         return Source(type=SourceType.NOTE, identifier=title, title=title, text=text)
 
 
+FILE_FORM = {
+    "type": "object",
+    "required": ["file"],
+    "additionalProperties": False,
+    "properties": {
+        "file": {"type": "string", "format": "binary"},
+        "title": {"type": "string", "maxLength": TITLE_CHARACTERS},
+    },
+}
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": NewDocument.model_json_schema()},
+            MULTIPART: {"schema": FILE_FORM},
+        },
+    }
+}
+BYTES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
+
+
 class Document(BaseModel):
     """A document and how far it is."""
 
@@ -69,7 +107,10 @@ class Document(BaseModel):
     passages: int
     version: int
     created_at: datetime
+    size_bytes: int | None  # of the original
+    has_original: bool  # `GET …/original` gives it
     duplicate_of: str | None  # the document that held the same content before, where this one is a `duplicate`
+    namesake: str | None  # the document of the same name with other content, where this one is `choosing`
     error: str | None  # why it could not be read, and what to do
 
 
@@ -81,11 +122,35 @@ class Content(BaseModel):
     text: str
 
 
-@router.post("", status_code=HTTPStatus.ACCEPTED)
-async def add_document(asked: NewDocument, caller: Writer, services: Services, language: Language) -> Document:
-    """Adds a document; ask for it by its id until its status is `ready`."""
-    document = await enqueued(services, caller, asked.source(), language)
-    return await _document(services, caller.base, document, language)
+class Choosing(Strict):
+    """What happens to two files of one name."""
+
+    choice: Choice
+
+
+@router.post("", status_code=HTTPStatus.ACCEPTED, openapi_extra=BODY)
+async def add_document(
+    request: Request, caller: Writer, services: Services, language: Language, idempotency_key: IdempotencyKey = None
+) -> Document:
+    """Adds a file, a text or a page; ask for it by its id until its status is `ready`. Where the base has a file of
+    this name with other content it becomes `choosing`: `POST …/choice` decides."""
+    card = await _received(request, services, caller, language, idempotency_key)
+    return _shown(services, card, language)
+
+
+@router.put("/{document}", status_code=HTTPStatus.ACCEPTED, openapi_extra=BODY)
+async def replace_document(
+    document: uuid.UUID,
+    request: Request,
+    caller: Writer,
+    services: Services,
+    language: Language,
+    idempotency_key: IdempotencyKey = None,
+) -> Document:
+    """A new version, with an id of its own: it takes the place of the document once it is read, under either id."""
+    replaced = DocumentId(str(document))
+    card = await _received(request, services, caller, language, idempotency_key, replaces=replaced)
+    return _shown(services, card, language)
 
 
 @router.get("")
@@ -113,6 +178,33 @@ async def show_content(document: uuid.UUID, caller: Reader, services: Services) 
     return await content_of(services, caller.base, DocumentId(str(document)))
 
 
+@router.get("/{document}/original", response_class=StreamingResponse, responses=BYTES)
+async def show_original(document: uuid.UUID, caller: Reader, services: Services) -> StreamingResponse:
+    """The file as it came over HTTP; other documents have none here. It is never shown as a page of this site."""
+    card = await services.library.card(caller.base, DocumentId(str(document)))
+    if card is None or card.kept_file is None:
+        raise Problem(HTTPStatus.NOT_FOUND, reason="no-original" if card else None)
+    pieces = services.storage.read(caller.base, card.kept_file)
+    try:
+        first = await anext(pieces, b"")
+    except SourceError as error:
+        raise Problem(HTTPStatus.NOT_FOUND, reason="no-original") from error
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(card.source_identifier, safe='')}",
+        "Content-Length": str(card.size_bytes),
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingResponse(_whole(first, pieces), media_type="application/octet-stream", headers=headers)
+
+
+@router.post("/{document}/choice", status_code=HTTPStatus.NO_CONTENT)
+async def choose(document: uuid.UUID, asked: Choosing, caller: Writer, services: Services) -> None:
+    """Decides about a document that is `choosing`: it replaces the other one, stays beside it, or is skipped."""
+    if not await services.library.choose(caller.base, DocumentId(str(document)), asked.choice):
+        raise Problem(HTTPStatus.NOT_FOUND)
+    services.wake()
+
+
 @router.delete("/{document}", status_code=HTTPStatus.NO_CONTENT)
 async def delete_document(document: uuid.UUID, caller: Writer, services: Services) -> None:
     """Removes it with all that is stored of it."""
@@ -120,15 +212,89 @@ async def delete_document(document: uuid.UUID, caller: Writer, services: Service
         raise Problem(HTTPStatus.NOT_FOUND)
 
 
-async def enqueued(services: ApiServices, caller: Caller, source: Source, language: str) -> DocumentId:
-    """The id of the document that a worker will read. Raises Problem 429 when too many of the caller's wait."""
+async def added(
+    services: ApiServices,
+    caller: Caller,
+    source: Source,
+    language: str,
+    *,
+    replaces: DocumentId | None = None,
+    once: Once | None = None,
+) -> DocumentCard:
+    """The document that a worker will read. Raises Problem 404, 409, or 429 when too many of the caller's wait."""
     batch = Batch(base_id=caller.base, user_id=caller.token, language=language, sources=(source,))
     try:
-        (document,) = await services.intake.enqueue(batch)
+        found = await services.intake.add(batch, token=caller.token, replaces=replaces, once=once)
     except TooManyWaiting as error:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, retry_s=WAITING_S) from error
+    if isinstance(found, Refusal):
+        status, reason = _REFUSED[found]
+        raise Problem(status, reason=reason)
     services.wake()
-    return document.id
+    return found
+
+
+async def _received(
+    request: Request,
+    services: ApiServices,
+    caller: Caller,
+    language: str,
+    key: str | None,
+    *,
+    replaces: DocumentId | None = None,
+) -> DocumentCard:
+    """The document of a request: a form with a file, or JSON."""
+    place = f"{request.method} {replaces or ''}"
+    if request.headers.get("content-type", "").lower().startswith(MULTIPART):
+        async with received(request, services.uploads) as upload:
+            once = _once(key, place, upload.sha256, upload.name, *chain(*sorted(upload.fields.items())))
+            source = await _stored(services, caller, upload)
+            return await added(services, caller, source, language, replaces=replaces, once=once)
+    body = await request.body()
+    try:
+        source = NewDocument.model_validate_json(body).source()
+    except ValidationError as error:
+        raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from error
+    once = _once(key, place, body.decode())
+    return await added(services, caller, source, language, replaces=replaces, once=once)
+
+
+async def _stored(services: ApiServices, caller: Caller, upload: Upload) -> Source:
+    """The upload as a source, its file kept. Raises Problem 413, 422 or 429, ServiceError."""
+    limits = services.uploads
+    if upload.fields.keys() - {"title"} or upload.size_bytes == 0:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY)
+    wait_s = await services.files.count_bytes(
+        caller.base, caller.token, upload.size_bytes, per_day=limits.bytes_per_day
+    )
+    if wait_s is not None:
+        raise Problem(HTTPStatus.TOO_MANY_REQUESTS, reason="too-many-bytes", retry_s=max(1, wait_s))
+    kept = await services.files.keep(
+        caller.base, sha256=upload.sha256, size_bytes=upload.size_bytes, most_bytes=limits.kept_bytes
+    )
+    if kept is None:
+        raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason="no-room")
+    await services.storage.put(caller.base, kept, upload.path)
+    kind = (upload.media_type or "").partition("/")[0]
+    return Source(
+        type=SourceType.FILE,
+        identifier=upload.name,
+        title=one_line(upload.fields.get("title"))[:TITLE_CHARACTERS] or None,
+        kept_file=kept,
+        size_bytes=upload.size_bytes,
+        media_type=upload.media_type,
+        lane=Lane.LONG if kind in ("audio", "video") else Lane.QUICK,
+    )
+
+
+def _once(key: str | None, *sent: str) -> Once | None:
+    return Once(key=key, digest=hashlib.sha256("\0".join(sent).encode()).hexdigest()) if key else None
+
+
+async def _whole(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
 
 
 async def content_of(services: ApiServices, base: BaseId, document: DocumentId) -> Content:
@@ -159,11 +325,14 @@ def _shown(services: ApiServices, card: DocumentCard, language: str) -> Document
         passages=card.chunks,
         version=card.version,
         created_at=card.created_at,
-        duplicate_of=_original(card) if card.status is DocumentStatus.DUPLICATE else None,
+        size_bytes=card.size_bytes,
+        has_original=card.kept_file is not None,
+        duplicate_of=_other(card) if card.status is DocumentStatus.DUPLICATE else None,
+        namesake=_other(card) if card.status is DocumentStatus.CHOOSING else None,
         error=services.failure(card, language) if card.status is DocumentStatus.FAILED else None,
     )
 
 
-def _original(card: DocumentCard) -> str | None:
-    original = card.error_params.get("document_id")
-    return str(original) if original else None
+def _other(card: DocumentCard) -> str | None:
+    other = card.error_params.get("document_id")
+    return str(other) if other else None

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from api.access import AnyCaller, Language, Services
 from api.bases import Search, Strict, Text
 from api.chat import sources_of
-from api.documents import NewDocument, content_of, enqueued
+from api.documents import NewDocument, added, content_of
 from api.problems import Problem
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp
@@ -125,7 +125,7 @@ async def _called(asked: ToolCall, context: Context) -> dict[str, JsonValue]:
     except ValidationError as error:
         return _result({"error": "; ".join(each["msg"] for each in error.errors())}, is_error=True)
     except Problem as problem:
-        return _result({"error": context.services.say(context.language, f"api-{problem.status}")}, is_error=True)
+        return _result({"error": context.services.say(context.language, problem.key)}, is_error=True)
 
 
 def _usable(context: Context) -> dict[str, Tool]:
@@ -173,7 +173,7 @@ async def _ask(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str
 
 async def _add(context: Context, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     source = NewDocument.model_validate(arguments).source()
-    return {"id": await enqueued(context.services, context.caller, source, context.language)}
+    return {"id": (await added(context.services, context.caller, source, context.language)).id}
 
 
 TOOLS: Mapping[str, Tool] = {

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from api.services import ApiServices
 from domain.errors import DatabaseTrouble
 from domain.locator import JsonValue
+from ingestion.errors import ServiceError
 
 LANGUAGES = ("ru", "en")
 MEDIA_TYPE = "application/problem+json"
@@ -28,11 +29,12 @@ log = structlog.get_logger()
 
 
 class Problem(Exception):
-    """Ends a request with this status. The texts are `api-<status>` of the locales."""
+    """Ends a request with this status. The texts are `api-<status>` of the locales, or `api-<reason>`."""
 
-    def __init__(self, status: HTTPStatus, *, retry_s: int | None = None) -> None:
+    def __init__(self, status: HTTPStatus, *, reason: str | None = None, retry_s: int | None = None) -> None:
         super().__init__(status.phrase)
         self.status = status
+        self.key = f"api-{reason or status.value}"
         self.retry_s = retry_s
 
 
@@ -48,7 +50,7 @@ def language_of(accepted: str, default: str) -> str:
 def problem_json(services: ApiServices, problem: Problem, language: str) -> dict[str, JsonValue]:
     """The object of a problem."""
     status = problem.status
-    detail = services.say(language, f"api-{status.value}")
+    detail = services.say(language, problem.key)
     return {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
 
 
@@ -79,11 +81,12 @@ def answer_problems(app: FastAPI, services: ApiServices) -> None:
         return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY), {"errors": wrong})
 
     async def away(request: Request, error: Exception) -> JSONResponse:
-        log.warning("api.database_trouble", reason=type(error).__name__)
+        log.warning("api.service_away", reason=type(error).__name__)
         return respond(request, Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S))
 
     app.add_exception_handler(Problem, ours)
     app.add_exception_handler(HTTPException, of_framework)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(DatabaseTrouble, away)
+    app.add_exception_handler(ServiceError, away)
     app.add_exception_handler(Exception, ours)

@@ -5,15 +5,17 @@ which chooses no adapter and knows nothing of `bot`.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
-from domain.documents import DocumentCard, Removed
-from domain.ids import BaseId, DocumentId, SessionId, UserId
+from domain.additions import Added, Once, Webhook
+from domain.documents import Choice, DocumentCard, Removed
+from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.tokens import Caller
-from ingestion.records import Batch, Block, EnqueuedDocument
+from ingestion.records import Batch, Block
 from rag.metering import TurnMetrics
 from rag.records import Answer, PastSession, Question, RankedPassage, SaidMessage, SearchFilter, TurnEvent
 
@@ -56,6 +58,10 @@ class Library(Protocol):
 
     async def card(self, base: BaseId, document: DocumentId) -> DocumentCard | None: ...
 
+    async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
+        """Answer the question that a CHOOSING document asks; False when it asks none any more."""
+        ...
+
     async def delete(self, base: BaseId, document: DocumentId) -> bool: ...
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed: ...
@@ -68,7 +74,57 @@ class Library(Protocol):
 class Intake(Protocol):
     """Where documents wait to be read."""
 
-    async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]: ...
+    async def add(
+        self, batch: Batch, *, token: UserId, replaces: DocumentId | None = None, once: Once | None = None
+    ) -> Added:
+        """Store the one source of a batch; `once` within a day again gives the same answer and stores nothing."""
+        ...
+
+
+class FileList(Protocol):
+    """Which files are kept."""
+
+    async def keep(self, base: BaseId, *, sha256: str, size_bytes: int, most_bytes: int) -> FileId | None:
+        """The name under which to store it; None when the base would keep more than `most_bytes`."""
+        ...
+
+    async def count_bytes(self, base: BaseId, token: UserId, size_bytes: int, *, per_day: int) -> int | None:
+        """Seconds to wait once the token has uploaded more than `per_day` bytes today."""
+        ...
+
+
+class Storage(Protocol):
+    """The bytes of kept files. Raises ServiceError when it is away."""
+
+    async def put(self, base: BaseId, file: FileId, content: Path) -> None:
+        """Take a copy, which appears whole or not at all."""
+        ...
+
+    def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
+        """In pieces. Raises SourceError FILE_GONE."""
+        ...
+
+
+class Webhooks(Protocol):
+    """Who is told when a document ends."""
+
+    async def add(self, base: BaseId, *, url: str, secret: str, most: int) -> Webhook | None:
+        """None when the base has `most` webhooks already."""
+        ...
+
+    async def all(self, base: BaseId) -> list[Webhook]: ...
+
+    async def remove(self, base: BaseId, webhook: str) -> bool: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadLimits:
+    """How much comes and stays."""
+
+    folder: Path  # where an upload is until it is stored
+    file_bytes: int
+    bytes_per_day: int  # of one token
+    kept_bytes: int  # of one base
 
 
 class Texts(Protocol):
@@ -100,6 +156,12 @@ class ApiServices:
     tokens: Tokens
     library: Library
     intake: Intake
+    files: FileList
+    storage: Storage
+    uploads: UploadLimits
+    webhooks: Webhooks
+    new_secret: Callable[[], str]  # of a webhook
+    check_address: Callable[[str], object]  # raises SourceError for one that leads inside
     text: Texts
     dialogues: Dialogues
     passages: Passages

@@ -4,13 +4,14 @@ In: `Settings`. Out: `Parts`, alive while the context is open; everything closes
 split off for length and say so in their heads (`search_models`, `recognition` …); no other module chooses an adapter.
 """
 
+import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
@@ -18,7 +19,9 @@ from adapters.database.segments.mirror import SegmentMirror
 from adapters.database.stores.segments import SegmentStore
 from adapters.database.transport import Transport
 from adapters.entities.names import NameForms
+from adapters.kept_files import FolderFiles, SupabaseFiles, open_supabase_files
 from adapters.lexical import RussianEnglishAnalyzer
+from adapters.webhooks import tell_webhooks
 from bot.conversing import build_conversation
 from bot.enrichment import Reading, open_enricher
 from bot.listening import open_transcriber, video_fetcher
@@ -31,6 +34,7 @@ from bot.stores import Stores
 from ingestion.entities.enricher import Enricher
 from ingestion.fetch.crawl import CrawlLimits
 from ingestion.fetch.fetchers import FetchLimits, open_fetchers
+from ingestion.fetch.guard import AddressGuard
 from ingestion.parsers.process import ParseProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.ports import TelegramFiles, Transcriber
@@ -55,6 +59,7 @@ class Parts:
 
     settings: Settings
     stores: Stores
+    kept_files: FolderFiles | SupabaseFiles
     mirror: SegmentMirror  # copies of the vector segments of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer
     names: NameForms
@@ -117,7 +122,9 @@ class Parts:
         """A worker with its crawler and its parsing process. `files` is None where there is no bot."""
         settings = self.settings.worker
         async with (
-            open_fetchers(_fetch_limits(settings), files=files, video=video_fetcher(self.settings)) as fetchers,
+            open_fetchers(
+                _fetch_limits(settings), files=files, kept=self.kept_files, video=video_fetcher(self.settings)
+            ) as fetchers,
             ParseProcess(timeout_s=settings.parse_s, memory_mb=settings.parse_mb) as parser,
             AsyncExitStack() as stack,
         ):
@@ -152,6 +159,11 @@ class Parts:
                 meter=self.measures,
             )
 
+    def tell_webhooks(self, stop: asyncio.Event) -> Coroutine[Any, Any, None]:
+        """Tells the webhooks of all bases what has ended, until `stop`."""
+        guard = AddressGuard(allow_hosts=self.settings.worker.fetch_allow_hosts)
+        return tell_webhooks(self.stores.webhooks, guard, stop)
+
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
         """The enricher, which reads entities from ready documents, with the process that finds names."""
         stores, model = self.stores, self.reading_model
@@ -178,6 +190,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
                 base_passages=settings.bounds.base_passages or None,
                 most_waiting=settings.bounds.person_waiting or None,
             ),
+            kept_files=await _open_kept_files(settings, stack),
             mirror=mirror,
             analyzer=analyzer,
             names=NameForms(),
@@ -216,6 +229,15 @@ async def open_transport(settings: Settings) -> AsyncIterator[Transport]:
                 url, pool_size=database.pool_size, timeout_s=database.timeout_s, prepares=database.url is None
             )
         )
+
+
+async def _open_kept_files(settings: Settings, stack: AsyncExitStack) -> FolderFiles | SupabaseFiles:
+    """With Supabase in its Storage, so that processes on other machines reach them."""
+    database = settings.database
+    if database.supabase_url and database.supabase_key:
+        key = database.supabase_key.get_secret_value()
+        return await stack.enter_async_context(open_supabase_files(database.supabase_url, key))
+    return FolderFiles(settings.home / "files")
 
 
 @asynccontextmanager

@@ -8,14 +8,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 
+from adapters.webhooks import new_secret
 from api.app import build_api, serving
-from api.services import ApiServices
-from bot.app import Parts
+from api.services import ApiServices, UploadLimits
+from bot.app import MEGABYTE, Parts
 from bot.bounds import bounds_of
 from bot.replies.failures import failure_sentence
 from bot.replies.small_talk import in_words
 from bot.texts import Texts
 from domain.ids import UserId
+from ingestion.fetch.guard import AddressGuard
 from rag.addresses import defanged
 from rag.records import Answer
 
@@ -30,6 +32,7 @@ async def served_api(parts: Parts, texts: Texts, *, port: int, wake: Callable[[]
 def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServices:
     settings, stores = parts.settings, parts.stores
     bounds, conversation = bounds_of(settings), parts.conversation()
+    guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)
 
     async def spent_until(person: UserId) -> datetime | None:
         spending = await bounds.spending(person, stores.library)
@@ -46,6 +49,17 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
         tokens=stores.tokens,
         library=stores.library,
         intake=stores.intake,
+        files=stores.kept_files,
+        storage=parts.kept_files,
+        uploads=UploadLimits(
+            folder=settings.home / "scratch",
+            file_bytes=settings.worker.file_mb * MEGABYTE,
+            bytes_per_day=settings.api.upload_mb * MEGABYTE,
+            kept_bytes=settings.api.kept_mb * MEGABYTE,
+        ),
+        webhooks=stores.webhooks,
+        new_secret=new_secret,
+        check_address=guard.check_url,
         text=stores.text,
         dialogues=stores.dialogue,
         passages=parts.retrieval(),

@@ -15,7 +15,7 @@ from bot.metrics.measures import Measures
 from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore, Statistics
 from bot.texts import Texts
 from domain.ids import UserId
-from ingestion.ports import DocumentText, IntakeQueue
+from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
 from rag.ports import PassageSearch
 from rag.records import Question, TurnEvent
 from rag.small_talk import SmallTalkRule
@@ -41,6 +41,7 @@ class Services:
     dialogues: PastDialogues
     passages: PassageSearch
     text: DocumentText
+    kept_files: KeptFiles
     answer_tables: AnswerTables
     statistics: Statistics
     texts: Texts

@@ -9,6 +9,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +18,7 @@ import structlog
 from bot.app import Parts, open_parts
 from bot.cli.errors import port_named
 from bot.cli.output import print_line
-from bot.expiry import remove_expired
+from bot.expiry import remove_expired, remove_files
 from bot.lazy_models import built_when_used
 from bot.metrics.opening import serve_measures
 from bot.recognition import describe_recognition
@@ -58,7 +59,9 @@ async def serve(
         if with_worker:
             enricher = await stack.enter_async_context(parts.open_enricher())
             works.append(enricher.run(stop))
-            works.append(remove_expired(parts.stores.library, stop))
+            files = partial(remove_files, parts.stores.kept_files, parts.kept_files)
+            works.append(remove_expired(parts.stores.library, stop, also=files))
+            works.append(parts.tell_webhooks(stop))
         if with_bot:
             await stack.enter_async_context(parts.mirror.kept_fresh())
             if port := settings.api.port:

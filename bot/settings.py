@@ -258,6 +258,8 @@ class ApiSettings(Section):
     port: int = Field(0, alias="API_PORT", ge=0, le=65535)  # 0: nowhere; `baza api` takes its own default then
     host: str = Field("127.0.0.1", alias="API_HOST")
     requests_per_minute: int = Field(120, alias="API_REQUESTS_PER_MINUTE", ge=1)  # of one token
+    upload_mb: int = Field(2000, alias="API_UPLOAD_MB_PER_DAY", ge=1)  # of one token
+    kept_mb: int = Field(5000, alias="API_KEPT_MB", ge=1)  # files of one base
 
 
 class Settings(BaseModel):

@@ -9,6 +9,7 @@ from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.inbox import InboxStore
 from adapters.database.stores.intake import IntakeStore
+from adapters.database.stores.kept_files import KeptFileStore
 from adapters.database.stores.kept_readings import KeptReadingStore
 from adapters.database.stores.library import LibraryStore
 from adapters.database.stores.notices import NoticeStore
@@ -20,6 +21,7 @@ from adapters.database.stores.tables import TableStore
 from adapters.database.stores.text import TextStore
 from adapters.database.stores.tokens import TokenStore
 from adapters.database.stores.vectors import NextVectorStore
+from adapters.database.stores.webhooks import WebhookStore
 from adapters.database.stores.work import WorkStore
 from adapters.database.transport import Transport
 
@@ -44,6 +46,8 @@ class Stores:
     statistics: StatisticsStore
     next_vectors: NextVectorStore
     tokens: TokenStore
+    kept_files: KeptFileStore
+    webhooks: WebhookStore
 
     @classmethod
     def over(
@@ -74,4 +78,6 @@ class Stores:
             statistics=StatisticsStore(transport),
             next_vectors=NextVectorStore(transport),
             tokens=TokenStore(transport),
+            kept_files=KeptFileStore(transport),
+            webhooks=WebhookStore(transport),
         )

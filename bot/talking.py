@@ -149,6 +149,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         measures=parts.measures,
         passages=stores.search,
         text=stores.text,
+        kept_files=parts.kept_files,
         texts=texts,
         count_terms=partial(count_terms, parts.analyzer),
         small_talk=SmallTalkRule(load_small_talk()),

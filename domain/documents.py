@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Self
 
 from domain.addresses import readable_address
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, ThreadId, UserId
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue
 
 
@@ -183,6 +183,8 @@ class DocumentCard:
     sender: str | None = None  # their name, in a group
     published_at: datetime | None = None
     url: str | None = None  # where the original can be seen
+    kept_file: FileId | None = None  # the original, where Baza keeps it itself
+    size_bytes: int | None = None  # of the original
     next_failure: Failing | None = None  # of a later attempt to replace it: its source was read anew in vain
 
 

@@ -16,3 +16,5 @@ DocumentId = NewType("DocumentId", str)
 ChunkId = NewType("ChunkId", int)
 SessionId = NewType("SessionId", str)
 LeaseId = NewType("LeaseId", str)
+FileId = NewType("FileId", str)
+"""A file that Baza keeps itself, because no Telegram does."""

@@ -4,13 +4,13 @@ In and out: records of `ingestion.records`. Store calls raise `domain.errors.Dat
 answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is no longer ours.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from domain.documents import ANY_LANE, DocumentStatus, Lane
-from domain.ids import BaseId, DocumentId
+from domain.ids import BaseId, DocumentId, FileId
 from ingestion.metering import Outcome
 from ingestion.records import (
     Batch,
@@ -62,6 +62,14 @@ class TelegramFiles(Protocol):
 
     async def download(self, file_id: str, target: Path, *, limit_bytes: int) -> None:
         """Write the file to `target`. Raises SourceError (too large, gone) or ServiceError."""
+        ...
+
+
+class KeptFiles(Protocol):
+    """Where the files are that came over HTTP."""
+
+    def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
+        """Its bytes in pieces. Raises SourceError FILE_GONE, ServiceError when the storage is away."""
         ...
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from domain.documents import Lane, Medium, SourceType, UnreadPart
-from domain.ids import BaseId, ChatId, DocumentId, LeaseId, MessageId, ThreadId, UserId
+from domain.ids import BaseId, ChatId, DocumentId, FileId, LeaseId, MessageId, ThreadId, UserId
 from domain.locator import JsonValue, Locator
 
 Vector = list[float]
@@ -36,6 +36,7 @@ class Source:
     title: str | None = None
     text: str | None = None  # a note's text, or a file's caption
     file_id: str | None = None  # Telegram's handle of the file
+    kept_file: FileId | None = None  # our own, of a file that came over HTTP
     size_bytes: int | None = None
     media_type: str | None = None  # as the sender claims; the content decides
     author: str | None = None

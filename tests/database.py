@@ -98,7 +98,7 @@ select concat({
 # What was deleted still takes room, which shows in plans once a table has more than ten pages.
 _EMPTY = """
 do $$
-declare large text; written regclass; counter regclass;
+declare large text; written regclass; counter regclass; first bigint;
 begin
   select string_agg(c.oid::regclass::text, ', ') into large from pg_class c
     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and pg_relation_size(c.oid) > 10 * 8192;
@@ -111,10 +111,10 @@ begin
   loop
     execute 'delete from ' || written;
   end loop;
-  for counter in select format('%I.%I', s.schemaname, s.sequencename) from pg_sequences s
+  for counter, first in select format('%I.%I', s.schemaname, s.sequencename), s.start_value from pg_sequences s
     where s.schemaname = 'public' and s.last_value is not null
   loop
-    perform setval(counter, 1, false);
+    perform setval(counter, first, false);
   end loop;
 end $$
 """

@@ -19,7 +19,19 @@ from domain.documents import (
     SourceType,
     UnreadPart,
 )
-from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, LeaseId, MessageId, SessionId, ThreadId, UserId
+from domain.ids import (
+    BaseId,
+    BatchId,
+    ChatId,
+    ChunkId,
+    DocumentId,
+    FileId,
+    LeaseId,
+    MessageId,
+    SessionId,
+    ThreadId,
+    UserId,
+)
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
 from domain.visible import visible
@@ -135,8 +147,15 @@ def document_card(row: Row) -> DocumentCard:
         sender=text_or_none(row, "sender"),
         published_at=moment_or_none(row, "published_at"),
         url=text_or_none(row, "url"),
+        kept_file=_file(row),
+        size_bytes=integer_or_none(row, "size_bytes"),
         next_failure=_failing(row),
     )
+
+
+def _file(row: Row) -> FileId | None:
+    name = text_or_none(row, "kept_file")
+    return FileId(name) if name else None
 
 
 def _failing(row: Row) -> Failing | None:
@@ -183,6 +202,7 @@ def claimed_document(row: Row) -> ClaimedDocument:
             title=text_or_none(row, "source_title"),
             text=text_or_none(row, "source_text"),
             file_id=text_or_none(row, "file_id"),
+            kept_file=_file(row),
             size_bytes=integer_or_none(row, "size_bytes"),
             media_type=text_or_none(row, "media_type"),
             author=text_or_none(row, "author"),
@@ -217,6 +237,7 @@ def source(row: Row) -> Source:
         identifier=text(row, "identifier"),
         title=text_or_none(row, "title"),
         file_id=text_or_none(row, "file_id"),
+        kept_file=_file(row),
         size_bytes=integer_or_none(row, "size_bytes"),
         media_type=text_or_none(row, "media_type"),
         url=text_or_none(row, "url"),

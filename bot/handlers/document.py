@@ -4,10 +4,11 @@ In: buttons of a document's card. Out: messages. Refreshing and asking are in `k
 """
 
 import unicodedata
+from collections.abc import AsyncGenerator
 
 from aiogram import Bot, Router
-from aiogram.exceptions import TelegramBadRequest
-from aiogram.types import BufferedInputFile, CallbackQuery, Message
+from aiogram.exceptions import TelegramBadRequest, TelegramNetworkError
+from aiogram.types import BufferedInputFile, CallbackQuery, InputFile, Message
 
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message
@@ -19,10 +20,13 @@ from bot.replies.sending import acknowledge, edit, place_at, send
 from bot.services import Services
 from bot.talk import Talk
 from domain.documents import DocumentCard
-from domain.ids import ChatId, DocumentId, MessageId
+from domain.ids import BaseId, ChatId, DocumentId, FileId, MessageId
+from ingestion.errors import IngestionError
+from ingestion.ports import KeptFiles
 
 RENAME = "name"
 NAME_CHARACTERS = 200
+SENT_BYTES = 50 * 2**20  # core.telegram.org/bots/api#senddocument
 
 
 def build_router() -> Router:
@@ -39,12 +43,13 @@ def build_router() -> Router:
 async def send_original(
     query: CallbackQuery, callback_data: ShowOriginal, bot: Bot, services: Services, talk: Talk
 ) -> None:
-    """Copy the message that brought the document; if it is gone or of another chat, send the text as a file."""
+    """Copy the message that brought the document, or send the file that Baza keeps; without either, the text as a
+    file."""
     card = await _card(callback_data.document, query, services, talk)
     if card is None:
         return
     await acknowledge(query)
-    if not await _copy(bot, card, talk):
+    if not (await _copy(bot, card, talk) or await _send_kept_file(bot, card, services, talk)):
         await _send_text_file(bot, card, services, talk)
 
 
@@ -116,6 +121,35 @@ async def _copy(bot: Bot, card: DocumentCard, talk: Talk) -> bool:
             place.chat, from_chat_id=card.chat_id, message_id=card.message_id, message_thread_id=place.thread
         )
     except TelegramBadRequest:
+        return False
+    return True
+
+
+class _KeptFile(InputFile):
+    """A kept file on its way to Telegram, in pieces."""
+
+    def __init__(self, files: KeptFiles, card: DocumentCard, file: FileId) -> None:
+        super().__init__(filename=card.source_identifier)
+        self._files, self._base, self._file = files, card.base_id, file
+
+    def read(self, bot: Bot) -> AsyncGenerator[bytes, None]:
+        """Its bytes."""
+        return _pieces(self._files, self._base, self._file)
+
+
+async def _pieces(files: KeptFiles, base: BaseId, file: FileId) -> AsyncGenerator[bytes, None]:
+    async for piece in files.read(base, file):
+        yield piece
+
+
+async def _send_kept_file(bot: Bot, card: DocumentCard, services: Services, talk: Talk) -> bool:
+    """The file as it came over HTTP; False when it is not kept, or larger than a bot may send."""
+    if card.kept_file is None or (card.size_bytes or 0) > SENT_BYTES:
+        return False
+    file = _KeptFile(services.kept_files, card, card.kept_file)
+    try:
+        await bot.send_document(talk.place.chat, file, message_thread_id=talk.place.thread)
+    except (IngestionError, TelegramBadRequest, TelegramNetworkError):
         return False
     return True
 

@@ -16,13 +16,14 @@ from ingestion.fetch.body import DownloadLimits
 from ingestion.fetch.crawl import CrawlLimits, SiteFetcher
 from ingestion.fetch.download import Downloader
 from ingestion.fetch.guard import AddressGuard
+from ingestion.fetch.kept import KeptFetcher
 from ingestion.fetch.local import LocalFetcher
 from ingestion.fetch.network import GuardedTransport
 from ingestion.fetch.saved_link import saved_link
 from ingestion.fetch.telegram import TelegramFetcher
 from ingestion.fetch.video_hosts import is_video_host
 from ingestion.fetch.web import WebFetcher
-from ingestion.ports import TelegramFiles
+from ingestion.ports import KeptFiles, TelegramFiles
 from ingestion.progress import Progress
 from ingestion.records import ClaimedDocument, FetchedFile, Source
 
@@ -51,15 +52,25 @@ class FetchLimits:
 class Fetchers:
     """Chooses by the type of the source, and for links also by host."""
 
-    def __init__(self, by_type: Mapping[SourceType, SourceFetcher], *, video: SourceFetcher | None = None) -> None:
+    def __init__(
+        self,
+        by_type: Mapping[SourceType, SourceFetcher],
+        *,
+        kept: KeptFetcher | None = None,
+        video: SourceFetcher | None = None,
+    ) -> None:
         """`video` fetches links to video hosts; None where that is not set up: they are read as pages."""
         self._by_type = by_type
+        self._kept = kept
         self._video = video
 
     async def fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile:
         """Fetch to `folder`. Raises SourceError, ServiceError, LeaseLost, Unchanged, HoldsLink."""
         source = document.source
-        file = await self._fetcher_of(source).fetch(source, folder, progress)
+        if self._kept is not None and source.type is SourceType.FILE and source.kept_file is not None:
+            file = await self._kept.fetch(document.base_id, source, folder)
+        else:
+            file = await self._fetcher_of(source).fetch(source, folder, progress)
         address = saved_link(file) if source.type in _FILES else None
         if address is not None:
             raise HoldsLink(address)
@@ -73,7 +84,11 @@ class Fetchers:
 
 @asynccontextmanager
 async def open_fetchers(
-    limits: FetchLimits, *, files: TelegramFiles | None, video: SourceFetcher | None = None
+    limits: FetchLimits,
+    *,
+    files: TelegramFiles | None,
+    kept: KeptFiles | None = None,
+    video: SourceFetcher | None = None,
 ) -> AsyncIterator[Fetchers]:
     """All fetchers with an open network. `files` is None without a bot, `video` where it is not set up."""
     guard = AddressGuard(allow_hosts=limits.allow_hosts)
@@ -87,5 +102,6 @@ async def open_fetchers(
                 SourceType.LINK: WebFetcher(downloader),
                 SourceType.SITE: SiteFetcher(downloader, page=page_limits, limits=limits.crawl),
             },
+            kept=KeptFetcher(kept, limit_bytes=limits.file_bytes) if kept else None,
             video=video,
         )

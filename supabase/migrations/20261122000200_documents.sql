@@ -75,6 +75,20 @@ create index batches_behind on batches (notice_due_at) where chat_id is not null
 comment on table batches is
   'What came in one message or album; its documents share one live message, edited until it is the receipt.';
 
+create table kept_files (
+  id          uuid primary key default gen_random_uuid(), -- its name in the storage
+  base_id     uuid not null,               -- no reference: the row stays until the file itself is removed
+  hash        text not null,               -- SHA-256 of the content
+  size_bytes  bigint not null,
+  keep_until  timestamptz not null,        -- 'infinity' while a document has it
+  leaving     boolean not null default false -- it is being removed; the same content would come as another file
+);
+create unique index kept_files_content on kept_files (base_id, hash) where not leaving;
+create index kept_files_due on kept_files (keep_until);
+comment on table kept_files is
+  'Files that came over HTTP, which no Telegram keeps. The same content is kept once a base, never for two bases: whether '
+  'another base holds a file must not show.';
+
 create table documents (
   id                  uuid primary key default gen_random_uuid(),
   base_id             uuid not null references bases on delete cascade,
@@ -102,7 +116,8 @@ create table documents (
   chat_id             bigint,              -- of the original message
   message_id          bigint,
   joined_messages     bigint[] not null default '{}',  -- later messages whose text was joined to this note
-  file_id             text,
+  file_id             text,                -- Telegram's
+  kept_file           uuid references kept_files,  -- ours; at most one of the two
   content_hash        text,
   lineage             uuid not null default gen_random_uuid(),  -- what all versions of one document share
   version             int not null default 1,
@@ -154,6 +169,7 @@ create index documents_working on documents (base_id) where phase = 'working';
 create index documents_after_another on documents (base_id) where status in ('duplicate', 'choosing');
 create index documents_hidden on documents (base_id) where chunks > 0 and not visible;
 create index documents_outside_segment on documents (base_id) where chunks > 0 and not in_segment;
+create index documents_kept_file on documents (kept_file) where kept_file is not null;
 create index documents_lineage on documents (lineage);
 create index documents_leaving on documents (expires_at) where expires_at is not null;
 create index documents_name on documents (base_id, source_type, name_key) where status = 'ready' and name_key is not null;

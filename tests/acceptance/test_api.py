@@ -1,6 +1,8 @@
 """The same base over HTTP, as a program that has a token reaches it."""
 
 import asyncio
+import base64
+import hmac
 import json
 import os
 import re
@@ -10,9 +12,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
@@ -192,16 +197,21 @@ async def test_the_examples_of_the_document_run(
     token, base = await token_for(settings, capsys, "work")
     document = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
-    (curl,) = re.findall(r"```sh\n(curl .*?)```", document, re.DOTALL)
+    curls = re.findall(r"```sh\n(curl .*?)```", document, re.DOTALL)
+    (tmp_path / "contract.md").write_text("# Хранение\n\nКлюч от склада у сторожа.", encoding="utf-8")
     async with api(token) as client:
         environment = {**os.environ, "BAZA_API": str(client.base_url), "BAZA_TOKEN": token, "BAZA_BASE": base}
         printed = [
-            await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
-            for command in ((sys.executable, "-c", program), ("sh", "-c", curl))
+            await asyncio.create_subprocess_exec(
+                *command, env=environment, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+            )
+            for command in ((sys.executable, "-c", program), *(("sh", "-c", curl) for curl in curls))
         ]
         outputs = [(await each.communicate())[0].decode() for each in printed]
     assert "1 Договор" in outputs[0]
-    assert json.loads(outputs[1])["sources"][0]["title"] == "Договор"
+    added, answered = map(json.loads, outputs[1:])
+    assert (added["identifier"], added["has_original"]) == ("contract.md", True)
+    assert answered["sources"][0]["title"] == "Договор"
 
 
 async def test_documents_are_added_read_and_removed(
@@ -272,3 +282,100 @@ async def test_the_tools_of_mcp_search_fetch_ask_and_add(
         client.headers["Authorization"] = f"Bearer {reading}"
         assert [each["name"] for each in (await call("tools/list"))["result"]["tools"]] == ["search", "fetch", "ask"]
         assert (await tool("add", text="Не будет добавлено."))["isError"]
+
+
+async def test_a_file_is_kept_with_its_document_and_no_longer(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    token, base = await token_for(settings, capsys, "work")
+    stranger, _ = await token_for(settings, capsys, "private")
+    first, second = CONTRACT.encode(), CONTRACT.replace("0,1 %", "0,2 %").encode()
+    kept = settings.home / "files" / base
+    async with api(token, MAX_FILE_MB="1") as client:
+        place = f"/rags/{base}/documents"
+        once = {"Idempotency-Key": "одно и то же".encode().hex()}
+        added = [
+            await client.post(place, files={"file": ("Договор.md", first, "text/markdown")}, headers=once)
+            for _ in range(2)
+        ]
+        assert [each.status_code for each in added] == [202, 202]
+        assert added[0].json() == added[1].json()
+        other = await client.post(place, files={"file": ("Договор.md", second)}, headers=once)
+        assert (other.status_code, other.json()["detail"][:18]) == (409, "С этим Idempotency")
+        document = f"{place}/{added[0].json()['id']}"
+        await until(client, document)
+        assert len((await client.get(place)).json()) == 1
+        original = await client.get(f"{document}/original")
+        assert original.content == first
+        assert original.headers["content-disposition"].startswith("attachment")
+        theirs = {"Authorization": f"Bearer {stranger}"}
+        assert (await client.get(f"{document}/original", headers=theirs)).status_code == 404
+
+        newer = await client.put(document, files={"file": ("Договор.md", second)}, data={"title": "Договор 2"})
+        await until(client, f"{place}/{newer.json()['id']}")
+        current = (await client.get(document)).json()
+        assert (current["version"], current["id"], current["has_original"]) == (2, newer.json()["id"], True)
+        assert (await client.get(f"{document}/original")).content == second
+        found = (await client.post(f"/rags/{base}/search", json={"query": QUESTION})).json()
+        assert ["0,2 %" in each["text"] for each in found] == [True]
+
+        again = (await client.post(place, files={"file": ("Договор 2.md", first)})).json()["id"]
+        await until(client, f"{place}/{again}")
+        for wrong in ({}, {"file": ("", b"x")}, {"file": ("a.txt", b"")}, {"a": ("a", b"1"), "b": ("b", b"2")}):
+            sent = await client.post(place, files=wrong or {"x": (None, "y")})
+            assert sent.status_code == 422, wrong
+        large = await client.post(place, files={"file": ("a.txt", b"x" * (2**20 + 1))})
+        assert large.status_code == 413
+        assert len(list(kept.iterdir())) == 2
+        note = (await client.post(place, json=KEY)).json()["id"]
+        assert (await client.get(f"{place}/{note}/original")).status_code == 404
+        for each in (current["id"], again):
+            assert (await client.delete(f"{place}/{each}")).status_code == 204
+    async with api(token):  # which looks once it begins
+        async with asyncio.timeout(30):
+            while kept.exists():
+                await asyncio.sleep(0.1)
+
+
+async def test_a_webhook_is_told_of_each_end_signed_and_again_until_it_answers(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token, base = await token_for(settings, capsys, "work")
+    told: list[tuple[dict[str, str], str]] = []
+
+    async def receive(request: web.Request) -> web.Response:
+        told.append((dict(request.headers), await request.text()))
+        return web.Response(status=500 if len(told) == 1 else 204)
+
+    listening = web.Application()
+    listening.router.add_post("/told", receive)
+    async with TestServer(listening) as server:
+        address, place = f"http://127.0.0.1:{server.port}/told", f"/rags/{base}/webhooks"
+        with patch("adapters.webhooks.AGAIN_S", (0.1, 0.1)):
+            async with api(token, FETCH_ALLOW_HOSTS=f"127.0.0.1:{server.port}") as client:
+                for inside in (
+                    "http://127.0.0.1:1/told",
+                    "http://localhost/",
+                    "ftp://example.com/",
+                    "http://10.0.0.8/",
+                ):
+                    assert (await client.post(place, json={"url": inside})).status_code == 422
+                made = (await client.post(place, json={"url": address})).json()
+                (listed,) = (await client.get(place)).json()
+                assert {**listed, "secret": made["secret"]} == made
+                document = (await client.post(f"/rags/{base}/documents", json=KEY)).json()["id"]
+                async with asyncio.timeout(30):
+                    while len(told) < 2:
+                        await asyncio.sleep(0.05)
+                for _ in range(12):
+                    last = await client.post(place, json={"url": address})
+                assert last.status_code == 409
+                assert (await client.delete(f"{place}/{made['id']}")).status_code == 204
+                assert (await client.delete(f"{place}/{made['id']}")).status_code == 404
+    for headers, body in told[:2]:
+        lower = {name.lower(): value for name, value in headers.items()}
+        content = f"{lower['webhook-id']}.{lower['webhook-timestamp']}.{body}".encode()
+        key = base64.b64decode(made["secret"].removeprefix("whsec_"))
+        assert lower["webhook-signature"] == "v1," + base64.b64encode(hmac.digest(key, content, "sha256")).decode()
+        event = json.loads(body)
+        assert (event["type"], event["data"]["document"]) == ("document.ready", document)

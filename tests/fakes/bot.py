@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TURN, Turn
 from bot.services import Services
@@ -90,6 +92,7 @@ class Person:
             statistics=self.statistics,
             passages=self.stores.library,
             text=self.stores.library,
+            kept_files=FolderFiles(Path("/nonexistent")),
             texts=texts(),
             count_terms=lambda text: Counter(text.casefold().split()),
             small_talk=SmallTalkRule(load_small_talk()),

@@ -4,13 +4,16 @@ In: batches of sources. Out: the documents that were made of them. Reading them 
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from adapters.database import rows
 from adapters.database.errors import DatabaseError
 from adapters.database.payloads import iso, json_text, name_key, storable
 from adapters.database.transport import TOO_MANY_WAITING, Transport
+from domain.additions import Added, Once, Refusal
 from domain.documents import SourceType
-from domain.ids import DocumentId
+from domain.ids import DocumentId, UserId
 from domain.locator import JsonValue
 from ingestion.errors import TooManyWaiting
 from ingestion.records import Batch, EnqueuedDocument, Source
@@ -29,14 +32,10 @@ class IntakeStore:
     async def enqueue(self, batch: Batch, *, hold_s: int = 0) -> list[EnqueuedDocument]:
         """Store all sources of a batch at once, in their order; a redelivered batch returns what is stored already."""
         sent, most = json_text(_batch_json(batch)), self._most_waiting
-        try:
+        with self._few_waiting():
             found = await self._transport.call(
                 "enqueue_batch", p_base=batch.base_id, p_batch=sent, p_hold_s=hold_s, p_most_waiting=most
             )
-        except DatabaseError as error:
-            if most is not None and error.code == TOO_MANY_WAITING:
-                raise TooManyWaiting(most) from error
-            raise
         return [
             EnqueuedDocument(
                 id=DocumentId(rows.text(row, "id")),
@@ -45,6 +44,35 @@ class IntakeStore:
             )
             for row in found
         ]
+
+    async def add(
+        self, batch: Batch, *, token: UserId, replaces: DocumentId | None = None, once: Once | None = None
+    ) -> Added:
+        """Store the one source of a batch, as the next version of `replaces` if given. `once` within a day again
+        gives the same answer and stores nothing."""
+        with self._few_waiting():
+            (found,) = await self._transport.call(
+                "add_document",
+                p_base=batch.base_id,
+                p_token=token,
+                p_batch=json_text(_batch_json(batch)),
+                p_document=replaces,
+                p_key=once.key if once else None,
+                p_digest=once.digest if once else None,
+                p_most_waiting=self._most_waiting,
+            )
+        refused = rows.text_or_none(found, "refused")
+        return Refusal(refused) if refused else rows.document_card(rows.parts(found, "card"))
+
+    @contextmanager
+    def _few_waiting(self) -> Iterator[None]:
+        """Raises TooManyWaiting."""
+        try:
+            yield
+        except DatabaseError as error:
+            if self._most_waiting is not None and error.code == TOO_MANY_WAITING:
+                raise TooManyWaiting(self._most_waiting) from error
+            raise
 
     async def join(self, batch: Batch, *, hold_s: int = 0) -> EnqueuedDocument | None:
         """Append the one note of this message to the held note that it continues; None when there is none."""
@@ -89,6 +117,7 @@ def _source_json(source: Source) -> dict[str, JsonValue]:
         "title": source.title,
         "text": source.text,
         "file_id": source.file_id,
+        "kept_file": source.kept_file,
         "size_bytes": source.size_bytes,
         "media_type": source.media_type,
         "author": source.author,

@@ -35,7 +35,7 @@ help =
     /stats: how much and how fast. /privacy: what is kept and how to delete it. /language: language.
 privacy =
     <b>What is kept.</b> The text of your documents, links and notes, the latest messages of the conversation, mode and language, your 👍 and 👎; of answers also times and numbers of tokens, without words.
-    <b>Where.</b> In the database of whoever runs this bot. Nobody but its members sees a base here.
+    <b>Where.</b> In the database of whoever runs this bot; files that came over HTTP instead of Telegram lie there, too, while their document does. Nobody but its members sees a base here.
     <b>Who gets it.</b> If outside services for search and answers are connected, they receive the question, the text of documents and the recent conversation.
     <b>How to delete it.</b> What was only read leaves by itself in a day. One document: /docs. The whole conversation or the whole base: /clean. What was deleted cannot be brought back.
 

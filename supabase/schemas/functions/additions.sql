@@ -113,7 +113,7 @@ comment on function baza_internal.try_again is
 
 create or replace function refresh_document(p_base text, p_document text, p_batch text)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
-  size_bytes bigint, media_type text, lane text)
+  kept_file uuid, size_bytes bigint, media_type text, lane text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -144,17 +144,17 @@ begin
   elsif is_new and current.id is not null then
     insert into documents as d (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
       source_identifier, name_key, source_title, given_title, given_terms, title, source_text, source_url, file_id,
-      media_type, lane, lineage, chosen, expires_at, meta)
+      kept_file, media_type, lane, lineage, chosen, expires_at, meta)
     values (current.base_id, begin_batch(current.base_id, sent), 0, (sent ->> 'user_id')::bigint, current.sender,
       current.chat_id, current.message_id, current.source_type, current.source_identifier, current.name_key,
       current.source_title, current.given_title,
-      current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.media_type,
-      current.lane, current.lineage, true, current.expires_at, edition_of(current))
+      current.given_terms, current.title, current.source_text, current.source_url, current.file_id, current.kept_file,
+      current.media_type, current.lane, current.lineage, true, current.expires_at, edition_of(current))
     returning d.id into its_id;
   end if;
   return query
-  select d.id, is_new, d.source_type, d.source_identifier, d.source_title, d.source_url, d.file_id, d.size_bytes,
-    d.media_type, d.lane
+  select d.id, is_new, d.source_type, d.source_identifier, d.source_title, d.source_url, d.file_id, d.kept_file,
+    d.size_bytes, d.media_type, d.lane
   from documents d where d.id = its_id;
 end $$;
 comment on function refresh_document is

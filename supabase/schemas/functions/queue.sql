@@ -139,20 +139,20 @@ begin
   perform ensure_few_waiting((sent ->> 'user_id')::bigint, jsonb_array_length(sent -> 'sources'), p_most_waiting);
   return query
   insert into documents (base_id, batch_id, position, user_id, sender, chat_id, message_id, source_type,
-    source_identifier, name_key, source_title, title, source_text, source_url, file_id, size_bytes, media_type, author,
-    published_at, lane, run_after, expires_at)
+    source_identifier, name_key, source_title, title, source_text, source_url, file_id, kept_file, size_bytes,
+    media_type, author, published_at, lane, run_after, expires_at)
   select p_base::uuid, its_batch, earlier + s.place - 1, (sent ->> 'user_id')::bigint, sent ->> 'sender',
     (sent ->> 'chat_id')::bigint,
     (sent ->> 'message_id')::bigint, s.type, s.identifier, s.name_key, s.title, coalesce(s.title, s.identifier), s.text,
-    s.url, s.file_id, s.size_bytes, s.media_type, s.author, s.published_at,
+    s.url, s.file_id, held_file(p_base::uuid, s.kept_file), s.size_bytes, s.media_type, s.author, s.published_at,
     lane_of(s.lane, s.type, s.identifier, s.text, s.size_bytes),
     now() + make_interval(secs => p_hold_s), -- below, cut to the minute that people are told
     date_trunc('minute', now() + make_interval(secs => (sent ->> 'ttl_s')::double precision))
   from rows from (jsonb_to_recordset(sent -> 'sources') as (type text, identifier text, name_key text, title text,
-    text text, url text, file_id text, size_bytes bigint, media_type text, author text, published_at timestamptz,
-    lane text)) with ordinality
-    as s (type, identifier, name_key, title, text, url, file_id, size_bytes, media_type, author, published_at, lane,
-      place)
+    text text, url text, file_id text, kept_file uuid, size_bytes bigint, media_type text, author text,
+    published_at timestamptz, lane text)) with ordinality
+    as s (type, identifier, name_key, title, text, url, file_id, kept_file, size_bytes, media_type, author,
+      published_at, lane, place)
   order by s.place
   returning documents.id, documents.position - earlier, true;
 end $$;
@@ -242,8 +242,8 @@ create or replace function claim_document(p_worker text, p_lease_s double precis
   p_lanes text[] default '{short,small,quick,long}', p_base_places int[] default null,
   p_base_passages bigint default null)
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
-  source_title text, source_text text, source_url text, file_id text, size_bytes bigint, media_type text, author text,
-  published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
+  source_title text, source_text text, source_url text, file_id text, kept_file uuid, size_bytes bigint,
+  media_type text, author text, published_at timestamptz, lane text, edition jsonb, is_known boolean, full_at bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
@@ -278,8 +278,8 @@ begin
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type,
     case when taken.given_terms is null then taken.known_as else taken.source_identifier end, -- «План (2).docx»
-    taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.size_bytes, taken.media_type,
-    taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
+    taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.kept_file, taken.size_bytes,
+    taken.media_type, taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
     taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null,
     full_at(taken, p_base_passages);
 end $$;

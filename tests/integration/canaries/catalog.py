@@ -130,10 +130,21 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_about": lambda _: "name",
     "p_subject": lambda canary: canary.word,
     "p_seconds": lambda _: 60,
+    "p_size_bytes": lambda _: 1,
+    "p_most_bytes": lambda _: 100,
+    "p_bytes": lambda _: 1,
+    "p_per_day": lambda _: 0,
+    "p_file": lambda canary: canary.file,
+    "p_digest": lambda canary: canary.content_hash,
+    "p_url": lambda _: "https://example.com",
+    "p_secret": lambda _: "whsec_",
+    "p_most": lambda _: 9,
+    "p_webhook": lambda canary: canary.webhook,
 }
 """Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
 
 OF_FUNCTION: Mapping[tuple[str, str], Callable[[Canary], Argument]] = {
+    ("keep_file", "p_hash"): lambda canary: canary.content_hash,
     ("rename_document", "p_terms"): lambda canary: json.dumps({canary.word: 1}),
     ("search", "p_embedding"): lambda _: (
         "{" + NORTHWARDS.strip("[]") + "}"

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from adapters.database.stores.kept_files import KeptFileStore
 from adapters.database.stores.vectors import NextVectorStore
-from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, UserId
+from adapters.database.stores.webhooks import WebhookStore
+from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, UserId
 from domain.tables import SourcedTable
 from domain.tokens import token_hash
 from rag.records import Exchange, KeptReading
@@ -72,11 +74,15 @@ class Canary:
     archived: int  # the last message that has left the window of the dialogue
     content_hash: str
     token: UserId
+    file: FileId | None
+    webhook: str
 
     def is_told_by(self, rows: Rows) -> bool:
         """Whether anything of it is in the rows."""
         told = json.dumps(rows, default=str, ensure_ascii=False)
-        return any(str(secret) in told for secret in (self.base, self.word, self.chunk, self.token, *self.documents))
+        return any(
+            str(secret) in told for secret in (self.base, self.word, self.chunk, self.token, self.file, *self.documents)
+        )
 
 
 async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
@@ -98,6 +104,7 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
     await _keep_entities(stores, base, word)
     reading = KeptReading(key=word, documents=(ready[0],), content=word)
     await stores.kept_readings.keep(base, word, reading)
+    webhook = await WebhookStore(stores.transport).add(base, url=f"https://{word}.example", secret=word, most=1)
     chunk = (await find(stores, base, word))[texts[0][0]].passage.chunk_id
     await NextVectorStore(stores.transport).store(base, NEXT_MODEL, [(chunk, NORTH)])
     return Canary(
@@ -111,6 +118,8 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         archived=await _talk(stores, person, base, word),
         content_hash=hash_of(*texts[0]),
         token=await stores.tokens.add(base, token_hash(word), is_read_only=False, days=None),
+        file=await KeptFileStore(stores.transport).keep(base, sha256=hash_of(*texts[0]), size_bytes=1, most_bytes=1),
+        webhook=webhook.id if webhook else "",
     )
 
 

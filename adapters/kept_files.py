@@ -1,0 +1,146 @@
+"""The bytes of the files that Baza keeps itself: in its data folder, or in Supabase Storage.
+
+In: a base and the name of a file in it. Out: its bytes in pieces; no file is ever whole in memory. What is kept, and
+for how long, the database knows (`adapters.database.stores.kept_files`); removing what is not there is no error.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+
+from domain.ids import BaseId, FileId
+from ingestion.errors import FailureCode, ServiceError, SourceError
+from ingestion.fetch.files import READ_BYTES
+
+BUCKET = "baza-files"
+STORAGE_S = 60.0  # of silence
+SERVICE = "Supabase Storage"
+
+
+class FolderFiles:
+    """In a folder of this machine; meets `ingestion.ports.KeptFiles`, as does `SupabaseFiles`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def put(self, base: BaseId, file: FileId, content: Path) -> None:
+        """Take a copy of `content`, which appears whole or not at all."""
+        await asyncio.to_thread(self._put, self._place(base, file), content)
+
+    async def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
+        """Raises SourceError FILE_GONE."""
+        try:
+            source = await asyncio.to_thread(self._place(base, file).open, "rb")
+        except FileNotFoundError as error:
+            raise SourceError(FailureCode.FILE_GONE, detail="not in the folder") from error
+        with source:
+            while piece := await asyncio.to_thread(source.read, READ_BYTES):
+                yield piece
+
+    async def remove(self, files: Sequence[tuple[BaseId, FileId]]) -> None:
+        """Remove them, and the folders of bases that are empty then."""
+        await asyncio.to_thread(self._remove, [self._place(base, file) for base, file in files])
+
+    def _place(self, base: BaseId, file: FileId) -> Path:
+        return self._folder / base / file
+
+    def _put(self, place: Path, content: Path) -> None:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        incoming = place.with_suffix(".incoming")  # of a killed process: overwritten by the next try, or removed
+        with content.open("rb") as source, incoming.open("wb") as copy:
+            shutil.copyfileobj(source, copy, READ_BYTES)
+            copy.flush()
+            os.fsync(copy.fileno())
+        incoming.replace(place)
+
+    def _remove(self, places: Sequence[Path]) -> None:
+        for place in places:
+            place.unlink(missing_ok=True)
+            place.with_suffix(".incoming").unlink(missing_ok=True)
+            if place.parent.is_dir() and not any(place.parent.iterdir()):
+                place.parent.rmdir()
+
+
+class SupabaseFiles:
+    """In a private bucket of a Supabase project. Make it with `open_supabase_files`."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def put(self, base: BaseId, file: FileId, content: Path) -> None:
+        """Upload it; the bucket is made when it is not there yet. Raises ServiceError."""
+        if await self._upload(base, file, content) == HTTPStatus.NOT_FOUND:
+            await self._ask("POST", "bucket", json={"id": BUCKET, "name": BUCKET, "public": False})
+            await self._upload(base, file, content)
+
+    async def read(self, base: BaseId, file: FileId) -> AsyncIterator[bytes]:
+        """Raises SourceError FILE_GONE, ServiceError."""
+        try:
+            async with self._client.stream("GET", f"object/{BUCKET}/{base}/{file}") as response:
+                if _is_missing(response):
+                    raise SourceError(FailureCode.FILE_GONE, detail="not in the bucket")
+                _require_success(response)
+                async for piece in response.aiter_bytes(READ_BYTES):
+                    yield piece
+        except httpx.HTTPError as error:
+            raise _away(type(error).__name__) from error
+
+    async def remove(self, files: Sequence[tuple[BaseId, FileId]]) -> None:
+        """Raises ServiceError."""
+        await self._ask("DELETE", f"object/{BUCKET}", json={"prefixes": [f"{base}/{file}" for base, file in files]})
+
+    async def _upload(self, base: BaseId, file: FileId, content: Path) -> int:
+        size = await asyncio.to_thread(lambda: content.stat().st_size)
+        headers = {"x-upsert": "true", "Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        try:
+            response = await self._client.post(
+                f"object/{BUCKET}/{base}/{file}", content=_pieces(content), headers=headers
+            )
+        except httpx.HTTPError as error:
+            raise _away(type(error).__name__) from error
+        if _is_missing(response):
+            return HTTPStatus.NOT_FOUND
+        _require_success(response)
+        return response.status_code
+
+    async def _ask(self, method: str, path: str, *, json: object) -> None:
+        try:
+            response = await self._client.request(method, path, json=json)
+        except httpx.HTTPError as error:
+            raise _away(type(error).__name__) from error
+        if not _is_missing(response) and response.status_code != HTTPStatus.CONFLICT:
+            _require_success(response)
+
+
+@asynccontextmanager
+async def open_supabase_files(url: str, key: str) -> AsyncIterator[SupabaseFiles]:
+    """The storage of the project at `url`; nothing is asked of it yet."""
+    headers = {"Authorization": f"Bearer {key}", "apikey": key}
+    async with httpx.AsyncClient(base_url=f"{url}/storage/v1/", headers=headers, timeout=STORAGE_S) as client:
+        yield SupabaseFiles(client)
+
+
+async def _pieces(content: Path) -> AsyncIterator[bytes]:
+    with content.open("rb") as source:  # opening a local file does not wait
+        while piece := await asyncio.to_thread(source.read, READ_BYTES):
+            yield piece
+
+
+def _is_missing(response: httpx.Response) -> bool:
+    """Storage answers 400 with "statusCode": "404" for a bucket or file that is not there, and newer ones 404."""
+    return response.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST)
+
+
+def _require_success(response: httpx.Response) -> None:
+    if not response.is_success:
+        raise _away(f"HTTP {response.status_code}")
+
+
+def _away(detail: str) -> ServiceError:
+    return ServiceError(FailureCode.SERVICE_AWAY, detail=detail, service=SERVICE)
