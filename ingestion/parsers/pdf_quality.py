@@ -7,7 +7,7 @@ that nobody sees on the page: without the verdict they would be stored, and the 
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import punctuation
 
 from ingestion.language import FREQUENT_WORDS
@@ -26,7 +26,6 @@ KNOWN_WORDS = frozenset(
     word for scripts in FREQUENT_WORDS.values() for words in scripts.values() for word in words if len(word) > 1
 )
 """Words of one letter are left out: a moved letter is one easily."""
-LONGEST_KNOWN = 8  # of them, with punctuation
 PUNCTUATION = punctuation + "«»“”„…—–"
 
 WORD = re.compile(r"[^\W_]+")
@@ -65,22 +64,23 @@ def is_shifted(text: str) -> bool:
     words = text.split()[:MOST_WORDS]
     if len(words) < FEWEST_WORDS:
         return False
+    sample = " ".join(words)
+    letters = {ord(letter) for letter in sample} - {ord(" ")}
     common = [ord(letter) for letter, _ in Counter("".join(words)).most_common(MOST_COMMON)]
     distances = {ord(letter) - code for letter in COMMON_LETTERS for code in common} - {0}
-    return any(_is_text(words, distance) for distance in distances)
+    return any(_is_text(_moved(sample, letters, distance)) for distance in distances)
 
 
-def _is_text(words: Sequence[str], distance: int) -> bool:
-    """Whether enough words are frequent ones of some language once all letters are moved by `distance`."""
-    known = [moved for word in words if (moved := _moved(word, distance)) in KNOWN_WORDS]
+def _is_text(words: Sequence[str]) -> bool:
+    """Whether enough of them are frequent words of some language."""
+    known = [word for word in words if word in KNOWN_WORDS]
     return len(known) >= len(words) * KNOWN_SHARE_OF_TEXT and len(set(known)) >= FEWEST_KNOWN
 
 
-def _moved(word: str, distance: int) -> str:
-    if len(word) > LONGEST_KNOWN:
-        return ""
-    moved = "".join(chr(min(max(ord(letter) + distance, 0), 0xFFFF)) for letter in word)
-    return moved.strip(PUNCTUATION).lower()
+def _moved(text: str, letters: Iterable[int], distance: int) -> Sequence[str]:
+    """The words of a text once all of its letters are moved by `distance`; what becomes punctuation parts them."""
+    moved = {letter: chr(min(max(letter + distance, 0), 0xFFFF)) for letter in letters}
+    return text.translate({letter: " " if to in PUNCTUATION else to for letter, to in moved.items()}).lower().split()
 
 
 def mend_encoding(text: str) -> str:
