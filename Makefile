@@ -3,7 +3,7 @@
 BIN := .venv/bin
 SOURCES := adapters api bot domain ingestion localchat prompts rag sandbox
 UV ?= uv
-WORKERS ?= 4
+WORKERS ?= 6
 
 .PHONY: run test check lint types imports tests format lock wheel pictures migration released clean
 
@@ -25,7 +25,7 @@ types: .venv/test.stamp
 imports: .venv/test.stamp
 	$(BIN)/lint-imports
 
-tests: .venv/test.stamp     ## on two cores four at once: much of their time they wait
+tests: .venv/test.stamp     ## on two cores six at once: much of their time they wait
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20
 
 pictures: .venv/test.stamp  ## take the README's pictures anew
