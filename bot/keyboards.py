@@ -4,6 +4,7 @@ In: `Words`, modes and ids. Out: keyboards. The types below keep `callback_data`
 numbers, a UUID or a short text. It sends nothing.
 """
 
+import hashlib
 import re
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from bot.texts import LANGUAGES, Texts, Words
 from domain.documents import Choice
 from domain.people import Mode
 from domain.visible import visible
+from rag.normalising import normalise
 from rag.words import Span
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
@@ -184,6 +186,13 @@ class PickChoice(CallbackData, prefix="pick"):
     place: int
 
 
+class PickDocument(CallbackData, prefix="in"):
+    """Answer a question of the dialogue from one document; `asked` is the question's `question_key`."""
+
+    document: str
+    asked: str
+
+
 class ResumeDialogue(CallbackData, prefix="talk"):
     """Resume an earlier dialogue."""
 
@@ -219,6 +228,11 @@ ANSWER = "answer"
 
 NEVER_MIND = "nevermind"
 """Cancel what the bot asked for."""
+
+
+def question_key(text: str) -> str:
+    """Eight digits that tell a question from the others of its dialogue: Telegram's 64 bytes do not hold its words."""
+    return hashlib.sha256(normalise(text).encode(errors="replace")).hexdigest()[:8]
 
 
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:

@@ -11,6 +11,7 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId
 from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
+from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
 from rag.records import PastSession
 
@@ -172,6 +173,12 @@ class PastDialogues(Protocol):
 
     async def resume(self, user: UserId, session: SessionId) -> bool:
         """Resume an earlier dialogue; False when this person has no such dialogue."""
+        ...
+
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
+        """The last `pairs` exchanges (`rag.ports.DialogueStore`)."""
         ...
 
 

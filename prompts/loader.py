@@ -98,6 +98,7 @@ class Prompts:
     summary_exchanges: Template[SummaryExchanges]
     policies: Mapping[str, str]  # by SEARCH_POLICY
     more: Mapping[str, Template[MoreItems]]  # by language, ru or en
+    which: Mapping[str, str]  # likewise; asks which of several documents is meant
     transcribe: Template[Transcription]
     steps_so_far: Template[StepsSoFarRules]
     steps_so_far_task: Template[StepsSoFar]
@@ -144,6 +145,7 @@ def load_prompts(folder: Traversable | None = None) -> Prompts:
         summary_exchanges=_template(place, "summary_exchanges.md", SummaryExchanges),
         policies={name: _read(place, f"rules/search_{name}.md") for name in SEARCH_POLICIES},
         more={name: _template(place, f"rules/more_{name}.md", MoreItems) for name in ("ru", "en")},
+        which={name: _read(place, f"rules/which_{name}.md") for name in ("ru", "en")},
         transcribe=_template(place, "transcribe.md", Transcription),
         steps_so_far=_template(place, "steps_so_far.md", StepsSoFarRules),
         steps_so_far_task=_template(place, "steps_so_far_task.md", StepsSoFar),

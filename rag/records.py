@@ -30,6 +30,7 @@ class Question:
     asker: UserId | None = None  # who of the group asks; None where that is `user_id`
     only: tuple[DocumentId, ...] = ()  # the documents that it is asked of; none: all of the base
     dialogue: "tuple[Exchange, ...] | None" = None  # of a program that keeps it itself: then nothing is stored
+    chosen: str = ""  # the label of the one document in `only`, which the person has chosen of several that fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,6 +346,7 @@ class Answer:
     is_weak: bool = False  # quotes that may be about something else
     in_other_language: bool = False  # than ANSWER_LANGUAGE's, although the model was asked twice
     choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
+    alike: tuple[DocumentChoice, ...] = ()  # documents that fit as well: one may be chosen (`Question.only`)
     still_read: tuple[StillRead, ...] = ()  # documents that may hold more of the answer in a while
     left_out: int = 0  # items found beyond the plan's limits
     trace: Mapping[str, JsonValue] | None = None  # plan, facts and checks, for `baza ask --json`
@@ -363,6 +365,11 @@ class Answer:
     spent: str | None = None  # the limit that ended the work early: Spent
     pace: Pace = field(default_factory=Pace)
     usage: Usage = field(default_factory=Usage)  # of all models of the turn
+
+    @property
+    def asks_which(self) -> bool:
+        """Whether it asks which of the `alike` documents is meant; otherwise these are offered below it."""
+        return bool(self.alike) and self.kind is AnswerKind.CONVERSATION
 
     def metrics(self) -> TurnMetrics:
         """The figures of the turn that are stored; they hold no texts."""

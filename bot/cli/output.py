@@ -72,7 +72,7 @@ def answer_json(answer: Answer) -> dict[str, JsonValue]:
         "sources": [citation.to_json() for citation in answer.citations],
         **(answer.trace or {}),
         "kind": answer.kind.value,
-        "choices": list(answer.choices),
+        "choices": [*(each.label for each in answer.alike), *answer.choices],
         "cut": answer.cut,
         "passages": answer.passages,
         "in_other_language": answer.in_other_language,

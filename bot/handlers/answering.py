@@ -17,7 +17,7 @@ from aiogram import Bot
 
 from bot.handlers.asking import expect
 from bot.handlers.holdings import Lack, lack_of
-from bot.keyboards import STOP, button, rows
+from bot.keyboards import STOP, button, question_key, rows
 from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.live_steps import LiveSteps, live_steps
@@ -31,11 +31,22 @@ from bot.talk import Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
-from rag.records import Answer, Answered, AnswerKind, Question, SmallTalk, StepsChanged, TextGrew, TurnEvent
+from rag.records import (
+    Answer,
+    Answered,
+    AnswerKind,
+    DocumentChoice,
+    Question,
+    SmallTalk,
+    StepsChanged,
+    TextGrew,
+    TurnEvent,
+)
 
 log = structlog.get_logger()
 
 CLARIFIED = "clarified"  # what the next words answer after a question back, whatever the mode
+WHICH = "which"  # the same after one that asks which document is meant
 DAY_S = 86_400.0
 STOP_AGAIN_S = 0.1
 
@@ -88,9 +99,19 @@ class Dialogues:
         return True
 
 
-async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues) -> None:
-    """Answer a question with its sources, after the turns of the dialogue that came before it."""
-    only = await _only(bot, services, talk)
+async def answer_question(
+    text: str,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    *,
+    chosen: DocumentChoice | None = None,
+) -> None:
+    """Answer a question with its sources, after the turns of the dialogue that came before it; where the person has
+    `chosen` a document, from that alone."""
+    only = None if chosen else await _only(bot, services, talk)
+    limits = (chosen.id,) if chosen else (only.id,) if only else ()
     question = Question(
         text=text,
         user_id=talk.state.user_id,
@@ -98,7 +119,8 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
         base_id=talk.base_id,
         language=talk.words.language,
         asker=talk.person,
-        only=(only.id,) if only else (),
+        only=limits,
+        chosen=chosen.label if chosen else "",
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
     async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place, stop=stopping) as shown:
@@ -109,10 +131,12 @@ async def answer_question(text: str, bot: Bot, services: Services, talk: Talk, d
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         try:
-            await _show(answer, shown, services, talk, only=only, spent_until=spent_until)
+            await _show(answer, shown, services, talk, asked=text, only=only, spent_until=spent_until)
         finally:  # the cost counts even if showing failed, and before the next question is checked against the bounds
             await _note(services, talk, answer)
-    if answer.choices:
+    if answer.asks_which:
+        await expect(services, talk, about=WHICH, subject=question_key(text))
+    elif answer.choices:
         await expect(services, talk, about=CLARIFIED)
     is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
     if is_without_model and talk.person in services.admin_users and dialogues.may_tell("no-model", talk.person):
@@ -138,6 +162,7 @@ async def _show(
     services: Services,
     talk: Talk,
     *,
+    asked: str,
     only: DocumentCard | None,
     spent_until: datetime | None,
 ) -> None:
@@ -150,7 +175,7 @@ async def _show(
     nothing = "answer-nothing-only" if only and answer.searched else await _nothing(services, talk, answer)
     reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
     name = name_of(only) if only else None
-    await shown.finish(reply, answer_keyboard(answer, talk.words, table=table, only=name))
+    await shown.finish(reply, answer_keyboard(answer, talk.words, asked=asked, table=table, only=name))
 
 
 async def _follow(events: AsyncIterator[TurnEvent], talk: Talk, shown: StreamedAnswer, steps: LiveSteps) -> Answer:

@@ -10,6 +10,7 @@ import contextlib
 from aiogram import Bot, F, Router
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.filters import Command
+from aiogram.filters.callback_data import CallbackData
 from aiogram.types import (
     BufferedInputFile,
     CallbackQuery,
@@ -20,7 +21,7 @@ from aiogram.types import (
 )
 
 from adapters.spreadsheet import file_name, spreadsheet
-from bot.handlers.answering import CLARIFIED, Dialogues, answer_question
+from bot.handlers.answering import CLARIFIED, WHICH, Dialogues, answer_question
 from bot.handlers.asking import answers
 from bot.handlers.filters import has_message, own_words
 from bot.inbox import Turn
@@ -31,16 +32,20 @@ from bot.keyboards import (
     MORE,
     STOP,
     PickChoice,
+    PickDocument,
     ResumeDialogue,
     SendTable,
     button,
+    question_key,
     rows,
 )
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
-from domain.ids import ChatId, MessageId, SessionId, UserId
+from domain.ids import ChatId, DocumentId, MessageId, SessionId, UserId
+from rag.dialogue.memory import KEPT_MESSAGES
+from rag.records import DocumentChoice
 
 LISTED = 8  # dialogues: a screen of a phone
 TITLE_CHARACTERS = 60
@@ -54,7 +59,9 @@ def build_router() -> Router:
     router.message.filter(own_words)
     router.message.register(list_dialogues, Command("dialogs"))
     router.message.register(clarify, answers(CLARIFIED))
+    router.message.register(clarify, answers(WHICH))
     router.callback_query.register(pick_choice, PickChoice.filter(), has_message)
+    router.callback_query.register(pick_document, PickDocument.filter(), has_message)
     router.callback_query.register(ask_again, F.data.in_(ASKED_BY), has_message)
     router.callback_query.register(ask_of_everything, F.data == EVERYTHING, has_message)
     router.callback_query.register(stop_turn, F.data == STOP)
@@ -86,12 +93,44 @@ async def pick_choice(
 
 
 async def clarify(
-    message: Message, bot: Bot, services: Services, talk: Talk, dialogues: Dialogues, turn: Turn | None = None
+    message: Message,
+    subject: str,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
 ) -> None:
-    """The same in the person's own words, also in mode База."""
+    """The same in the person's own words, also in mode База. Where it was asked which document is meant, they belong to
+    the question (`subject` is its key), unless they ask something themselves."""
+    text = message.text or ""
+    if subject and "?" not in text and (question := await _asked(subject, services, talk)):
+        text = f"{question} {text}"
     if turn:
         turn.release()
-    await answer_question(message.text or "", bot, services, talk, dialogues)
+    await answer_question(text, bot, services, talk, dialogues)
+
+
+async def pick_document(
+    query: CallbackQuery,
+    callback_data: PickDocument,
+    shown: Message,
+    bot: Bot,
+    services: Services,
+    talk: Talk,
+    dialogues: Dialogues,
+    turn: Turn | None = None,
+) -> None:
+    """The same question once more, answered from the document on the button. The buttons stay: another may be next."""
+    label, question = _label(shown.reply_markup, callback_data), await _asked(callback_data.asked, services, talk)
+    if label is None or question is None:
+        await acknowledge(query, talk.words.plain("question-gone"), alert=True)
+        return
+    await acknowledge(query)
+    if turn:
+        turn.release()
+    chosen = DocumentChoice(id=DocumentId(callback_data.document), label=label)
+    await answer_question(question, bot, services, talk, dialogues, chosen=chosen)
 
 
 async def ask_again(
@@ -172,8 +211,16 @@ async def resume_dialogue(
     await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), text, None)
 
 
-def _label(markup: InlineKeyboardMarkup | None, pressed: PickChoice) -> str | None:
-    """The label of the pressed button; the press itself brings only its number."""
+async def _asked(key: str, services: Services, talk: Talk) -> str | None:
+    """The question of the dialogue that has this key; None where the dialogue does not hold it any more."""
+    said = await services.dialogues.recollect(
+        talk.state.user_id, talk.state.session_id, pairs=KEPT_MESSAGES // 2, terms=(), recalled=0
+    )
+    return next((each.question for each in reversed(said.window) if question_key(each.question) == key), None)
+
+
+def _label(markup: InlineKeyboardMarkup | None, pressed: CallbackData) -> str | None:
+    """The label of the pressed button; the press itself brings only its data."""
     buttons: list[InlineKeyboardButton] = [each for line in (markup.inline_keyboard if markup else []) for each in line]
     return next((each.text for each in buttons if each.callback_data == pressed.pack()), None)
 

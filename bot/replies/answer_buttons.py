@@ -13,11 +13,13 @@ from bot.keyboards import (
     EVERYWHERE,
     MORE,
     PickChoice,
+    PickDocument,
     Rate,
     SendTable,
     ShowSource,
     button,
     in_rows,
+    question_key,
     rows,
 )
 from bot.replies.citations import source_label
@@ -30,28 +32,35 @@ MAX_SOURCES = 6
 SOURCES_IN_A_ROW = 2
 ONLY_CHARACTERS = 28  # of a document's name on a button that has a line of its own
 MAX_CALLBACK_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
+MOST_ASKED, MOST_OFFERED = 6, 3  # documents to choose from: instead of an answer, and under one
 RATINGS = {1: "👍", -1: "👎"}
 RATED = frozenset({AnswerKind.FROM_BASE, AnswerKind.GENERAL, AnswerKind.QUOTES})
 
 
 def answer_keyboard(
-    answer: Answer, words: Words, *, table: int | None = None, only: str | None = None
+    answer: Answer, words: Words, *, asked: str = "", table: int | None = None, only: str | None = None
 ) -> InlineKeyboardMarkup | None:
-    """The choices of a clarifying question; else sources, the rest of a list, a table as a file, and thumbs.
+    """The choices of a clarifying question; else sources, the rest of a list, a table as a file, documents that fit as
+    well, and thumbs.
 
-    `table` is the number under which the table is stored, `only` the name of the document that alone was asked.
+    `asked` is the question, `table` the number under which the table is stored, `only` the name of the document that
+    alone was asked.
     """
     limit = [button(only_label(only, words), EVERYTHING)] if only else []
-    if answer.choices:
-        choices = ([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices))
-        return rows(*choices, limit)
+    documents = [
+        [button(each.label, PickDocument(document=each.id, asked=question_key(asked)))]
+        for each in answer.alike[: MOST_ASKED if answer.asks_which else MOST_OFFERED]
+    ]
+    if answer.choices or answer.asks_which:
+        others = ([button(choice, PickChoice(place=place))] for place, choice in enumerate(answer.choices))
+        return rows(*documents, *others, limit)
     sources = in_rows(source_buttons(answer.citations, words), SOURCES_IN_A_ROW)
     thumbs = [button(sign, Rate(rating=rating)) for rating, sign in RATINGS.items()] if answer.kind in RATED else []
     more = [button(words.plain("button-more", count=answer.left_out), MORE)] if answer.left_out else []
     as_file = [button(words.plain("button-table"), SendTable(table=table))] if table is not None else []
     is_quoted = answer.kind is AnswerKind.QUOTES and 0 < len(answer.citations) <= MAX_QUOTES and not answer.left_out
     everywhere = [button(words.plain("button-everywhere"), EVERYWHERE)] if is_quoted and not only else []
-    return rows(*sources, more, as_file, everywhere, thumbs, limit)
+    return rows(*sources, more, as_file, everywhere, *documents, thumbs, limit)
 
 
 def only_label(name: str, words: Words) -> str:

@@ -55,7 +55,9 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
 def _remarks(answer: Answer, words: Words) -> list[str]:
     withdrawn = answer.check.withdrawn
     told = words.plain("answer-withdrawn", count=withdrawn, kind=answer.kind.value) if withdrawn else ""
-    return list(filter(None, (told, words.plain("answer-other-language") if answer.in_other_language else "")))
+    other_language = words.plain("answer-other-language") if answer.in_other_language else ""
+    alike = words.plain("answer-alike") if answer.alike and not answer.asks_which else ""
+    return list(filter(None, (told, other_language, alike)))
 
 
 def _quoted(answer: Answer, words: Words) -> RichText:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from prompts.loader import Prompts
 from prompts.records import MoreItems
+from prompts.wordings import language_of
 from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, quote_passages
 from rag.answering.renderer import render
@@ -88,6 +89,11 @@ class PlainAnswers:
         if not (answer.items and answer.left):
             return draft
         return replace(draft, text=f"{draft.text}\n\n{self.remainder(answer.items, answer.left, assignment)}")
+
+    def ask_which(self, assignment: Assignment) -> Draft:
+        """The question which of several documents is meant; the bot adds a button for each."""
+        text = self._prompts.which[language_of(assignment.question)]
+        return Draft(kind=AnswerKind.CONVERSATION, text=text, done=True)
 
     def _more(self, assignment: Assignment) -> Draft:
         """Passages that no earlier answer has quoted. The question is the same as then, so equal quotes are found."""

@@ -30,6 +30,7 @@ from rag.planning.plan import (
 from rag.planning.steps import SEARCH, in_order
 from rag.ports import EntityResolver
 from rag.records import ChatMessage, DocumentMatch, Exchange, KnownEntity
+from rag.retrieval.alike import choices
 from rag.words import folded
 
 AnyTool = Tool[Any]
@@ -285,15 +286,16 @@ def _asked_back(plan: QueryPlan, work: _Mending) -> QueryPlan:
         return plan
     if plan.tool_calls or plan.steps:
         return plan.model_copy(update={"clarification": None})
-    names = {each.id: each.name for each in work.request.entities} | {
-        alias: name_of(match) for alias, match in zip(work.request.aliases, work.request.documents, strict=True)
-    }
-    choices = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))
+    names = {each.id: each.name for each in work.request.entities}
+    documents = work.request.documents
+    for alias, match, choice in zip(work.request.aliases, documents, choices(documents), strict=True):
+        names |= {alias: choice.label, name_of(match): choice.label}
+    named = tuple(dict.fromkeys(names.get(each.strip(), each) for each in asked.choices))
     question = asked.question
     for id_, name in names.items():
         if ":" in id_:  # «d1» may be a word of the question; an entity's id is none
             question = question.replace(id_, name)
-    return plan.model_copy(update={"clarification": Clarification(question=question, choices=choices)})
+    return plan.model_copy(update={"clarification": Clarification(question=question, choices=named)})
 
 
 def name_of(match: DocumentMatch) -> str:

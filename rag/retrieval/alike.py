@@ -10,16 +10,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import shorten
 
+from domain.documents import known_as
 from domain.ids import DocumentId
 from rag.records import DocumentChoice, DocumentMatch, Passage, RankedPassage
 from rag.words import folded, held, stems
 
 LABEL_CHARS = 48  # of a button that has a row of its own
 OPENING_CHARS = 200  # as in `opening_of` (supabase/schemas/functions/search.sql)
+CUT_CHARS = 150  # of an opening that probably ends in mid-sentence: where it ends tells nothing
 SHARED_BY = 0.5  # share of the openings; a word that more of them have tells nothing
-EQUAL = 0.9  # share of the best score: between the clauses of one form there are a few hundredths
-ALIKE = 0.5  # share of their words that two passages have in common; see `benchmarks.alike`
+NEARLY = 0.9  # share of the best score: «Вектор-Строй», where «Вектор» was asked about, has .92 to .999
+EQUAL = 0.99  # of clauses of one form, where nothing in the question tells one from the others, nearly all have it
+ALIKE = 0.6  # share of their words that two passages have in common; clauses of one form have .7 and more
 BETWEEN = " · "
 
 _WORD = re.compile(r"\S+")
@@ -40,17 +44,28 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     split = [[(word, folded(word)) for word in map(_bare, _WORD.findall(each)) if word] for each in openings]
     count = Counter(word for words in split for word in {plain for _, plain in words})
     most = max(1, int(len(openings) * SHARED_BY)) if len(openings) > 1 else 1
-    return tuple(_label([(word, count[plain] <= most) for word, plain in words], characters) for words in split)
+    told = ([(word, count[plain] <= most) for word, plain in words] for words in split)
+    ends = (len(each) >= CUT_CHARS for each in openings)
+    return tuple(
+        _label(_whole_runs(words) if cut else words, characters) for words, cut in zip(told, ends, strict=True)
+    )
 
 
 def choices(documents: Sequence[DocumentMatch]) -> tuple[DocumentChoice, ...]:
     """The documents of a list under labels that tell them apart."""
-    return _choices([_Told(id=each.id, name=each.file_name, opening=each.opening) for each in documents])
+    return _choices(
+        [
+            _Told(id=each.id, name=known_as(each.source_type, each.title, each.file_name), opening=each.opening)
+            for each in documents
+        ]
+    )
 
 
-def equally_fitting(found: Sequence[RankedPassage], question: str) -> tuple[DocumentChoice, ...]:
+def equally_fitting(
+    found: Sequence[RankedPassage], question: str, *, share: float = NEARLY
+) -> tuple[DocumentChoice, ...]:
     """The documents of the best passages, where these are alike statements of several documents that hold the same
-    words of the question and score nearly the same; none where one document stands out. Best first."""
+    words of the question and have that share of the best score; none where one document stands out. Best first."""
     best: dict[DocumentId, RankedPassage] = {}
     for each in found:
         best.setdefault(each.passage.document_id, each)
@@ -62,7 +77,7 @@ def equally_fitting(found: Sequence[RankedPassage], question: str) -> tuple[Docu
     fitting = [
         each.passage
         for each in ranked
-        if each.score >= EQUAL * first.score
+        if each.score >= share * first.score
         and held(asked, _whole(each.passage)) == said
         and _likeness(words, stems(each.passage.text)) >= ALIKE
     ]
@@ -72,7 +87,7 @@ def equally_fitting(found: Sequence[RankedPassage], question: str) -> tuple[Docu
 
 def opening_of(passage: Passage) -> str:
     """How the passage's document begins; the first passage is that itself."""
-    return passage.opening or " ".join(passage.text[: 2 * OPENING_CHARS].split())[:OPENING_CHARS]
+    return passage.opening or shorten(passage.text[: 2 * OPENING_CHARS], OPENING_CHARS, placeholder="")
 
 
 def _choices(documents: Sequence[_Told]) -> tuple[DocumentChoice, ...]:
@@ -97,6 +112,12 @@ def _bare(word: str) -> str:
     return word.strip(_EDGES)
 
 
+def _whole_runs(words: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Without the telling words at the very end, where others precede them."""
+    last = next((place for place in reversed(range(len(words))) if not words[place][1]), -1) + 1
+    return list(words[:last] if any(tells for _, tells in words[:last]) else words)
+
+
 def _label(words: Sequence[tuple[str, bool]], characters: int) -> str:
     """The telling words, as many runs of them as fit."""
     label = ""
@@ -105,5 +126,5 @@ def _label(words: Sequence[tuple[str, bool]], characters: int) -> str:
         if tells and len(longer := f"{label}{BETWEEN}{told}" if label else told) <= characters:
             label = longer
         elif tells:
-            return label or told[:characters].rsplit(maxsplit=1)[0]
+            return label or shorten(told, characters, placeholder="") or told[:characters]
     return label

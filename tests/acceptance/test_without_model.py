@@ -74,3 +74,39 @@ def write(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+CONTRACT = """ДОГОВОР ПОСТАВКИ № {number}/2025
+
+ООО «{firm}», именуемое Поставщик, и ООО «Заказчик» заключили договор о поставке оборудования.
+
+{filler}
+
+Ответственность
+
+За просрочку поставки Поставщик уплачивает неустойку {fine} % от цены за каждый день просрочки.
+"""
+FILLER = "Стороны действуют добросовестно и сообщают друг другу об изменении реквизитов. " * 30
+
+
+async def test_which_of_alike_contracts_is_meant_is_asked_and_answered_after_a_restart(
+    start: Start, tmp_path: Path
+) -> None:
+    firms = ("Лазурит", "Ромашка", "Кедр", "Полюс")
+    paths = [tmp_path / f"{number}.txt" for number in range(len(firms))]
+    for number, (firm, path) in enumerate(zip(firms, paths, strict=True)):
+        path.write_text(CONTRACT.format(number=101 + number, firm=firm, filler=FILLER, fine=f"0,{number + 1}"))
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.wait_for("4 документа", READ_S, after=(await you.send_files(paths))[0])
+        await enter(you, "chat")
+        asked = await you.wait_for(
+            "Какой вы имеете в виду", READ_S, after=await you.say("Какая неустойка за просрочку?")
+        )
+    labels = {button for line in asked.buttons for button in line}
+    assert labels == {f"{101 + at}/2025 · {firm}" for at, firm in enumerate(firms)}
+    async with start() as page, Person(page) as you:
+        await you.press("103/2025 · Кедр", asked)
+        answer = await you.wait_for("Информация", READ_S)
+    assert "0,3 %" in answer.text
+    assert "0,1 %" not in answer.text

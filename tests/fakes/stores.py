@@ -5,7 +5,7 @@ What workers do, how versions follow each other and what is found is the databas
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,8 +15,9 @@ from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import Spending
 from domain.tables import SourcedTable
 from ingestion.records import Batch, Block, EnqueuedDocument, Source
+from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
-from rag.records import Candidate, Passage, PastSession, SearchQuery
+from rag.records import Candidate, Exchange, Passage, PastSession, SearchQuery
 
 DAY = timedelta(hours=24)
 
@@ -138,6 +139,12 @@ class FakePeople:
             return False
         await self._change(user, session_id=session)
         return True
+
+    async def recollect(
+        self, user: UserId, session: SessionId, *, pairs: int, terms: Sequence[str], recalled: int
+    ) -> Dialogue:
+        said = self.asked.get((user, session), [])
+        return Dialogue(window=tuple(Exchange(question=each, answer="…") for each in said[-pairs:]))
 
     def has_asked(self, user: UserId, question: str) -> None:
         """An exchange of the current dialogue, as a turn leaves it."""

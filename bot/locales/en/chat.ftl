@@ -8,6 +8,7 @@ answer-nothing = The base holds nothing about this. Ask in other words, or add a
 answer-unsearched = I could not answer, and did not look for it in the base. Ask again, preferably in other words.
 answer-nothing-empty = Your base is empty so far, there is nothing to answer from. Send a document in “Base” mode and ask again.
 answer-nothing-reading = I am still reading what you sent, there is nothing to answer from yet. Ask again once the document is “in the base”.
+answer-alike = Other documents fit as well: the buttons below answer from them.
 answer-cut = The answer broke off: the service stopped answering. Please ask again.
 answer-stopped = Stopped as you asked: the answer is not finished.
 answer-other-language = This did not come out in the language it should be in. If that is inconvenient, ask for a translation.
@@ -55,6 +56,7 @@ dialogs-none = There are no earlier conversations.
 dialogs-choose = Which conversation shall we go on with?
 dialog-resumed = We go on with “{ $title }”. Ask away.
 dialog-gone = That conversation is gone.
+question-gone = That question is not in the conversation any more. Please ask it again.
 
 answer-still-read = The document “{ $title }” is still being read: { $percent } % so far.
 

@@ -3,25 +3,32 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from domain.errors import DatabaseAway
+from domain.ids import DocumentId
 from rag.answering.prompt import DOUBT
 from rag.progress import StepState
 from rag.records import (
     Answered,
     AnswerKind,
+    Candidate,
     Exchange,
+    SearchFilter,
     StepsChanged,
 )
 from tests.fakes.rag import (
     RememberedDialogue,
     ScriptedModel,
     away,
+    make_candidate,
     make_question,
 )
 from tests.fakes.turns import ASKED, FOUND, RIGHT, Turn, planner
+
+KNOWN = "0198c2b1-7b1a-7e70-b2a8-0d5b6f1c2e3d"
 
 
 async def test_the_planner_words_a_search_beside_the_early_one() -> None:
@@ -71,6 +78,58 @@ async def test_a_vague_question_is_asked_back_with_its_choices() -> None:
 
     assert (answer.text, answer.choices) == ("Какой договор?", ("Аренда", "Поставка"))
     assert model.asked == []
+
+
+PARTIES = ("Лазурит", "Ромашка", "Кедр", "Вектор")
+
+
+def alike(count: int) -> list[Candidate]:
+    """The same clause of so many contracts."""
+    clauses = (
+        make_candidate(
+            f"Какой штраф за просрочку поставки: {at} % в день.",
+            number=at + 1,
+            bm25=1,
+            document=f"c{at}" if at else KNOWN,
+        )
+        for at in range(count)
+    )
+    return [
+        replace(each, passage=replace(each.passage, opening=f"Договор с ООО «{party}»"))
+        for each, party in zip(clauses, PARTIES[:count], strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("count", "kind"), [(4, AnswerKind.CONVERSATION), (2, AnswerKind.QUOTES)])
+async def test_without_a_model_it_is_asked_which_of_alike_documents_is_meant(count: int, kind: AnswerKind) -> None:
+    """Of two the best is quoted, and the other offered."""
+    turn = Turn(None, alike(count))
+    answer = await turn.answer()
+    assert answer.kind is kind
+    assert {each.label for each in answer.alike} <= set(PARTIES[:count])
+    assert len(answer.alike) == (4 if count == 4 else 0)  # both are quoted
+    assert turn.dialogue.exchanges[-1].question == ASKED
+
+
+@pytest.mark.parametrize(
+    ("reply", "offered"), [("[+] Штраф 0 % [1].", 3), ("[+] 0 % [1], 1 % [2].", 0), ("[-] Чей?", 4)]
+)
+async def test_a_model_answers_and_the_other_alike_documents_are_offered(reply: str, offered: int) -> None:
+    answer = await Turn(ScriptedModel(reply), alike(4), planner=planner()).answer()
+    assert len(answer.alike) == offered
+
+
+@pytest.mark.parametrize("model", [None, ScriptedModel("[+] Штраф 0 % [1].")])
+async def test_a_chosen_document_is_searched_alone_whatever_the_plan_says(model: ScriptedModel | None) -> None:
+    asked_back = {"question": "Какой договор?", "choices": ["d1"]}
+    planning = planner(tool_calls=[], clarification=asked_back) if model else None
+    turn = Turn(model, alike(4), planner=planning)
+    chosen = replace(make_question(ASKED), only=(DocumentId(KNOWN),), chosen="Кедр")
+    events = [event async for event in turn.conversation.answer(chosen)]
+    assert isinstance(events[-1], Answered)
+    assert {query.only for query in turn.search.queries} == {SearchFilter(documents=(DocumentId(KNOWN),))}
+    assert events[-1].answer.alike == ()
+    assert [each.question for each in turn.dialogue.exchanges] == [f"{ASKED} (Кедр)"]
 
 
 async def test_a_doubtful_follow_up_is_searched_without_the_dialogue_and_answered_with_it() -> None:

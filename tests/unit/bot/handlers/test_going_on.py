@@ -2,10 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from bot.handlers.answering import Dialogues
-from domain.ids import UserId
+from domain.ids import DocumentId, UserId
 from domain.people import Mode
-from rag.records import Answered, AnswerKind
+from rag.records import Answered, AnswerKind, DocumentChoice
 from tests.fakes.bot import PERSON, Person, plain_answer
 from tests.fakes.tabulated import fact_table
 
@@ -52,6 +54,56 @@ async def test_a_choice_is_asked_as_the_person_would_say_it_and_made_once() -> N
     assert anna.last.text == "14 дней."
     (taken_away,) = anna.session.named("editMessageReplyMarkup")
     assert (int(taken_away.params["message_id"]), taken_away.buttons) == (asked_back, {})
+
+
+LAZURIT, KEDR = (
+    DocumentChoice(id=DocumentId(f"5f0c1c5e-0000-4000-8000-00000000000{number}"), label=label)
+    for number, label in enumerate(("117 · Лазурит", "119 · Кедр"))
+)
+
+
+async def test_a_question_is_answered_from_the_document_on_the_pressed_button() -> None:
+    """Also after a restart: the button knows the document, the dialogue the question."""
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", alike=(LAZURIT, KEDR)))]
+    await anna.say("Какая  неустойка?")
+    said(anna, "Какая неустойка?")
+    said(anna, "А срок?")
+    pressed = anna.last.buttons["119 · Кедр"]
+    assert len(pressed) <= 64
+    await anna.press(pressed)
+    asked = anna.conversation.questions[-1]
+    assert (asked.text, asked.only, asked.chosen) == ("Какая неустойка?", (KEDR.id,), KEDR.label)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"), [("с Кедром", "Какая неустойка? с Кедром"), ("А какой срок?", "А какой срок?")]
+)
+async def test_words_after_the_question_which_document_belong_to_what_was_asked(words: str, asked: str) -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", alike=(LAZURIT, KEDR)))]
+    await anna.say("Какая неустойка?")
+    said(anna, "Какая неустойка?")
+    await anna.say(words)
+    assert (anna.conversation.questions[-1].text, anna.conversation.questions[-1].only) == (asked, ())
+
+
+async def test_a_question_that_the_dialogue_does_not_hold_any_more_is_asked_again() -> None:
+    anna = await in_chat_mode()
+    anna.conversation.events = [Answered(answer=plain_answer("Какой договор?", alike=(LAZURIT, KEDR)))]
+    await anna.say("Какая неустойка?")
+    await anna.press(anna.last.buttons["119 · Кедр"])
+    assert anna.popup.text == "Этого вопроса в разговоре уже нет. Задайте его ещё раз."
+    assert len(anna.conversation.questions) == 1
+
+
+async def test_documents_that_fit_as_well_are_offered_below_an_answer() -> None:
+    anna = await in_chat_mode()
+    answer = plain_answer("0,1 % в день.", kind=AnswerKind.FROM_BASE, alike=(LAZURIT, KEDR))
+    anna.conversation.events = [Answered(answer=answer)]
+    await anna.say("Какая неустойка?")
+    assert [*anna.last.buttons][:2] == ["117 · Лазурит", "119 · Кедр"]
+    assert "подходят другие документы" in anna.last.text
 
 
 async def test_the_rest_of_a_list_is_a_button_away() -> None:

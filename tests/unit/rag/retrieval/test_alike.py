@@ -22,6 +22,15 @@ def test_a_label_has_the_words_that_the_other_openings_lack() -> None:
     assert labels(["Протокол. Дата: 3 марта 2025 г.", "Протокол. Дата: 7 апреля 2025 г."]) == ("3 марта", "7 апреля")
 
 
+def test_where_an_opening_is_cut_tells_nothing() -> None:
+    ends = ("и заключили настоящий", "и заключили настоящий договор", "и заключили")
+    openings = [
+        f"Договор с ООО «{name}», {'именуемое в дальнейшем Поставщик, ' * 5}{end}"
+        for name, end in zip(("Азов", "Брест", "Вятка"), ends, strict=True)
+    ]
+    assert labels(openings) == ("Азов", "Брест", "Вятка")
+
+
 @pytest.mark.parametrize("openings", [[], ["", "Договор"], ["Договор", "Договор"]])
 def test_what_says_nothing_of_its_own_has_no_label(openings: list[str]) -> None:
     assert labels(openings) == ("", "Договор")[: len(openings)] if "" in openings else not any(labels(openings))
