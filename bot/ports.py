@@ -96,6 +96,10 @@ class Library(Protocol):
         """The document and the versions that it replaced, newest first."""
         ...
 
+    async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
+        """Who sent the documents of a batch together; None when the base holds none of them."""
+        ...
+
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         """Stop work on all documents of a batch that are not final; returns how many were stopped."""
         ...

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from weakref import WeakValueDictionary
@@ -51,28 +52,40 @@ DAY_S = 86_400.0
 STOP_AGAIN_S = 0.1
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Running:
+    """A turn that can be stopped."""
+
+    asker: UserId
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class Dialogues:
     """Serialises the turns of each dialogue, and remembers who was told what today."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
         self._told_at: dict[tuple[str, UserId], float] = {}
-        self._stops: dict[UserId, asyncio.Event] = {}
+        self._running: dict[UserId, _Running] = {}
 
     @contextmanager
-    def stoppable(self, user: UserId) -> Iterator[asyncio.Event]:
+    def stoppable(self, user: UserId, *, asker: UserId) -> Iterator[asyncio.Event]:
         """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
-        event = self._stops[user] = asyncio.Event()
+        turn = self._running[user] = _Running(asker=asker)
         try:
-            yield event
+            yield turn.stop
         finally:
-            del self._stops[user]
+            del self._running[user]
+
+    def asker(self, user: UserId) -> UserId | None:
+        """Who asked what is being answered to this person or group; None when nothing is."""
+        return self._running[user].asker if user in self._running else None
 
     def stop(self, user: UserId) -> bool:
         """Tell the running turn of this person or group to end; False when there is none."""
-        if user not in self._stops:
+        if user not in self._running:
             return False
-        self._stops[user].set()
+        self._running[user].stop.set()
         return True
 
     def order(self, user: UserId) -> asyncio.Lock:
@@ -127,7 +140,7 @@ async def answer_question(
         spending = await services.bounds.spending(talk.person, services.library)
         spent_until = spending.until if spending else None
         conversation = services.frugal_conversation if spent_until else services.conversation
-        with dialogues.stoppable(talk.state.user_id) as stop:
+        with dialogues.stoppable(talk.state.user_id, asker=talk.person) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         try:

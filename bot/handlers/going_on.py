@@ -24,6 +24,7 @@ from adapters.spreadsheet import file_name, spreadsheet
 from bot.handlers.answering import CLARIFIED, WHICH, Dialogues, answer_question
 from bot.handlers.asking import answers
 from bot.handlers.filters import has_message, own_words
+from bot.handlers.rights import may_tidy
 from bot.inbox import Turn
 from bot.keyboards import (
     BUTTON_CHARACTERS,
@@ -160,8 +161,12 @@ async def ask_of_everything(query: CallbackQuery, shown: Message, services: Serv
         )
 
 
-async def stop_turn(query: CallbackQuery, talk: Talk, dialogues: Dialogues) -> None:
-    """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far."""
+async def stop_turn(query: CallbackQuery, bot: Bot, talk: Talk, dialogues: Dialogues) -> None:
+    """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far. In a group whoever
+    asked, and administrators, may stop it."""
+    if dialogues.asker(talk.state.user_id) not in (None, talk.person) and not await may_tidy(bot, talk):
+        await acknowledge(query, talk.words.plain("only-asker-or-administrators"), alert=True)
+        return
     stopped = dialogues.stop(talk.state.user_id)
     await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
 

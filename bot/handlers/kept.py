@@ -12,7 +12,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.base import DAY_S
 from bot.handlers.filters import has_message
 from bot.handlers.modes import mode_sign
-from bot.handlers.rights import may_change
+from bot.handlers.rights import may_change, may_tidy
 from bot.keyboards import (
     AddSection,
     AskAbout,
@@ -63,8 +63,12 @@ async def cancel(query: CallbackQuery, callback_data: CancelDocument, bot: Bot, 
     services.wake()
 
 
-async def cancel_batch(query: CallbackQuery, callback_data: CancelBatch, services: Services, talk: Talk) -> None:
+async def cancel_batch(
+    query: CallbackQuery, callback_data: CancelBatch, bot: Bot, services: Services, talk: Talk
+) -> None:
     """«Отменить всё»."""
+    if not await _may_change_batch(callback_data.batch, query, bot, services, talk):
+        return
     stopped = await services.library.cancel_batch(talk.base_id, BatchId(callback_data.batch))
     await acknowledge(query, talk.words.plain("cancelled" if stopped else "cancelled-too-late"))
     services.wake()
@@ -97,10 +101,12 @@ async def add_section(
     services.wake()
 
 
-async def refresh(query: CallbackQuery, callback_data: Refresh, shown: Message, services: Services, talk: Talk) -> None:
+async def refresh(
+    query: CallbackQuery, callback_data: Refresh, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
     """«Обновить»: fetch the link again; changed content becomes a new version. A failed document is tried again."""
     card = await _link_of(callback_data.document, query, services, talk)
-    if card is None:
+    if card is None or await _changeable(card.id, query, bot, services, talk) is None:
         return
     begun = await services.intake.refresh(_batch((), shown, talk), card.id)
     await acknowledge(query, talk.words.plain("refresh-begun" if begun else "document-gone"), alert=not begun)
@@ -125,6 +131,8 @@ async def keep_document(
 ) -> None:
     """«Оставить в базе»: the notice loop updates the live message; the card is updated at once."""
     document = DocumentId(callback_data.document)
+    if await _changeable(document, query, bot, services, talk) is None:
+        return
     kept = await services.library.keep(talk.base_id, document)
     await acknowledge(query, talk.words.plain("stays-now" if kept else "document-gone"), alert=not kept)
     services.wake()
@@ -134,8 +142,10 @@ async def keep_document(
         await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), card_html(card, talk.words), keyboard)
 
 
-async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, services: Services, talk: Talk) -> None:
+async def keep_batch(query: CallbackQuery, callback_data: KeepBatch, bot: Bot, services: Services, talk: Talk) -> None:
     """«Оставить в базе» under a live message of several documents."""
+    if not await _may_change_batch(callback_data.batch, query, bot, services, talk):
+        return
     kept = await services.library.keep_batch(talk.base_id, BatchId(callback_data.batch))
     await acknowledge(query, talk.words.plain("stays-now" if kept else "documents-gone"), alert=not kept)
     services.wake()
@@ -168,6 +178,15 @@ async def _changeable(
     else:
         await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
     return None
+
+
+async def _may_change_batch(batch: str, query: CallbackQuery, bot: Bot, services: Services, talk: Talk) -> bool:
+    """Whether this person sent the documents of the batch, or is an administrator; otherwise they are told."""
+    sender = await services.library.sender_of_batch(talk.base_id, BatchId(batch))
+    if sender in (None, talk.person) or await may_tidy(bot, talk):
+        return True
+    await acknowledge(query, talk.words.plain("only-sender-or-administrators"), alert=True)
+    return False
 
 
 async def _link_of(document: str, query: CallbackQuery, services: Services, talk: Talk) -> DocumentCard | None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Start
-from tests.acceptance.test_whole_way import READ_S, enter
+from tests.acceptance.test_whole_way import PAGE, READ_S, enter
 from tests.servers.person import ANNA, GROUP, YOU, Person, Seen
+from tests.servers.web import Reply, serve_web
 
 ME = "@baza_local_bot"
 OURS = "Ключ от общего гаража висит за зеркалом"
@@ -185,3 +186,27 @@ async def test_a_clean_up_that_is_called_off_removes_nothing(start: Start) -> No
         await owner.press("Отмена", await owner.wait_for("Будет удалён 1 документ"))
         await owner.wait_for("Ничего не удалено")
         assert "Документы: 1" in (await listed(owner)).text
+
+
+async def test_what_one_sent_no_other_member_changes(start: Start, tmp_path: Path) -> None:
+    plan = tmp_path / "План.txt"
+    async with serve_web() as web, start(FETCH_ALLOW_HOSTS=web.host) as page:
+        web.replies["/rules"] = Reply(body=PAGE.encode(), wait_s=20)
+        async with Person(page, YOU, GROUP) as owner, Person(page, ANNA, GROUP) as anna:
+            await enter(owner, "base")
+            for text in ("Забор красят в мае.", "Забор красят в июне."):
+                plan.write_text(text, encoding="utf-8")
+                last = await owner.wait_for("✅|содержание новое", READ_S, after=await owner.send_file(plan, ME))
+            asked = await owner.wait_for(lambda seen: "Заменить" in str(seen.buttons))
+            live = await owner.wait_for(
+                lambda seen: seen.buttons == (("Отменить",),), after=await owner.say(f"{ME} {web.url('/rules')}")
+            )
+            await anna.press("1", await listed(anna))
+            card = await anna.wait_for(lambda seen: "Переименовать" in str(seen.buttons), after=last)
+            pressed = [(live, "Отменить"), (asked, "Заменить"), (asked, "Пропустить")]
+            for message, button in (*pressed, (card, "Переименовать"), (card, "Удалить")):
+                answer = await anna.wait_for_answer(await anna.press(button, message))
+                assert answer.text == "Это может сделать тот, кто прислал документ, или администратор группы.", button
+            await owner.press("Пропустить", asked)
+            await owner.press("Отменить", live)
+            assert "Документы: 1" in (await listed(owner)).text

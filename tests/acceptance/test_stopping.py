@@ -11,7 +11,7 @@ from tests.acceptance.test_models import Variables, keep_contract
 from tests.acceptance.test_steps import QUESTION, analysis, diagnose
 from tests.acceptance.test_whole_way import READ_S, enter
 from tests.servers.llm import LlmServer, Streamed
-from tests.servers.person import ANNA, GROUP, Person, Seen
+from tests.servers.person import ANNA, GROUP, YOU, Person, Seen
 from tests.waiting import until
 
 LONG = Streamed(
@@ -87,15 +87,19 @@ async def test_the_first_press_ends_the_steps_and_the_second_the_answer(
     assert answer.text.count("Остановлено") == 1
 
 
-async def test_in_a_group_the_growing_message_has_the_button(start: Start, llm: LlmServer, with_llm: Variables) -> None:
+async def test_in_a_group_the_growing_message_has_a_button_for_who_asked(
+    start: Start, llm: LlmServer, with_llm: Variables
+) -> None:
     llm.script(LONG)
-    async with start(**with_llm) as page, Person(page, ANNA, GROUP) as anna:
-        await keep(anna, "Штраф 0,1 % в день за просрочку оплаты")
-        await enter(anna, "chat")
-        asked = await anna.say(f"{ME} Какой штраф?")
-        growing = await anna.wait_for("0,1 % в день", READ_S, after=asked)
+    async with start(**with_llm) as page, Person(page, YOU, GROUP) as you, Person(page, ANNA, GROUP) as anna:
+        await keep(you, "Штраф 0,1 % в день за просрочку оплаты")
+        await enter(you, "chat")
+        asked = await you.say(f"{ME} Какой штраф?")
+        growing = await you.wait_for("0,1 % в день", READ_S, after=asked)
         assert growing.buttons == (("Остановить",),)
-        await anna.press("Остановить", growing)
-        answer = await stopped_answer(anna, llm)
+        refused = await anna.wait_for_answer(await anna.press("Остановить", growing))
+        assert refused.text == "Остановить ответ может тот, кто задал вопрос, или администратор группы."
+        await you.press("Остановить", growing)
+        answer = await stopped_answer(you, llm)
     assert answer.message_id == growing.message_id
     assert "Остановить" not in str(answer.buttons)

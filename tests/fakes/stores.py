@@ -216,6 +216,9 @@ class FakeLibrary:
         row = self._one(base, document)
         return [row.card()] if row else []
 
+    async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
+        return next((row.batch.user_id for row in self._of(base) if row.batch_id == batch), None)
+
     async def cancel_batch(self, base: BaseId, batch: BatchId) -> int:
         return sum([await self.cancel(base, row.id) for row in self._of(base) if row.batch_id == batch])
 

@@ -83,6 +83,11 @@ class LibraryStore:
         found = await self._transport.call("cancel_batch", p_base=base, p_batch_id=batch)
         return rows.integer(found[0], "cancelled")
 
+    async def sender_of_batch(self, base: BaseId, batch: BatchId) -> UserId | None:
+        """Who sent the documents of a batch together; None when the base holds none of them."""
+        found = await self._transport.call("sender_of_batch", p_base=base, p_batch_id=batch)
+        return UserId(rows.integer(found[0], "user_id")) if found else None
+
     async def cancel(self, base: BaseId, document: DocumentId) -> bool:
         """Stop work on it; False when it was final already."""
         return bool(await self._transport.call("cancel_document", p_base=base, p_document=document))

@@ -157,6 +157,7 @@ choice-too-late = This is decided already.
 button-replace = Replace
 button-take-back = Remove
 taken-back = Removed
+only-asker-or-administrators = Only whoever asked, or an administrator of the group, can stop the answer.
 only-sender-or-administrators = Only whoever sent the document, or an administrator of the group, can do this.
 button-keep-both = Keep both
 button-skip = Skip

@@ -166,6 +166,7 @@ choice-too-late = Это уже решено.
 button-replace = Заменить
 button-take-back = Убрать
 taken-back = Убрал
+only-asker-or-administrators = Остановить ответ может тот, кто задал вопрос, или администратор группы.
 only-sender-or-administrators = Это может сделать тот, кто прислал документ, или администратор группы.
 button-keep-both = Оставить оба
 button-skip = Пропустить

@@ -145,6 +145,14 @@ begin
 end $$;
 comment on function cancel_batch is 'Stops the work on all documents of a batch that have not ended; returns how many.';
 
+create or replace function sender_of_batch(p_base text, p_batch_id text)
+returns table (user_id bigint)
+language sql stable set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select d.user_id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid limit 1
+$$;
+comment on function sender_of_batch is 'Who sent the documents of a batch together.';
+
 create or replace function baza_internal.beside(p_name text, p_number int)
 returns text
 language sql immutable set search_path = public, baza_internal, extensions, pg_temp

@@ -225,7 +225,7 @@ async def test_forgetting_the_conversation_ends_the_answer_that_is_being_written
 
     async def turn() -> None:
         async with dialogues.order(UserId(PERSON)):
-            with dialogues.stoppable(UserId(PERSON)) as stop:
+            with dialogues.stoppable(UserId(PERSON), asker=UserId(PERSON)) as stop:
                 await stop.wait()
                 order.append("answer kept")
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.keyboards import CancelBatch, KeepBatch, KeepDocument
 from domain.documents import DocumentStatus
 from domain.ids import ChatId, ChunkId, MessageId, UserId
 from domain.locator import Locator
@@ -206,8 +207,16 @@ async def test_in_a_group_only_the_sender_and_administrators_change_a_document()
     await anna.send_file("Документ 1.pdf", caption="@baza_bot", caption_entities=MENTION)
     eve = Person(user=8, chat=GROUP, stores=anna.stores)
     await eve.say("/docs@baza_bot")
-    document = first(anna).id
-    for press in (f"del:{document}:1:0", f"name:{document}", f"stop:{document}", f"ver:{document}:replace"):
+    document, batch = first(anna).id, first(anna).batch_id
+    of_one = [f"{what}:{document}" for what in ("name", "stop", "back")]
+    of_all = [KeepBatch(batch=batch).pack(), CancelBatch(batch=batch).pack()]
+    for press in (
+        f"del:{document}:1:0",
+        f"ver:{document}:replace",
+        KeepDocument(document=document).pack(),
+        *of_one,
+        *of_all,
+    ):
         await eve.press(press)
         assert eve.popup.params["text"].startswith("Это может сделать тот, кто прислал документ")
     assert anna.stores.library.sent

@@ -187,6 +187,8 @@ async def test_a_batch_is_cancelled_in_one_call(stores: Stores) -> None:
     other = await stores.intake.enqueue(batch_of(base, note("чужая")))
     batch = (await card_of(stores, base, sent[0])).batch_id
     assert batch is not None
+    assert await stores.library.sender_of_batch(base, batch) == (await card_of(stores, base, sent[0])).sent_by
+    assert await stores.library.sender_of_batch(await open_base(stores, UserId(2)), batch) is None
     assert await stores.library.cancel_batch(base, batch) == 2
     statuses = [(await card_of(stores, base, document)).status for document in sent]
     assert statuses == [DocumentStatus.READY, DocumentStatus.CANCELLED, DocumentStatus.CANCELLED]
