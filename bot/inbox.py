@@ -1,12 +1,17 @@
 """Stores updates before they are acknowledged and feeds them to the handlers, in order within each chat.
 
-In: updates as the Bot API's JSON, from polling, a webhook, or an earlier process that died. Out: each update fed to
+In: updates as the Bot API's JSON, from polling, a webhook, or another process that died. Out: each update fed to
 the dispatcher, then finished. It knows no handler. aiogram's own polling would lose updates: it acknowledges them
-before they are handled and awaits no handler at shutdown (reference/apis.md, section 1).
+before they are handled and awaits no handler at shutdown (reference/apis.md, section 1). Several processes may serve
+one bot: each update is held by one of them under a lease, and with it its chat.
 """
 
 import asyncio
-from collections.abc import Mapping
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
@@ -18,6 +23,8 @@ from bot.ports import InboxKeeper
 
 log = structlog.get_logger()
 
+LEASE_S = 10.0  # people wait as long when the process that held their message was killed
+LOOK_EVERY_S = 2.0
 ATTEMPTS = 3  # an update that killed the process this often is given up
 TURN = "turn"
 """Name under which handlers receive their `Turn`."""
@@ -47,45 +54,100 @@ class Turn:
 
 class Inbox:
     """Feeds updates to the dispatcher. Redelivered ones are skipped while the database remembers them; one whose
-    handling was not finished is fed again after a restart."""
+    handling was not finished is fed again once its holder's lease has run out."""
 
-    def __init__(self, bot: Bot, dispatcher: Dispatcher, keeper: InboxKeeper) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        dispatcher: Dispatcher,
+        keeper: InboxKeeper,
+        *,
+        lease_s: float = LEASE_S,
+        look_every_s: float = LOOK_EVERY_S,
+    ) -> None:
         self._bot = bot
         self._dispatcher = dispatcher
         self._keeper = keeper
-        self._running: set[asyncio.Task[None]] = set()
+        self._lease_s = lease_s
+        self._look_every_s = look_every_s
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._handled: set[int] = set()  # of which the database does not know yet
         self._last: dict[int, Turn] = {}
+        self._is_stopping = False
 
     async def accept(self, update: Mapping[str, Any]) -> None:
         """Store the update, then handle it in the background. Raises DatabaseAway; the caller must not acknowledge the
         update then."""
-        if await self._keeper.receive(self._bot.id, int(update["update_id"]), update):
+        number, chat = int(update["update_id"]), chat_of(update)
+        if await self._keeper.receive(
+            self._bot.id, number, update, chat_id=chat, holder=self._holder, lease_s=self._lease_s
+        ):
             self._begin(update)
 
-    async def replay(self) -> None:
-        """Handle what an earlier process left unhandled."""
-        for update in await self._keeper.unfinished(self._bot.id):
-            log.info("inbox.replayed", update_id=update["update_id"])
-            self._begin(update, again=True)
+    @asynccontextmanager
+    async def open(self, *, drain_s: float) -> AsyncIterator[None]:
+        """While the block runs, updates of processes that died are taken over, and leases renewed. At its end the
+        running handlers have `drain_s`; what needs longer is left to the next process. Raises DatabaseAway at first."""
+        await self.look()
+        looking = asyncio.create_task(self._look_again_and_again())
+        try:
+            yield
+        finally:
+            self._is_stopping = True
+            await self.drain(drain_s)
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+            await self._release()
+
+    async def look(self) -> None:
+        """Renew the leases of what is being handled, and begin what nobody holds. Raises DatabaseAway."""
+        for number in tuple(self._handled):
+            await self._finish(number)
+        before = set(self._running)
+        held = await self._keeper.hold(
+            self._bot.id, self._holder, before, lease_s=self._lease_s, takes_more=not self._is_stopping
+        )
+        for number in before - held.keys():
+            if (running := self._running.get(number)) and number not in self._handled:
+                log.error("inbox.taken_over", update_id=number, hint="this process was silent for too long")
+                running.cancel()
+        for number, update in held.items():
+            if update is not None and number not in self._running:
+                log.info("inbox.replayed", update_id=number)
+                self._begin(update, again=True)
 
     async def drain(self, timeout_s: float) -> None:
         """Await the running handlers for `timeout_s`; updates that need longer stay stored for the next start."""
         if not self._running:
             return
-        _, late = await asyncio.wait(self._running, timeout=timeout_s)
+        _, late = await asyncio.wait(self._running.values(), timeout=timeout_s)
         for task in late:
             task.cancel()
         if late:
             log.warning("inbox.left_for_next_start", updates=len(late))
             await asyncio.wait(late, timeout=1)
 
+    async def _look_again_and_again(self) -> None:
+        while True:
+            await asyncio.sleep(self._look_every_s)
+            try:
+                await self.look()
+            except DatabaseAway as error:
+                log.warning("inbox.not_renewed", reason=str(error))
+
+    async def _release(self) -> None:
+        try:
+            await self._keeper.release(self._bot.id, self._holder)
+        except DatabaseAway as error:
+            log.warning("inbox.not_released", reason=str(error))
+
     def _begin(self, update: Mapping[str, Any], *, again: bool = False) -> None:
-        chat = chat_of(update)
+        number, chat = int(update["update_id"]), chat_of(update)
         before = self._last.get(chat)
         turn = self._last[chat] = Turn(before.passed if before else None)
-        task = asyncio.create_task(self._handle(update, turn, again=again))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task = self._running[number] = asyncio.create_task(self._handle(update, turn, again=again))
+        task.add_done_callback(lambda _: self._running.pop(number, None))
         task.add_done_callback(lambda _: self._leave(chat, turn))
 
     def _leave(self, chat: int, turn: Turn) -> None:
@@ -96,13 +158,17 @@ class Inbox:
     async def _handle(self, update: Mapping[str, Any], turn: Turn, *, again: bool) -> None:
         number = int(update["update_id"])
         await turn.come()
-        if not (again and await self._is_hopeless(number)):
+        if not again or await self._may_begin_again(number):
             await self._feed(update, turn)
+        self._handled.add(number)
         try:
-            await self._keeper.finish(self._bot.id, number)
+            await self._finish(number)
         except DatabaseAway:
-            # The update is handled again after a restart; handlers bear that (documents are known by their message).
-            log.warning("inbox.finish_failed", update_id=number)
+            log.warning("inbox.finish_failed", update_id=number)  # `look` tries again
+
+    async def _finish(self, number: int) -> None:
+        await self._keeper.finish(self._bot.id, number)
+        self._handled.discard(number)
 
     async def _feed(self, update: Mapping[str, Any], turn: Turn) -> None:
         try:
@@ -110,14 +176,16 @@ class Inbox:
         except ValidationError as error:  # a shape that aiogram does not know; the error's text would quote the update
             log.error("inbox.not_understood", update_id=update["update_id"], problems=error.error_count())
 
-    async def _is_hopeless(self, number: int) -> bool:
+    async def _may_begin_again(self, number: int) -> bool:
         try:
-            begun = await self._keeper.begin_again(self._bot.id, number)
+            begun = await self._keeper.begin(self._bot.id, number, self._holder)
         except DatabaseAway:
-            return False  # the handlers will meet the same error and tell the person
+            return True  # the handlers will meet the same error and tell the person
+        if begun is None:
+            raise asyncio.CancelledError  # another process has it
         if begun > ATTEMPTS:
             log.error("inbox.given_up", update_id=number, hint="handling it ended the process every time")
-        return begun > ATTEMPTS
+        return begun <= ATTEMPTS
 
 
 def chat_of(update: Mapping[str, Any]) -> int:

@@ -3,7 +3,7 @@
 In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the database does not answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from domain.documents import Choice, DocumentCard, Notice, Removed
@@ -203,23 +203,38 @@ class Notices(Protocol):
 
 
 class InboxKeeper(Protocol):
-    """Keeps updates from the moment they are acknowledged until they have been handled.
+    """Keeps updates from the moment they are acknowledged until they have been handled, each by one process at a time.
 
-    An update is the Bot API's own JSON object and is passed on unread, hence the `Any`.
+    An update is the Bot API's own JSON object and is passed on unread, hence the `Any`. A holder is a process, and
+    holds an update until its lease of `lease_s` seconds runs out. All calls raise DatabaseAway.
     """
 
-    async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
-        """Store the update; False when it is stored already (redelivered)."""
+    async def receive(
+        self, bot_id: int, update_id: int, payload: Mapping[str, Any], *, chat_id: int, holder: str, lease_s: float
+    ) -> bool:
+        """Store the update; whether this holder is to handle it. False when it is stored already (redelivered), or when
+        others hold earlier updates of its chat: `hold` gives it out later."""
+        ...
+
+    async def hold(
+        self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
+    ) -> Mapping[int, Mapping[str, Any] | None]:
+        """Renew the leases of `held`, and take updates that nobody holds (any more), in order within each chat.
+
+        Returns the numbers of all that are held now, with the bodies of those that were taken. One of `held` that is
+        missing is another holder's by now.
+        """
+        ...
+
+    async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
+        """Count one more attempt to handle an update that `hold` gave; returns how many there were, this one included.
+        None when it is another holder's by now."""
         ...
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         """The update was handled; its body is dropped."""
         ...
 
-    async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
-        """What an earlier process left unhandled, oldest first."""
-        ...
-
-    async def begin_again(self, bot_id: int, update_id: int) -> int:
-        """Count one more attempt to handle the update; returns how many there were, this one included."""
+    async def release(self, bot_id: int, holder: str) -> None:
+        """The process stops: others may take at once what it has not handled."""
         ...

@@ -87,8 +87,7 @@ async def talk(
     dispatcher = build_dispatcher(_services(parts, texts, place, wake))
     inbox = Inbox(bot, dispatcher, parts.stores.inbox)
     await announce_commands(bot, texts)
-    await inbox.replay()
-    async with notices.showing(stop):
+    async with notices.showing(stop), inbox.open(drain_s=settings.telegram.shutdown_s):
         try:
             await _receive(settings.telegram, bot, dispatcher, inbox, stop)
         except TelegramUnauthorizedError as error:
@@ -97,7 +96,6 @@ async def talk(
             raise CommandError(f"Telegram does not let the bot receive messages: {error.message}.") from error
         finally:
             stop.set()
-            await inbox.drain(settings.telegram.shutdown_s)
 
 
 async def _receive(

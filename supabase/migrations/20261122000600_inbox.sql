@@ -5,8 +5,11 @@ set search_path = public, extensions;
 create table inbox (
   bot_id      bigint not null,
   update_id   bigint not null,
+  chat_id     bigint not null,              -- whose order it belongs to; 0: of no chat
   payload     jsonb,                        -- null once handled: message bodies are not kept here
   attempts    int not null default 0,
+  holder      text,                         -- the process that handles it, or has it next
+  lease_until timestamptz,                  -- until when, unless it is renewed; null: nobody's
   received_at timestamptz not null default now(),
   handled_at  timestamptz,
   primary key (bot_id, update_id)

@@ -1,31 +1,50 @@
-"""The inbox in memory."""
+"""The inbox in memory, for one process."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 
 class MemoryInboxKeeper:
-    """Meets `bot.ports.InboxKeeper`; `waiting` are the updates that were not handled yet, `begun` what began again."""
+    """Meets `bot.ports.InboxKeeper`; `waiting` are the updates that were not handled yet, `begun` what began again,
+    `held` what a process is handling: clear it, and the process has died."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, Mapping[str, Any]] = {}
         self._known: set[int] = set()
         self.begun: Counter[int] = Counter()
+        self.held: set[int] = set()
 
-    async def receive(self, bot_id: int, update_id: int, payload: Mapping[str, Any]) -> bool:
+    def leave(self, number: int, payload: Mapping[str, Any]) -> None:
+        """What a dead process left."""
+        self._known.add(number)
+        self.waiting[number] = payload
+
+    async def receive(
+        self, bot_id: int, update_id: int, payload: Mapping[str, Any], *, chat_id: int, holder: str, lease_s: float
+    ) -> bool:
         if update_id in self._known:
             return False
-        self._known.add(update_id)
-        self.waiting[update_id] = payload
+        self.leave(update_id, payload)
+        self.held.add(update_id)
         return True
+
+    async def hold(
+        self, bot_id: int, holder: str, held: Collection[int], *, lease_s: float, takes_more: bool
+    ) -> Mapping[int, Mapping[str, Any] | None]:
+        kept: dict[int, Mapping[str, Any] | None] = dict.fromkeys(self.held.intersection(held))
+        if takes_more:
+            kept |= {number: self.waiting[number] for number in sorted(self.waiting) if number not in self.held}
+            self.held |= kept.keys()
+        return kept
+
+    async def begin(self, bot_id: int, update_id: int, holder: str) -> int | None:
+        self.begun[update_id] += 1
+        return 1 + self.begun[update_id]
 
     async def finish(self, bot_id: int, update_id: int) -> None:
         self.waiting.pop(update_id, None)
+        self.held.discard(update_id)
 
-    async def unfinished(self, bot_id: int) -> list[Mapping[str, Any]]:
-        return [self.waiting[number] for number in sorted(self.waiting)]
-
-    async def begin_again(self, bot_id: int, update_id: int) -> int:
-        self.begun[update_id] += 1
-        return 1 + self.begun[update_id]
+    async def release(self, bot_id: int, holder: str) -> None:
+        self.held.clear()

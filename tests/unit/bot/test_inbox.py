@@ -108,10 +108,9 @@ async def test_a_redelivered_update_is_handled_once() -> None:
 
 async def test_what_a_dead_process_left_is_handled_at_the_next_start() -> None:
     log, keeper = Log(), MemoryInboxKeeper()
-    await keeper.receive(42, 1, update(1, "left"))
-    async with inbox_of(log, keeper) as inbox:
-        await inbox.replay()
-        await inbox.drain(60)
+    keeper.leave(1, update(1, "left"))
+    async with inbox_of(log, keeper) as inbox, inbox.open(drain_s=60):
+        pass
 
     assert log.events == ["left"]
     assert keeper.waiting == {}
@@ -120,26 +119,37 @@ async def test_what_a_dead_process_left_is_handled_at_the_next_start() -> None:
 async def restart(log: Log, keeper: MemoryInboxKeeper) -> None:
     """A process that replays what is there, and dies while it handles the first of it."""
     begun = keeper.begun.total()
-    async with inbox_of(log, keeper) as inbox:
-        await inbox.replay()
+    async with inbox_of(log, keeper) as inbox, inbox.open(drain_s=0.02):
         await until(lambda: keeper.begun.total() > begun)
-        await inbox.drain(0.02)
 
 
 async def test_an_update_that_ends_every_process_is_given_up_and_those_behind_it_are_handled() -> None:
     log, keeper = Log(), MemoryInboxKeeper()
-    await keeper.receive(42, 1, update(1, "slow"))
-    await keeper.receive(42, 2, update(2, "behind"))
+    keeper.leave(1, update(1, "slow"))
+    keeper.leave(2, update(2, "behind"))
 
     for _ in range(ATTEMPTS - 1):
         await restart(log, keeper)
         assert list(keeper.waiting) == [1, 2]
-    async with inbox_of(log, keeper) as inbox:
-        await inbox.replay()
-        await inbox.drain(60)
+    async with inbox_of(log, keeper) as inbox, inbox.open(drain_s=60):
+        pass
 
     assert log.events == ["behind"]
     assert keeper.waiting == {}
+
+
+async def test_what_another_process_has_taken_over_is_handled_no_further(logged: list[EventDict]) -> None:
+    log, keeper = Log(), MemoryInboxKeeper()
+    async with inbox_of(log, keeper) as inbox:
+        await inbox.accept(update(1, "slow"))
+        await asyncio.sleep(0)
+        keeper.held.clear()
+        del keeper.waiting[1]
+        await inbox.look()
+        log.go.set()
+        await inbox.drain(60)
+    assert log.events == []
+    assert [event["event"] for event in logged] == ["inbox.taken_over"]
 
 
 async def test_a_handler_cut_off_at_shutdown_stays_for_the_next_start() -> None:
@@ -171,6 +181,6 @@ async def test_an_update_of_an_unknown_shape_is_finished_and_not_quoted_in_the_l
     async with inbox_of(log, keeper) as inbox:
         await inbox.accept({"update_id": 1, "message": {"text": "секрет", "chat": 7}})
         await inbox.drain(60)
-        assert await keeper.unfinished(42) == []
+        assert keeper.waiting == {}
     assert [event["event"] for event in logged] == ["inbox.not_understood"]
     assert "секрет" not in str(logged)

@@ -10,8 +10,8 @@ from tests.integration.adapters.database.stores.material import ask
 BOT, OTHER_BOT = 7, 8
 LEFT_BEHIND = """
 with kept as (
-  insert into inbox (bot_id, update_id, payload, handled_at)
-  select bot, number, jsonb_build_object('update_id', number), case when number % 2 = 0 then now() end
+  insert into inbox (bot_id, update_id, chat_id, payload, handled_at)
+  select bot, number, 1, jsonb_build_object('update_id', number), case when number % 2 = 0 then now() end
   from generate_series(1, 4000) number, (values (7), (8)) as bots (bot)
   returning 1)
 select count(*) from kept
@@ -19,36 +19,71 @@ select count(*) from kept
 
 HANDLED = """
 with kept as (
-  insert into inbox (bot_id, update_id, handled_at)
-  select 7, number, now() - interval '{hours} hours' from generate_series(1, 30000) number returning 1)
+  insert into inbox (bot_id, update_id, chat_id, handled_at)
+  select 7, number, 1, now() - interval '{hours} hours' from generate_series(1, 30000) number returning 1)
 select count(*) from kept
 """
 MOST_BLOCKS = 150  # of 30,000 rows all were 250 and more
 BLOCKS_READ = b"explain (analyze, buffers, format json) select * from finish_update(7, 1)"
 
 
+async def receive(inbox: InboxStore, number: int, holder: str = "one", *, chat: int = 1, lease_s: float = 60) -> bool:
+    update = {"update_id": number, "message": {"text": "Привет"}}
+    return await inbox.receive(BOT, number, update, chat_id=chat, holder=holder, lease_s=lease_s)
+
+
+async def hold(inbox: InboxStore, holder: str, *held: int, lease_s: float = 60, takes_more: bool = True) -> list[int]:
+    found = await inbox.hold(BOT, holder, held, lease_s=lease_s, takes_more=takes_more)
+    assert [update["update_id"] for update in found.values() if update is not None] == [
+        number for number in found if number not in held
+    ]
+    return list(found)
+
+
 @pytest.mark.over_rest
 async def test_an_update_is_kept_once_until_it_is_handled(transport: Transport) -> None:
     inbox = InboxStore(transport)
-    update = {"update_id": 5, "message": {"text": "Привет"}}
-    assert [await inbox.receive(BOT, 5, update) for _ in range(2)] == [True, False]
-    assert await inbox.unfinished(BOT) == [update]
+    assert [await receive(inbox, 5) for _ in range(2)] == [True, False]
+    await inbox.release(BOT, "one")
+    assert await hold(inbox, "two") == [5]
     await inbox.finish(BOT, 5)
-    assert await inbox.unfinished(BOT) == []
-    assert not await inbox.receive(BOT, 5, update)
+    await inbox.release(BOT, "two")
+    assert await hold(inbox, "one") == []
+    assert not await receive(inbox, 5)
 
 
 async def test_however_many_were_left_behind_all_come_back_in_order(transport: Transport, database_url: str) -> None:
     ask(database_url, LEFT_BEHIND)
-    updates = await InboxStore(transport).unfinished(BOT)
-    assert [update["update_id"] for update in updates] == list(range(1, 4000, 2))
+    inbox, held = InboxStore(transport), []
+    while more := await hold(inbox, "one"):
+        held += more
+    assert held == list(range(1, 4000, 2))
 
 
 @pytest.mark.over_rest
-async def test_a_handling_that_begins_again_is_counted(transport: Transport) -> None:
+async def test_what_one_process_holds_no_other_takes_until_the_lease_is_over(transport: Transport) -> None:
     inbox = InboxStore(transport)
-    await inbox.receive(BOT, 5, {"update_id": 5})
-    assert [await inbox.begin_again(BOT, 5) for _ in range(2)] == [2, 3]
+    await receive(inbox, 1, "one", lease_s=-1)  # it has expired
+    await receive(inbox, 2, "one", chat=2)
+    assert await hold(inbox, "two") == [1]
+    assert await hold(inbox, "one", 1, 2) == [2]  # the first of the two is another's by now
+    assert await inbox.begin(BOT, 1, "one") is None
+    assert [await inbox.begin(BOT, 1, "two") for _ in range(2)] == [2, 3]
+
+
+@pytest.mark.over_rest
+async def test_a_chat_belongs_to_one_process_at_a_time(transport: Transport) -> None:
+    inbox = InboxStore(transport)
+    assert await receive(inbox, 1, "one")
+    assert not await receive(inbox, 2, "two")  # the first is being handled elsewhere
+    assert await receive(inbox, 3, "two", chat=2)
+    assert not await receive(inbox, 4, "one")  # nor past the second, which is nobody's yet
+    assert await hold(inbox, "two", 3) == [3]
+    assert await hold(inbox, "one", 1, takes_more=False) == [1]
+    assert await hold(inbox, "one", 1) == [1, 2, 4]
+    for number in (1, 2, 4):
+        await inbox.finish(BOT, number)
+    assert await receive(inbox, 5, "two")
 
 
 async def test_what_was_handled_today_is_not_looked_through_with_each_update(

@@ -1,0 +1,59 @@
+"""A bot that only handles updates: one of the two processes of `test_two_bots`.
+
+In: on standard input an update's JSON a line, as a webhook brings them. Out: on standard output the number of each
+update as it is acknowledged; in the log a line `begin` and a line `end` for each that it handles, with its own number.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from aiogram import Bot, Dispatcher, Router
+from aiogram.types import Message
+
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.inbox import InboxStore
+from bot.inbox import Inbox
+
+LEASE_S, LOOK_EVERY_S = 3.0, 0.3
+
+
+def handlers(log: Path) -> Router:
+    """The text of a message is how many seconds it takes."""
+    router = Router()
+
+    def write(word: str, message: Message) -> None:
+        with log.open("a") as file:  # one short write: lines of two processes do not mix
+            file.write(f"{word} {message.message_id} {message.chat.id} {os.getpid()}\n")
+
+    @router.message()
+    async def handle(message: Message) -> None:
+        write("begin", message)
+        await asyncio.sleep(float(message.text or 0))
+        write("end", message)
+
+    return router
+
+
+async def main(url: str, log: Path) -> None:
+    """Until standard input ends."""
+    dispatcher = Dispatcher()
+    dispatcher.include_router(handlers(log))
+    bot = Bot("42:token")
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    async with open_postgres(url, pool_size=4, timeout_s=30) as transport:
+        inbox = Inbox(bot, dispatcher, InboxStore(transport), lease_s=LEASE_S, look_every_s=LOOK_EVERY_S)
+        async with inbox.open(drain_s=60):
+            while line := await lines.readline():
+                update = json.loads(line)
+                await inbox.accept(update)
+                sys.stdout.write(f"{update['update_id']}\n")
+                sys.stdout.flush()
+    await bot.session.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
