@@ -27,6 +27,7 @@ SLOW = settings(
 )
 COUNTS_ONLY = {
     "count_base",
+    "ensure_few_waiting",
     "lock_base",
     "lock_dialogue",
     "lock_entities",
