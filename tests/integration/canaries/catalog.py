@@ -112,7 +112,6 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_offset_minutes": lambda _: 180,
     "p_hold_s": lambda _: 0.0,
     "p_more": lambda _: 1,
-    "p_most": lambda _: 300,
     "p_most_waiting": lambda _: 300,
     "p_keys": lambda canary: [canary.word, "канарейка"],
     "p_entity": lambda canary: f"project:{canary.word}",
