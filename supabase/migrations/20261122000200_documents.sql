@@ -211,7 +211,6 @@ create table documents_chunks (
 alter table documents_chunks
   alter column embedding set storage plain, alter column locator set storage main, alter column model set storage main;
 create index documents_chunks_base on documents_chunks (base_id, id) include (model);
-create index documents_chunks_place on documents_chunks (id) include (base_id, document_id, ordinal);
 comment on table documents_chunks is 'Passages: what is searched, quoted and cited.';
 
 select baza_internal.secure_new_objects();

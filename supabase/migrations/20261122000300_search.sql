@@ -7,17 +7,19 @@ create table chunk_terms (
   base_id     uuid not null,
   term        text collate "C" not null,   -- compared byte by byte, whatever the database's collation
   chunk_id    bigint not null,             -- no foreign key: checking each posting is slow; a trigger deletes them
-  frequency   smallint not null,           -- in the chunk's own text
-  around      smallint not null,           -- sum of `frequency` over its terms with these five first letters, see below
+  frequency   "char" not null,             -- one byte as a number: in the chunk's own text
+  around      "char" not null,             -- sum of `frequency` over its terms with these five first letters, see below
   length      smallint not null,           -- of the chunk, so that scoring reads nothing but this index
-  titled      "char" not null,             -- one byte as a number: occurrences in the title and the headings above it
+  titled      "char" not null,             -- in the title and the headings above it
   around_titled "char" not null,           -- sum of `titled` over the same terms
-  primary key (base_id, term, chunk_id) include (frequency, around, length, titled, around_titled)
+  spread      smallint not null,           -- of the first chunk of a document: in how many of its chunks; of others 0
+  primary key (base_id, term, chunk_id) include (frequency, around, length, titled, around_titled, spread)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 -- An index-only scan needs the visibility map: for a page it does not cover, every posting is looked up in the table,
 -- which takes twice as long. By default autovacuum waits until the table has grown by a fifth.
 -- The sums over terms with a common prefix are computed once, on writing: the first of these terms in the chunk holds
--- them in `around` and `around_titled`, the others hold 0. Adding up took a third of the time of a search.
+-- them in `around` and `around_titled`, the others hold 0. Adding up took a third of the time of a search. `spread`
+-- makes the postings of first chunks the record of what a document is about: no search asks whose a chunk is.
 create index chunk_terms_chunk on chunk_terms (chunk_id);
 comment on table chunk_terms is 'The postings of the lexical index: which term stands in which chunk, how often.';
 
@@ -25,11 +27,30 @@ create table common_terms (
   base_id   uuid not null references bases on delete cascade,
   term      text collate "C" not null,     -- or a prefix of terms, with a star
   postings  bigint not null,
+  said      bigint not null,               -- of them in the text of a chunk, not only above it
+  firsts    bigint not null,               -- in first chunks of documents
+  firsts_said bigint not null,
+  reached   bigint not null,               -- in documents whose first chunks have the term: the sum of `spread`
   passages  bigint not null,               -- of the base when they were counted
   primary key (base_id, term)
 );
 comment on table common_terms is
   'How many postings the frequent terms of large bases have: counting them takes longer than a search may.';
+
+create type baza_internal.weighed_term as (
+  place     int,                           -- of the term in the question
+  term      text,
+  low       text,                          -- the range of the index with the term and its relatives, `high` excluded
+  high      text,
+  own       double precision,              -- the weight of the term itself
+  wide      double precision,              -- and of any term in its range
+  postings  bigint,                        -- in the range; these five as in `common_terms`
+  said      bigint,
+  firsts    bigint,
+  firsts_said bigint,
+  reached   bigint
+);
+comment on type baza_internal.weighed_term is 'A term of a question with what it weighs in a base, see `weigh_terms`.';
 
 create table posting_segments (
   base_id   uuid not null references bases on delete cascade,

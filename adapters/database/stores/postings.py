@@ -17,24 +17,28 @@ SURELY_SHORTER = LONGEST_TERM_BYTES // 4  # characters, of four bytes at the mos
 ALIKE_CHARACTERS = 5  # the length of the common prefix over which terms are summed; the same in the SQL of search
 
 Posting = int
-"""The five numbers of a posting packed into one, as `put_chunks` reads them. From the lowest bit: 16 for the place of
-its passage in the batch (from 1), 15 for its frequency in the text, 15 for `around`, 7 for its occurrences above the
-text, 7 for `around_titled`. A tuple for each and five lists took twice as long, garbage collection not counted."""
+"""The six numbers of a posting packed into one, as `put_chunks` reads them. From the lowest bit: 16 for the place of
+its passage in the batch (from 1), 7 for its frequency in the text, 7 for `around`, 7 for its occurrences above the
+text, 7 for `around_titled`, 15 for `spread`. A tuple for each and a list of each number took twice as long, garbage
+collection not counted."""
 
-_AROUND, _TITLED, _AROUND_TITLED = 31, 46, 53  # their lowest bits
+_AROUND, _TITLED, _AROUND_TITLED, _SPREAD = 23, 30, 37, 44  # their lowest bits
 _PLACE_MASK = 0xFFFF
-_MOST, _MOST_TITLED = 0x7FFF, 0x7F  # what their columns hold
+_MOST, _MOST_SPREAD = 0x7F, 0x7FFF  # what their columns hold
 _IN_TEXT = 1 << 16 | 1 << _AROUND  # one occurrence of a term that shares its prefix with no other of its passage
 _ABOVE_TEXT = 1 << _TITLED | 1 << _AROUND_TITLED
-_OWN = _PLACE_MASK | _MOST << 16 | _MOST_TITLED << _TITLED  # without the sums
+_SUMS = _MOST << _AROUND | _MOST << _AROUND_TITLED
 
 
 def postings_json(chunks: Sequence[IndexedChunk]) -> dict[str, JsonValue]:
     """Ordered by term and passage. Of the terms of a passage with a common prefix the first has the sums in `around`
-    and `around_titled`, the others 0: a search that added them up spent a third of its time on it."""
+    and `around_titled`, the others 0: a search that added them up spent a third of its time on it. The passages are in
+    the order of their document; of its first one the postings tell how many passages of the batch have the term."""
     by_term = _by_term(chunks)
     terms = sorted([term for term in by_term if len(term) <= SURELY_SHORTER or _fits(term)])
     each = [by_term[term] for term in terms]
+    if chunks and chunks[0].chunk.ordinal == 0:
+        _count_spread(each)
     postings = list(chain.from_iterable(each))
     _add_up(terms, [len(those) for those in each], postings)
     return {
@@ -55,12 +59,18 @@ def _by_term(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[Posting]]:
             by_term[term].append(once if frequency == 1 else place + several * _IN_TEXT)
         for term, titled in indexed.titled.items():
             postings = by_term[term]
-            above = min(titled, _MOST_TITLED) * _ABOVE_TEXT
+            above = min(titled, _MOST) * _ABOVE_TEXT
             if term in body:
                 postings[-1] += above
             else:
                 postings.append(place + above)
     return by_term
+
+
+def _count_spread(each: Sequence[list[Posting]]) -> None:
+    for postings in each:
+        if postings[0] & _PLACE_MASK == 1:
+            postings[0] += min(len(postings), _MOST_SPREAD) << _SPREAD
 
 
 def _fits(term: str) -> bool:
@@ -91,10 +101,10 @@ def _add_up_alike(postings: list[Posting], begin: int, end: int) -> None:
         its_first = first.setdefault(posting & _PLACE_MASK, index)
         if its_first != index:
             postings[its_first] = _with_sums_of(postings[its_first], posting)
-            postings[index] = posting & _OWN
+            postings[index] = posting & ~_SUMS
 
 
 def _with_sums_of(first: Posting, later: Posting) -> Posting:
     around = (first >> _AROUND & _MOST) + (later >> _AROUND & _MOST)
-    titled = (first >> _AROUND_TITLED) + (later >> _AROUND_TITLED)
-    return first & _OWN | min(around, _MOST) << _AROUND | min(titled, _MOST_TITLED) << _AROUND_TITLED
+    titled = (first >> _AROUND_TITLED & _MOST) + (later >> _AROUND_TITLED & _MOST)
+    return first & ~_SUMS | min(around, _MOST) << _AROUND | min(titled, _MOST) << _AROUND_TITLED

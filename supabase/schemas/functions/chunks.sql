@@ -60,9 +60,10 @@ begin
   select array_agg(s.id order by c.place), array_agg(c.length order by c.place) into ids, lengths
   from stored s join chunk c on c.ordinal = s.ordinal;
 
-  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
-  select p_held.base_id, p.term, ids[p.numbers & 65535], p.numbers >> 16 & 32767, p.numbers >> 31 & 32767,
-    least(lengths[p.numbers & 65535], 32767), (p.numbers >> 46 & 127)::int::"char", (p.numbers >> 53)::int::"char"
+  insert into chunk_terms (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
+  select p_held.base_id, p.term, ids[p.numbers & 65535], (p.numbers >> 16 & 127)::int::"char",
+    (p.numbers >> 23 & 127)::int::"char", least(lengths[p.numbers & 65535], 32767),
+    (p.numbers >> 30 & 127)::int::"char", (p.numbers >> 37 & 127)::int::"char", p.numbers >> 44
   from ( -- set-returning functions in `from` would materialise each column as a whole first
     select unnest(string_to_array(p_chunks ->> 'terms', E'\n')) as term,
       unnest((p_chunks ->> 'postings')::bigint[]) as numbers
@@ -75,9 +76,26 @@ end $$;
 comment on function baza_internal.put_chunks is
   'Stores chunks with their vectors and postings, replacing those of the same ordinal; returns the document '
   'with its new counts, which the caller stores. Vectors stand one after the other, 1,024 numbers each. Postings come '
-  'in the order of the index, so that neighbours land on one page, and five numbers are packed into one (from the '
-  'lowest bit: 16 for the place of the chunk, 15 for `frequency`, 15 for `around`, 7 for `titled`, 7 for '
-  '`around_titled`, see `chunk_terms`): five arrays take longer to read.';
+  'in the order of the index, so that neighbours land on one page, and six numbers are packed into one (from the '
+  'lowest bit: 16 for the place of the chunk, 7 each for `frequency`, `around`, `titled` and `around_titled`, 15 for '
+  '`spread` in this batch, see `chunk_terms`): six arrays take longer to read.';
+
+create or replace function baza_internal.count_spread(p_held documents) returns void
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  first constant bigint := (select c.id from documents_chunks c where c.document_id = p_held.id and c.ordinal = 0);
+begin
+  update chunk_terms t set spread = least(s.chunks, 32767)
+  from (
+    select x.term, count(*) as chunks from chunk_terms x
+    where x.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
+    group by x.term) s
+  where t.chunk_id = first and t.term = s.term and t.spread <> least(s.chunks, 32767);
+end $$;
+comment on function baza_internal.count_spread is
+  'Counts `spread` in the postings of the first chunk: of a document that was stored in batches, or renamed.';
 
 create or replace function add_chunks(p_document text, p_lease text, p_chunks text, p_embeddings real[])
 returns table (id uuid, searchable int)

@@ -235,6 +235,8 @@ begin
   where d.id = held.id;
   if held.given_terms is not null then -- the worker has indexed the document under its own title
     perform retitle(held, only_name(held.given_title, held.given_terms));
+  elsif had > 0 then
+    perform count_spread(held);
   end if;
   perform hide_rivals(held);
   perform touch_batch(held.batch_id);

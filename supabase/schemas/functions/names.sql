@@ -22,23 +22,24 @@ begin
     where octet_length(said.key) <= 1000
     group by 1, 2, 3 having sum(u.sign * said.value::int) <> 0
   ), held as materialized ( -- with all terms of the same prefix: their sums change, too
-    select t.chunk_id, t.term, t.length, t.frequency, t.titled::int as titled from chunk_terms t
+    select t.chunk_id, t.term, t.length, t.frequency::int as frequency, t.titled::int as titled, t.spread
+    from chunk_terms t
     where t.chunk_id = any (array(select c.id from documents_chunks c where c.document_id = p_held.id))
       and left(t.term, 5) in (select left(c.term, 5) from changed c)
   ), posting as materialized (
     select chunk_id, term, coalesce(h.length, c.length) as length, coalesce(h.frequency, 0) as frequency,
-      least(greatest(coalesce(h.titled, 0) + coalesce(c.titled, 0), 0), 127) as titled
+      coalesce(h.spread, 0) as spread, least(greatest(coalesce(h.titled, 0) + coalesce(c.titled, 0), 0), 127) as titled
     from held h full join changed c using (chunk_id, term)
   ), unnamed as (
     delete from chunk_terms t using posting p
     where t.base_id = p_held.base_id and t.term = p.term and t.chunk_id = p.chunk_id
       and p.frequency = 0 and p.titled = 0
   )
-  insert into chunk_terms as t (base_id, term, chunk_id, frequency, around, length, titled, around_titled)
-  select p_held.base_id, p.term, p.chunk_id, p.frequency,
-    case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 32767) else 0 end, p.length,
-    p.titled::int::"char",
-    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char"
+  insert into chunk_terms as t (base_id, term, chunk_id, frequency, around, length, titled, around_titled, spread)
+  select p_held.base_id, p.term, p.chunk_id, p.frequency::"char",
+    (case when row_number() over alike = 1 then least(sum(p.frequency) over alike, 127) else 0 end)::int::"char",
+    p.length, p.titled::int::"char",
+    (case when row_number() over alike = 1 then least(sum(p.titled) over alike, 127) else 0 end)::int::"char", p.spread
   from posting p where p.frequency > 0 or p.titled > 0
   window alike as (partition by p.chunk_id, left(p.term, 5) order by p.term
     rows between unbounded preceding and unbounded following)
@@ -47,6 +48,7 @@ begin
   set titled = excluded.titled, around = excluded.around, around_titled = excluded.around_titled
   where (t.titled, t.around, t.around_titled)
     is distinct from (excluded.titled, excluded.around, excluded.around_titled);
+  perform count_spread(p_held);
   update documents d set names = p_names where d.id = p_held.id;
   perform note_changed_postings(p_held);
 end $$;

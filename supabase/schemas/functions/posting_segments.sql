@@ -97,7 +97,7 @@ begin
     select p.term, p.place, bm25(in_all(p.frequency, p.titled, p.half), p.half) as score from posting p
     union all
     select p.low || '*', p.place, bm25(in_all(p.around, p.around_titled, p.half), p.half) from posting p
-    where p.around > 0 or p.around_titled > 0::"char"
+    where p.around > 0::"char" or p.around_titled > 0::"char"
   ), asked as (
     select p.term, p.term as low, p.term || chr(1) as high, case when is_word(p.term) then 1 - prefix_share() else 1 end
       as share

@@ -1,19 +1,21 @@
-create or replace function baza_internal.opening_of(p_base uuid, p_document uuid, p_ordinal int)
-returns text
-language sql stable set search_path = public, baza_internal, extensions, pg_temp
+create or replace function baza_internal.opening_of(p_text text) returns text
+language sql immutable parallel safe
 as $$
-  select substring(regexp_replace(left(c.text, 400), '\s+', ' ', 'g') from '^.{0,200}(?=\s|$)')
-  from documents_chunks c where c.base_id = p_base and c.document_id = p_document and c.ordinal = 0 and p_ordinal > 0
+  select case when length(o.line) <= 200 then o.line
+    else left(o.line, 201 - nullif(position(' ' in reverse(left(o.line, 201))), 0)) end
+  from (select regexp_replace(left(p_text, 400), '\s+', ' ', 'g') as line) o
 $$;
 comment on function baza_internal.opening_of is
-  'How the document of a later passage begins, in one line: party, number and day tell documents of one form apart.';
+  'How a document begins, in one line of up to 200 characters: party, number and day tell documents of one form apart.';
 
 create or replace view passages with (security_invoker = true) as
 select c.id as chunk_id, c.base_id, c.document_id, c.ordinal, d.title, d.source_type, d.known_as as source_identifier,
   c.text, c.locator, d.published_at, d.source_url as url, d.author,
   d.sender, d.status as document_status, d.chunks as searchable, d.progress_total,
-  opening_of(c.base_id, c.document_id, c.ordinal) as opening
-from documents_chunks c join documents d on d.id = c.document_id
+  case when c.ordinal > 0 then head.opening end as opening
+from documents_chunks c join documents d on d.id = c.document_id left join lateral (
+  select opening_of(x.text) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
+  offset 0) head on true
 where d.visible;
 comment on view passages is
   'Searchable passages: the chunks of ready documents, and of those being read as far as they are stored, with what a '
@@ -89,19 +91,22 @@ begin
     d.source_url, d.author, d.sender, d.status, d.chunks, d.progress_total,
     case when c.model = p_model then -- NaN: a vector of zeros
       nullif(1 - coalesce(found.distance, c.embedding <=> query_vector), 'NaN') end,
-    found.score, found.rarities, found.inherited, opening_of(c.base_id, c.document_id, c.ordinal)
+    found.score, found.rarities, found.inherited, case when c.ordinal > 0 then head.opening end
   from found
   -- "offset 0": each row is looked up by key. Without statistics the planner expects one row and would read the whole
   -- base again, which takes longer than the search did; the same with a few hundred documents.
   cross join lateral (select * from documents_chunks x where x.id = found.chunk_id offset 0) c
   cross join lateral (select * from documents x where x.id = c.document_id offset 0) d
+  left join lateral (
+    select opening_of(x.text) as opening from documents_chunks x where x.document_id = c.document_id and x.ordinal = 0
+    offset 0) head on true
   where c.base_id = p_base::uuid and d.visible;
 end $$;
 comment on function search is
   'Up to `p_limit` passages of each leg (vector, words), each passage once. `similarity` (cosine) is there for all '
   'that the vector can be compared with, `bm25` for those that the words found, with the weight of each term of the '
-  'question in `rarities` and what it is `inherited` (see `search_chosen`). A leg without vector or terms is left out. `p_near` are candidates from a copy of the '
-  'segment '
+  'question in `rarities` and what it is `inherited` (see `search_chosen`), `opening` how the document of a later '
+  'passage begins. A leg without vector or terms is left out. `p_near` are candidates from a copy of the segment '
   '`p_near_segment` up to its place `p_near_row`; like all others they are looked up in this base alone.';
 
 create or replace function passage(p_base text, p_chunk bigint)
@@ -145,7 +150,7 @@ declare
 begin
   return query
   select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score,
-    opening_of(d.base_id, d.id, 1)
+    (select opening_of(x.text) from documents_chunks x where x.document_id = d.id and x.ordinal = 0)
   from (
     select c.document_id, max(found.score) as score
     from search_terms(p_base::uuid, p_terms, p_spellings::jsonb, null, looked_into) found

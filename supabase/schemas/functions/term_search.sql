@@ -18,13 +18,17 @@ declare
   written bigint;
 begin
   delete from common_terms c where c.base_id = p_base;
-  insert into common_terms (base_id, term, postings, passages)
+  insert into common_terms (base_id, term, postings, said, firsts, firsts_said, reached, passages)
   with counted as materialized (
-    select t.term, count(*) as postings from chunk_terms t where t.base_id = p_base group by t.term
+    select t.term, count(*) as postings, count(*) filter (where t.frequency > 0::"char") as said,
+      count(*) filter (where t.spread > 0) as firsts,
+      count(*) filter (where t.spread > 0 and t.frequency > 0::"char") as firsts_said, sum(t.spread) as reached
+    from chunk_terms t where t.base_id = p_base group by t.term
   )
-  select p_base, c.term, c.postings, held from counted c where c.postings > frequent
+  select p_base, c.*, held from counted c where c.postings > frequent
   union all
-  select p_base, left(c.term, 5) || '*', sum(c.postings), held from counted c
+  select p_base, left(c.term, 5) || '*', sum(c.postings), sum(c.said), sum(c.firsts), sum(c.firsts_said),
+    sum(c.reached), held from counted c
   where is_word(c.term) group by left(c.term, 5) having sum(c.postings) > frequent;
   get diagnostics written = row_count;
   return written;
@@ -95,12 +99,12 @@ as $$ select p_half_per_term * greatest(p_length, 16::smallint) $$;
 comment on function baza_internal.half_frequency is
   'How often a term must stand in a passage of this length to get half of what it could: `p_half` below.';
 
-create or replace function baza_internal.in_all(p_frequency smallint, p_titled "char", p_half double precision)
+create or replace function baza_internal.in_all(p_frequency "char", p_titled "char", p_half double precision)
 returns double precision
 language sql immutable parallel safe
 as $$
-  select case when p_titled = 0::"char" then p_frequency
-    else p_frequency + p_titled::int * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
+  select case when p_titled = 0::"char" then p_frequency::int
+    else p_frequency::int + p_titled::int * (0.5 / 1.2)::double precision * p_half end -- as numeric it takes many times as long
 $$;
 comment on function baza_internal.in_all is
   'The frequency of a term in the text and in the title and headings above it: once there counts as half the average '
@@ -140,18 +144,23 @@ comment on function baza_internal.similar_terms is
 
 create or replace function baza_internal.count_postings(p_base uuid, p_term text, p_low text, p_high text,
   p_hidden bigint[],
-  out own bigint, out around bigint)
+  out own bigint, out around bigint, out said bigint, out firsts bigint, out firsts_said bigint, out reached bigint)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   if (select b.passages from bases b where b.id = p_base) > counted_passages() then
     own := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_term);
-    around := (select c.postings from common_terms c where c.base_id = p_base and c.term = p_low || '*');
-    around := coalesce(around, case when p_low = p_term then own end);
+    select c.postings, c.said, c.firsts, c.firsts_said, c.reached into around, said, firsts, firsts_said, reached
+    from common_terms c
+    where c.base_id = p_base and c.term in (p_low || '*', case when p_low = p_term then p_term end)
+    order by c.term desc limit 1; -- of the whole range, if it is known
   end if;
   if around is null then
-    select count(*) filter (where t.term = p_term), count(*) into own, around from chunk_terms t
+    select count(*) filter (where t.term = p_term), count(*), count(*) filter (where t.frequency > 0::"char"),
+      count(*) filter (where t.spread > 0), count(*) filter (where t.spread > 0 and t.frequency > 0::"char"),
+      sum(t.spread)
+    into own, around, said, firsts, firsts_said, reached from chunk_terms t
     where t.base_id = p_base and t.term >= p_low collate "C" and t.term < p_high collate "C"
       and t.chunk_id not in (select unnest(p_hidden));
   elsif own is null then
@@ -159,11 +168,11 @@ begin
   end if;
 end $$;
 comment on function baza_internal.count_postings is
-  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`); the large '
-  'counts of large bases are those of the last `count_common_terms`.';
+  'How many postings a term has (`own`), and all terms from `p_low` to before `p_high` (`around`; of these also what '
+  '`common_terms` has); the large counts of large bases are those of the last `count_common_terms`.';
 
 create or replace function baza_internal.weigh_terms(p_base uuid, p_terms text[], p_spellings jsonb, p_hidden bigint[])
-returns table (place int, term text, low text, high text, own double precision, wide double precision, postings bigint)
+returns setof weighed_term
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -188,25 +197,22 @@ begin
       else r.low || chr(1114111) end as high
     from meant m cross join lateral (select case when is_word(m.term) then left(m.term, 5) else m.term end) r (low)
   ), counted as (
-    select r.*, c.own as times, c.around as times_around,
-      row_number() over (partition by r.low order by c.own desc, r.place) = 1 as leads
+    select r.*, c.*, row_number() over (partition by r.low order by c.own desc, r.place) = 1 as leads
     from range r cross join lateral count_postings(p_base, r.term, r.low, r.high, p_hidden) c
     where c.around > 0
   )
   select c.place, c.term, c.low, c.high,
-    (case when is_word(c.term) then 1 - prefix_share() else 1 end) * rarity(c.times, total),
-    case when is_word(c.term) and c.leads then prefix_share() else 0 end * rarity(c.times_around, total),
-    c.times_around
-  from counted c order by c.times_around, c.place, c.term;
+    (case when is_word(c.term) then 1 - prefix_share() else 1 end) * rarity(c.own, total),
+    case when is_word(c.term) and c.leads then prefix_share() else 0 end * rarity(c.around, total),
+    c.around, c.said, c.firsts, c.firsts_said, c.reached
+  from counted c order by c.around, c.place, c.term;
 end $$;
 comment on function baza_internal.weigh_terms is
   'The weight (rarity) of each term of a question in this base, and the range of the index that holds the '
-  'term and its relatives, with the number of `postings`; the rarest first. A term that the base does not hold is '
+  'term and its relatives, with the numbers of its postings; the rarest first. A term that the base does not hold is '
   'looked up in other spellings.';
 
-create or replace function baza_internal.score_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[],
-  p_own double precision[],
-  p_wide double precision[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
+create or replace function baza_internal.score_postings(p_base uuid, p_words weighed_term[], p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
 language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -228,8 +234,7 @@ begin
         when h.own = h.around then (w.own + w.wide) * bm25(h.own, h.half)
         else w.own * bm25(h.own, h.half) + w.wide * bm25(h.around, h.half)
       end) as score
-    from (
-      select * from unnest(p_terms, p_lows, p_highs, p_own, p_wide) u (term, low, high, own, wide) offset 0) w
+    from (select u.term, u.low, u.high, u.own, u.wide from unnest(p_words) u offset 0) w
     cross join lateral (
       select x.chunk_id, x.term, half_frequency(x.length, half_at) as half,
         in_all(x.frequency, x.titled, half_frequency(x.length, half_at)) as own,
@@ -243,13 +248,10 @@ begin
   order by f.score desc, f.chunk_id limit p_limit;
 end $$;
 comment on function baza_internal.score_postings is
-  'The best passages after `p_after`, by all postings of some ranges of the index; `p_own` is the weight of '
-  'the term itself, `p_wide` that of any term in its range.';
+  'The best passages after `p_after`, by all postings of the ranges of these words.';
 
-create or replace function baza_internal.search_postings(p_base uuid, p_terms text[], p_lows text[], p_highs text[],
-  p_own double precision[],
-  p_wide double precision[], p_postings bigint[], p_share double precision, p_after bigint, p_hidden bigint[],
-  p_allowed bigint[], p_limit int)
+create or replace function baza_internal.search_postings(p_base uuid, p_words weighed_term[],
+  p_share double precision, p_after bigint, p_hidden bigint[], p_allowed bigint[], p_limit int)
 returns table (chunk_id bigint, score double precision)
 language plpgsql stable rows 30 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -260,25 +262,22 @@ declare
   longest constant int := 15000; -- postings of a word other than the rarest; reading all of «cloud» outweighed the rest
   looked_through constant int := greatest(10 * p_limit, 300); -- candidates that get a full score when words are left
   half_at constant double precision := half_per_term(p_base);
-  few record; -- the terms that are read; the frequent `many_terms` are looked up by key for the candidates found
+  few weighed_term[]; -- the words that are read; the `frequent` are looked up by key for the candidates found
+  frequent weighed_term[];
 begin
-  select array_agg(w.term) filter (where not w.many) as terms, array_agg(w.low) filter (where not w.many) as lows,
-    array_agg(w.high) filter (where not w.many) as highs, array_agg(w.own) filter (where not w.many) as own,
-    array_agg(w.wide) filter (where not w.many) as wide,
-    array_agg(w.term) filter (where w.many) as many_terms, array_agg(w.own + w.wide) filter (where w.many) as weights
-  into few
+  select array_agg(p_words[w.nth]) filter (where not w.many), array_agg(p_words[w.nth]) filter (where w.many)
+  into few, frequent
   from (
-    select u.*, p_share * (sum(u.postings) over (order by u.place) - u.postings) > readable
-      or (p_share * u.postings > longest and u.place > 1) as many
-    from unnest(p_terms, p_lows, p_highs, p_own, p_wide, p_postings) with ordinality
-      u (term, low, high, own, wide, postings, place)) w;
+    select u.ordinality as nth, p_share * (sum(u.postings) over (order by u.ordinality) - u.postings) > readable
+      or (p_share * u.postings > longest and u.ordinality > 1) as many
+    from unnest(p_words) with ordinality u) w;
   return query
   with found as materialized (
-    select * from score_postings(p_base, few.terms, few.lows, few.highs, few.own, few.wide, p_after, p_hidden, p_allowed,
-      case when few.many_terms is null then p_limit else looked_through end)
+    select * from score_postings(p_base, few, p_after, p_hidden, p_allowed,
+      case when frequent is null then p_limit else looked_through end)
   ), more as ( -- all passages at once for each term: one by one takes nearly twice as long
-    select x.chunk_id, sum(w.weight * bm25(in_all(x.frequency, x.titled, x.half), x.half)) as score
-    from unnest(few.many_terms, few.weights) w (term, weight)
+    select x.chunk_id, sum((w.own + w.wide) * bm25(in_all(x.frequency, x.titled, x.half), x.half)) as score
+    from unnest(frequent) w
     cross join lateral (
       select x.chunk_id, x.frequency, x.titled, half_frequency(x.length, half_at) as half
       from chunk_terms x
@@ -315,35 +314,27 @@ declare
   renamed constant bigint[] := case when in_segments > 0 then array(
     select c.id from renamed_documents r join documents_chunks c on c.document_id = r.document_id
     where r.base_id = p_base and c.id <= in_segments) else '{}' end;
-  words record;
+  words constant weighed_term[] := array(select w from weigh_terms(p_base, p_terms, p_spellings, hidden) w);
+  rarities constant double precision[] := array(
+    select coalesce(max(w.own + w.wide), rarity(1, total))
+    from unnest(p_terms) with ordinality t (term, place) left join unnest(words) w on w.place = t.place
+    group by t.place order by t.place);
+  keys text[]; -- of the words and their prefixes in segments
+  highest double precision;
 begin
-  if coalesce(cardinality(p_terms), 0) = 0 then
-    return;
-  end if;
-  with weighed as materialized (select * from weigh_terms(p_base, p_terms, p_spellings, hidden))
-  select array_agg(w.term) as terms, array_agg(w.low) as lows, array_agg(w.high) as highs, array_agg(w.own) as own,
-    array_agg(w.wide) as wide, array_agg(w.postings) as postings, array_agg(w.place) as places,
-    array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0) as keys,
-    2.2 * sum(w.own + w.wide) as highest,
-    array(select coalesce(max(r.own + r.wide), rarity(1, total))
-          from unnest(p_terms) with ordinality t (term, place)
-          left join weighed r on r.place = t.place group by t.place order by t.place) as rarities
-  into words from weighed w;
+  select array_agg(w.term) || array_agg(w.low || '*') filter (where w.wide > 0), 2.2 * sum(w.own + w.wide)
+  into keys, highest from unnest(words) w;
   return query
   with plain as (
-    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
-      share, in_segments, hidden, allowed, p_limit)
+    select * from search_postings(p_base, words, share, in_segments, hidden, allowed, p_limit)
     union all
-    select * from search_postings(p_base, words.terms, words.lows, words.highs, words.own, words.wide, words.postings,
-      1, 0, hidden, renamed, p_limit) where renamed <> '{}'
+    select * from search_postings(p_base, words, 1, 0, hidden, renamed, p_limit) where renamed <> '{}'
     union all
-    select * from search_posting_segments(p_base, words.keys, words.highest, hidden || renamed, p_limit)
-    where in_segments > 0
+    select * from search_posting_segments(p_base, keys, highest, hidden || renamed, p_limit) where in_segments > 0
   ), inside as (
-    select * from search_chosen(p_base, cardinality(p_terms), words.places, words.terms, words.lows, words.highs,
-      words.own, words.wide, words.postings, p_limit) where p_within is null
+    select * from search_chosen(p_base, cardinality(p_terms), words, p_limit) where p_within is null
   )
-  select chunk_id, greatest(plain.score, inside.score) as score, words.rarities, inside.inherited
+  select chunk_id, greatest(plain.score, inside.score) as score, rarities, inside.inherited
   from plain full join inside using (chunk_id)
   order by score desc, chunk_id limit p_limit;
 end $$;

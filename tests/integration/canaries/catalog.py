@@ -51,12 +51,13 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_term": lambda canary: canary.word,
     "p_low": lambda canary: canary.word[:5],
     "p_high": lambda canary: canary.word[:5] + chr(0x10FFFF),
-    "p_lows": lambda canary: [canary.word, *WORDS],
-    "p_highs": lambda canary: [f"{word}~" for word in (canary.word, *WORDS)],
-    "p_own": lambda _: [1.0] * 4,
-    "p_wide": lambda _: [1.0] * 4,
-    "p_postings": lambda _: [100] * 4,
-    "p_places": lambda _: [1, 2, 3, 4],
+    "p_words": lambda canary: (
+        "{"
+        + ",".join(
+            f'"({place},{word},{word},{word}~,1,1,100,1,1,1,1)"' for place, word in enumerate((canary.word, *WORDS), 1)
+        )
+        + "}"
+    ),
     "p_shares": lambda _: [1.0] * 4,
     "p_asked": lambda _: 4,
     "p_ordinal": lambda _: 1,

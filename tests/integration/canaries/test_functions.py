@@ -32,6 +32,8 @@ COUNTS_ONLY = {
     "lock_dialogue",
     "lock_entities",
     "count_postings",
+    "told_by_terms",
+    "take_pending_question",  # nobody was asked anything
     "count_common_terms",
     "in_segments_up_to",
     "share_outside_segments",

@@ -314,6 +314,6 @@ explain analyze select from documents_chunks c where c.base_id = %s and c.id > 0
 """  # as `posting_segment_wanted` counts them
 _WITH_A_FREQUENT_WORD = """
 select * from baza_internal.search_postings(
-  %s, '{номер8,запис}', '{номер8,запис}', '{номер8\x01,записю}', '{1,1}', '{1,1}',
-  '{9000,90000}', %s, %s, '{}', null, 40)
+  %s, '{"(1,номер8,номер8,номер8\x01,1,1,9000,,,,)","(2,запис,запис,записю,1,1,90000,,,,)"}',
+  %s, %s, '{}', null, 40)
 """  # nine passages in ten stand in segments, it says, or none

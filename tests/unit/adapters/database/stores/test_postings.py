@@ -19,20 +19,45 @@ COUNTS = st.dictionaries(WORDS, st.integers(1, 9), max_size=6)
 
 
 def chunk(terms: Mapping[str, int], titled: Mapping[str, int]) -> IndexedChunk:
-    """A passage of these terms."""
-    text = Chunk(ordinal=0, text="", span=Span(start=0, end=0), locator=Locator())
+    """A passage of these terms, not the first of its document."""
+    return passage(1, terms, titled)
+
+
+def passage(ordinal: int, terms: Mapping[str, int], titled: Mapping[str, int]) -> IndexedChunk:
+    """The same anywhere in its document."""
+    text = Chunk(ordinal=ordinal, text="", span=Span(start=0, end=0), locator=Locator())
     return IndexedChunk(chunk=text, terms=terms, length=0, vector=[], model="a model", titled=titled)
+
+
+def packed(*chunks: IndexedChunk) -> list[tuple[str, int]]:
+    """Terms with their numbers."""
+    columns = {name: str(value) for name, value in postings_json(chunks).items()}
+    terms = columns["terms"].split("\n") if columns["terms"] else []
+    numbers: list[int] = json.loads(columns["postings"].replace("{", "[").replace("}", "]"))
+    return list(zip(terms, numbers, strict=True))
 
 
 def rows(*chunks: IndexedChunk) -> list[tuple[str, int, int, int, int, int]]:
     """Term, place, frequency, around, titled, around_titled."""
-    columns = {name: str(value) for name, value in postings_json(chunks).items()}
-    terms = columns["terms"].split("\n") if columns["terms"] else []
-    packed: list[int] = json.loads(columns["postings"].replace("{", "[").replace("}", "]"))
     return [
-        (term, number & 65535, number >> 16 & 32767, number >> 31 & 32767, number >> 46 & 127, number >> 53)
-        for term, number in zip(terms, packed, strict=True)
+        (term, number & 65535, number >> 16 & 127, number >> 23 & 127, number >> 30 & 127, number >> 37)
+        for term, number in packed(*chunks)
     ]
+
+
+def test_the_first_passage_tells_how_many_have_its_terms() -> None:
+    found = packed(
+        passage(0, {"договор": 1, "договоры": 1, "цена": 1}, {"аренда": 1}),
+        passage(1, {"договор": 1, "срок": 2}, {"аренда": 1}),
+        passage(2, {"договор": 3}, {"договор": 1}),
+    )
+    assert [(term, number >> 44) for term, number in found if number & 65535 == 1] == [
+        ("аренда", 2),
+        ("договор", 3),
+        ("договоры", 1),
+        ("цена", 1),
+    ]
+    assert not any(number >> 44 for _, number in found if number & 65535 > 1)
 
 
 def test_a_term_of_the_text_and_of_its_title_is_one_posting() -> None:
@@ -66,9 +91,9 @@ def test_passages_without_words_have_no_postings() -> None:
 
 
 def test_what_is_more_than_a_column_holds_is_the_most_that_it_holds_and_spills_nowhere() -> None:
-    found = rows(chunk({"слово": 40_000, "словом": 1, "словаре": 32_767}, {"слово": 200, "словом": 127, "словаре": 1}))
+    found = rows(chunk({"слово": 40_000, "словом": 1, "словаре": 127}, {"слово": 200, "словом": 127, "словаре": 1}))
     assert found == [
-        ("словаре", 1, 32_767, 32_767, 1, 1),
-        ("слово", 1, 32_767, 32_767, 127, 127),
+        ("словаре", 1, 127, 127, 1, 1),
+        ("слово", 1, 127, 127, 127, 127),
         ("словом", 1, 1, 0, 127, 0),
     ]
