@@ -26,7 +26,7 @@ from bot.metrics.measures import Measures
 from bot.settings import Settings
 from prompts.loader import load_prompts
 from rag.grounding.check import SAID, Checked, Outcome, SupportCheck, Verdict
-from rag.grounding.statements import split
+from rag.grounding.statements import Statement, split
 from tests.material.statements import HALVES, Case, Told, load_cases
 
 TODAY = date(2026, 6, 1)
@@ -63,13 +63,14 @@ async def judge(check: SupportCheck, half: str, case: Case) -> Run:
     said = {SAID: "\n".join(case.dialogue)} if case.dialogue else {}
     sources = {**dict(enumerate(case.facts, start=1)), **said}
     checked = await check.judge(statements, sources, question=case.question, today=TODAY)
-    rows = tuple(_rows(half, case, checked))
+    rows = tuple(_rows(half, case, checked, statements))
     return Run(outcome=checked.outcome.value, tokens=checked.tokens, seconds=checked.seconds, rows=rows)
 
 
-def _rows(half: str, case: Case, checked: Checked) -> Iterator[Row]:
-    for place, told in enumerate(case.told):
-        judged = checked.judgements[place] if checked.judgements else None
+def _rows(half: str, case: Case, checked: Checked, statements: Sequence[Statement]) -> Iterator[Row]:
+    by_statement = {each.statement: each for each in checked.judgements}
+    for statement, told in zip(statements, case.told, strict=True):
+        judged = by_statement.get(statement)
         verdict, why = (judged.verdict.value, judged.why) if judged else ("", "")
         yield Row(half=half, case=case.id, told=told, verdict=verdict, why=why)
 

@@ -96,7 +96,8 @@ class AnswerJudge:
             sign, body, own_sources = divided(without_references(judged.raw, prompt.facts))
             raw = f"{sign}{without(body, gone)}{own_sources}"
             text = understood(raw, prompt).text
-            is_left = any(each.verdict is Verdict.SUPPORTED for each in judged.checked.judgements)
+            supported = any(each.verdict is Verdict.SUPPORTED for each in judged.checked.judgements)
+            is_left = supported or bool(judged.checked.missing)
             reading = replace(understood(raw, prompt), text=text if is_left else "", kind=judged.reading.kind)
             judged = replace(judged, raw=raw, reading=reading, withdrawn=len(gone))
         used = tuple(dict.fromkeys((*judged.reading.used, *judged.carried)))

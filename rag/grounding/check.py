@@ -1,13 +1,15 @@
 """The support check: a model judges each statement of an answer by its facts, and code looks up the model's evidence.
 
 In: statements, the texts of the facts that they cite, what the person asked. Out: a `Judgement` of each statement, with
-the places of the words that carry it. A quotation that does not stand in its fact carries nothing. A model that is away
-or answers nonsense leaves the statements unjudged. It rewrites nothing; texts never reach the log.
+the places of the words that carry it. A quotation that does not stand in its fact carries nothing. What a reply leaves
+out is asked for once more. A model that is away or answers nonsense leaves the statements unjudged. It rewrites
+nothing; texts never reach the log.
 """
 
 import hashlib
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -50,6 +52,7 @@ class Outcome(StrEnum):
     """How a check ended."""
 
     CHECKED = "checked"
+    PARTLY = "partly"  # some statements were left unjudged twice
     AWAY = "away"  # the model did not answer
     UNREADABLE = "unreadable"  # its answer was no judgement of these statements
     UNNEEDED = "unneeded"  # there is nothing to judge, or nothing to judge it by
@@ -106,6 +109,7 @@ class Checked:
 
     outcome: Outcome
     judgements: tuple[Judgement, ...] = ()
+    missing: tuple[Statement, ...] = ()  # that got no judgement
     tokens: int = 0
     seconds: float = 0.0
 
@@ -135,23 +139,40 @@ class SupportCheck:
         if not asked or not any(text.strip() for text in sources.values()):
             return UNCHECKED
         started, usage = time.monotonic(), Usage()
-        messages = self.messages(statements, sources, question=question, today=today)
+        messages = self.messages(statements, asked, sources, question=question, today=today)
         try:
             with metering_step(usage):
-                reply = await self._model.structured(messages, SupportReply)
+                found = judgements_of(await self._model.structured(messages, SupportReply), asked, sources)
+                missing = [each for each in asked if each not in found]
+                if found and missing:
+                    messages = self.messages(statements, missing, sources, question=question, today=today)
+                    found |= judgements_of(await self._again(messages), missing, sources)
         except ModelError as error:
             is_nonsense = isinstance(error, ModelMisfit | ModelNonsense)
             log.warning("check.failed", model=self._model.name, reason=type(error).__name__)
             checked = Checked(outcome=Outcome.UNREADABLE if is_nonsense else Outcome.AWAY)
         else:
-            found = judgements_of(reply, asked, sources)
-            checked = Checked(outcome=Outcome.CHECKED if found else Outcome.UNREADABLE, judgements=found)
+            checked = _checked(asked, found)
         return replace(checked, tokens=usage.tokens, seconds=time.monotonic() - started)
 
+    async def _again(self, messages: tuple[ChatMessage, ...]) -> SupportReply:
+        """A reply about what was left out; empty when the model fails now, since the first one counts."""
+        try:
+            return await self._model.structured(messages, SupportReply)
+        except ModelError as error:
+            log.warning("check.not_completed", model=self._model.name, reason=type(error).__name__)
+            return SupportReply(statements=())
+
     def messages(
-        self, statements: Sequence[Statement], sources: Mapping[int, str], *, question: str, today: date
+        self,
+        statements: Sequence[Statement],
+        asked: Sequence[Statement],
+        sources: Mapping[int, str],
+        *,
+        question: str,
+        today: date,
     ) -> tuple[ChatMessage, ...]:
-        """The rules, and one message with the sources and the statements."""
+        """The rules, and one message with the sources and the statements; those that are `asked` for are numbered."""
         told = "\n".join((question, *(each.text for each in statements)))
         long = {number: visible(text) for number, text in sources.items() if text.strip()}
         shown = {number: without_headings(near(text, told, limit=SOURCE_CHARS)) for number, text in long.items()}
@@ -161,17 +182,27 @@ class SupportCheck:
             sources="\n".join(f"<{fence} source={n}>\n{text.strip()}\n</{fence}>" for n, text in shown.items()),
             today=today.isoformat(),
             question=question,
-            statements=_numbered(statements, sources),
+            statements=_numbered(statements, asked, sources),
         )
         return (self._rules, ChatMessage(role="user", content=self._task.fill(task)))
 
 
-def judgements_of(reply: SupportReply, asked: Sequence[Statement], sources: Mapping[int, str]) -> tuple[Judgement, ...]:
-    """The reply with its evidence looked up; empty if it does not judge each statement exactly once."""
-    by_number = {each.statement: each for each in reply.statements}
-    if len(by_number) != len(reply.statements) or set(by_number) != set(range(1, len(asked) + 1)):
-        return ()
-    return tuple(_looked_up(by_number[n], statement, sources) for n, statement in enumerate(asked, start=1))
+def judgements_of(
+    reply: SupportReply, asked: Sequence[Statement], sources: Mapping[int, str]
+) -> dict[Statement, Judgement]:
+    """The judgements with their evidence looked up; what is judged twice is not judged."""
+    times = Counter(each.statement for each in reply.statements)
+    judged = {each.statement: each for each in reply.statements if times[each.statement] == 1}
+    numbered = enumerate(asked, start=1)
+    return {each: _looked_up(judged[n], each, sources) for n, each in numbered if n in judged}
+
+
+def _checked(asked: Sequence[Statement], found: Mapping[Statement, Judgement]) -> Checked:
+    if not found:
+        return Checked(outcome=Outcome.UNREADABLE)
+    missing = tuple(each for each in asked if each not in found)
+    outcome = Outcome.PARTLY if missing else Outcome.CHECKED
+    return Checked(outcome=outcome, judgements=tuple(found[each] for each in asked if each in found), missing=missing)
 
 
 def _looked_up(judged: _Judged, statement: Statement, sources: Mapping[int, str]) -> Judgement:
@@ -194,19 +225,20 @@ def _place(evidence: _Evidence, sources: Mapping[int, str]) -> Carrying | None:
     return None
 
 
-def _numbered(statements: Sequence[Statement], sources: Mapping[int, str]) -> str:
-    """A line for each; titles get no number. Figures that stand in no source are a hint, no verdict."""
-    lines, number, known = [], 0, _figures("\n".join(sources.values()))
+def _numbered(statements: Sequence[Statement], asked: Sequence[Statement], sources: Mapping[int, str]) -> str:
+    """A line for each; those that are not asked for, such as titles, get no number. Figures that stand in no source are
+    a hint, no verdict."""
+    lines, known = [], _figures("\n".join(sources.values()))
+    numbers = {each: number for number, each in enumerate(asked, start=1)}
     for each in statements:
-        if each.is_title:
+        if each not in numbers:
             lines.append(each.text)
             continue
-        number += 1
         strange = sorted(_figures(each.text) - known)
         hints = [f"cites {', '.join(map(str, each.marks))}"] if each.marks else []
         hints += [f"so written in no source: {', '.join(strange)}"] if strange else []
         hint = f"({'; '.join(hints)}) " if hints else ""
-        lines.append(f"{number}. {hint}{each.text}")
+        lines.append(f"{numbers[each]}. {hint}{each.text}")
     return "\n".join(lines)
 
 

@@ -67,12 +67,33 @@ async def test_what_claims_nothing_needs_no_evidence_unless_it_cites_a_fact() ->
     assert [each.verdict for each in checked.judgements] == [Verdict.NOTHING, Verdict.ABSENT]
 
 
-@pytest.mark.parametrize(
-    "replies",
-    [reply((1, 1, "Срок", "supported")), reply((1, 1, "Срок", "supported"), (1, 1, "Срок", "supported")), reply()],
-)
-async def test_a_reply_that_judges_other_statements_is_no_judgement(replies: str) -> None:
-    assert (await check(Checker(replies=[replies]))).outcome is Outcome.UNREADABLE
+FIRST, SECOND = (1, 1, "Срок", "supported"), (2, 2, "Штраф", "contradicted")
+
+
+async def test_what_a_reply_leaves_out_is_asked_for_once_more() -> None:
+    checker = Checker(replies=[reply(SECOND, (7, 1, "Срок", "absent")), reply((1, 1, "Срок", "supported"))])
+    checked = await check(checker)
+    assert (checked.outcome, [each.verdict for each in checked.judgements]) == (
+        Outcome.CHECKED,
+        [Verdict.SUPPORTED, Verdict.CONTRADICTED],
+    )
+    assert "**Условия**\n1. (cites 1) Срок две недели.\nШтраф 40 %." in checker.asked[1][-1].content
+
+
+@pytest.mark.parametrize("replies", [[reply(SECOND), reply()], [reply(FIRST, FIRST, SECOND), reply(FIRST, FIRST)]])
+async def test_what_is_left_out_twice_or_judged_in_two_ways_stays_unjudged(replies: list[str]) -> None:
+    checked = await check(Checker(replies=replies))
+    assert (checked.outcome, len(checked.failed), [each.text for each in checked.missing]) == (
+        Outcome.PARTLY,
+        1,
+        ["Срок две недели."],
+    )
+
+
+@pytest.mark.parametrize("replies", [reply(FIRST, FIRST), reply((5, 1, "Срок", "supported")), reply()])
+async def test_a_reply_that_judges_no_statement_is_no_judgement(replies: str) -> None:
+    checker = Checker(replies=[replies])
+    assert ((await check(checker)).outcome, len(checker.asked)) == (Outcome.UNREADABLE, 1)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +132,14 @@ def _asked(case: Case) -> str:
     sources = dict(enumerate(case.facts, start=1))
     support = SupportCheck(Checker(), load_prompts())
     return "\n".join(
-        each.content for each in support.messages(statements, sources, question=case.question, today=TODAY)
+        each.content
+        for each in support.messages(
+            statements,
+            [each for each in statements if not each.is_title],
+            sources,
+            question=case.question,
+            today=TODAY,
+        )
     )
 
 
