@@ -25,18 +25,28 @@ class FactKind(StrEnum):
     DISAGREEMENT = "disagreement"  # one side of what documents disagree about
 
 
+SUMMARISED = frozenset({"project"})
+"""Types of statements that describe a whole thing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fact:
     """One thing found. `passage` is what a citation shows; without one the fact has no source block."""
 
     kind: FactKind
     text: str
+    type: str = ""  # of a statement: what it states (achievement, project, technology …)
     title: str = ""  # what the fact is about: an entity's or a document's name; facts are grouped by it
     aspect: str = ""  # what the text says about it, where the text alone is unclear («Python»: a technology it uses)
     passage: RankedPassage | None = None
     document: DocumentId | None = None
     fields: tuple[tuple[str, str], ...] = ()  # column -> value, where facts of one kind make rows of a table
     item: str = ""  # key shared by facts that are one item: a change between two documents, the sides of a disagreement
+
+    @property
+    def source_name(self) -> str:
+        """The name of its document."""
+        return self.passage.passage.name if self.passage else self.title
 
     @property
     def is_item(self) -> bool:
@@ -104,25 +114,27 @@ class FactsPayload:
 
     def to_json(self) -> dict[str, JsonValue]:
         """Seed 4, section 7.3."""
-        items: list[JsonValue] = [_item(fact) for fact in self.facts]
-        labels = {str(fact.document): fact.title for fact in self.facts if fact.document is not None}
-        sources: list[JsonValue] = [{"id": key, "label": label} for key, label in labels.items()]
-        groups: list[JsonValue] = [
-            {"title": group.title, "items": [_item(fact) for fact in group.facts]} for group in self.groups
-        ]
+        sources = {str(fact.document): fact.source_name for fact in self.facts if fact.document is not None}
         return {
             "found": self.found,
-            "items": items,
-            "groups": groups,
+            "items": [_item(fact) for fact in self.facts],
+            "groups": [{"title": group.title, "items": [_item(fact) for fact in group.facts]} for group in self.groups],
             "meta": {"coverage": self.coverage, "left_out": self.left_out},
-            "sources": sources,
+            "sources": [{"id": key, "label": label} for key, label in sources.items()],
         }
 
 
-def _item(fact: Fact) -> dict[str, JsonValue]:
-    item: dict[str, JsonValue] = {"type": fact.kind.value, "text": fact.text, "title": fact.title}
+def _item(fact: Fact) -> JsonValue:
+    """An item with its type and what that type has: the fields of a row, the place of a passage, the document of both.
+    What describes a whole thing is its `summary`, as in the seed."""
+    told = "summary" if fact.type in SUMMARISED else "text"
+    item: dict[str, JsonValue] = {"type": fact.type or fact.kind.value, "title": fact.title, told: fact.text}
+    if fact.fields:
+        item["fields"] = dict(fact.fields)
     if fact.document is not None:
-        item["source"] = {"id": str(fact.document), "title": fact.title}
+        item["source"] = {"id": str(fact.document), "title": fact.source_name}
+    if fact.passage and (place := fact.passage.passage.locator.to_json()):
+        item["place"] = place
     return item
 
 

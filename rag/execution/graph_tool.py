@@ -52,6 +52,18 @@ ASPECTS: Mapping[str, str] = {
 }
 """Tells the model what a statement says about its entity, since the text is often a bare name."""
 
+TYPES: Mapping[str, str] = {
+    GraphIntent.CURRENT_JOB: "job",
+    GraphIntent.PROJECT_DETAILS: "project",
+    GraphIntent.PROJECT_ACHIEVEMENTS: "achievement",
+    GraphIntent.PROJECT_TECH_STACK: "technology",
+    GraphIntent.TECHNOLOGY_USAGE: "technology_usage",
+    GraphIntent.EXPERIENCE_SUMMARY: "experience",
+    GraphIntent.TECHNOLOGY_OVERVIEW: "technology",
+    GraphIntent.CONTACTS: "contact",
+}
+"""Types of items, as seed 4, section 7.3 has them."""
+
 REACHES_FURTHER = frozenset(
     {GraphIntent.PROJECT_DETAILS, GraphIntent.PROJECT_ACHIEVEMENTS, GraphIntent.PROJECT_TECH_STACK}
 )
@@ -120,6 +132,7 @@ def _fact(fact: GraphFact) -> Fact:
     return Fact(
         kind=FactKind.STATEMENT,
         text=fact.text,
+        type=TYPES.get(fact.relation, ""),
         title=fact.entity,
         aspect=ASPECTS.get(fact.relation, ""),
         passage=RankedPassage(passage=fact.passage, score=fact.confidence),

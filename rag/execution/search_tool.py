@@ -13,7 +13,7 @@ from pydantic import Field
 
 from domain.documents import Medium, SourceType
 from domain.ids import DocumentId
-from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.facts import MOST, Fact, FactKind, FactsPayload
 from rag.execution.filters import Since, Until, documents_named, is_asker, is_by, is_sent_by
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.documents import ready_documents
@@ -49,13 +49,14 @@ class SearchArguments(ToolArguments):
     sender: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     since: Since | None = None
     until: Until | None = None
+    top_k: int | None = Field(None, ge=1, le=MOST)
 
 
 class SearchBase(Tool[SearchArguments]):
     """the passages that fit best, word for word; the way to any content. query: rare words that the document itself
     would use, names and numbers included, and the rarest also in the documents' other language («обеспечительный платёж
     security deposit»). Optional: documents; source: note, file, link, image, audio, video; author: who wrote it, a part
-    of the name in its first case; sender: who sent it to this group, or "asker" («что я присылал»); since, until: days.
+    of the name in its first case; sender: who sent it, or "asker" («что я присылал»); since, until: days; top_k.
     """
 
     name = SEARCH
@@ -73,7 +74,7 @@ class SearchBase(Tool[SearchArguments]):
         found = await self._retrieval.find(context.base_id, query or arguments.query, only=only)
         if not found and not query and (titles := await self._titles(arguments, context)):
             found = await self._retrieval.find(context.base_id, titles, only=only)
-        payload = passages_payload(found, asked=query or arguments.query)
+        payload = passages_payload(found[: arguments.top_k], asked=query or arguments.query)
         return replace(payload, remarks=named.remarks)
 
     async def begin(self, arguments: SearchArguments, context: ToolContext) -> Callable[[], FactsPayload]:

@@ -56,12 +56,31 @@ def test_passages_are_no_list_items() -> None:
 
 
 def test_the_json_is_the_seeds() -> None:
-    json = Facts()("Достижение").to_json()
-    assert json["found"] is True
-    assert json["items"] == [
-        {"type": "statement", "text": "Достижение", "title": "Договор", "source": {"id": "d", "title": "Договор"}}
+    (place,) = rank(make_passage("Ускорил расчёты вдвое.", number=3, title="Резюме.pdf"))
+    stated = replace(Facts(title="АЛОР Брокер")("Торговая платформа.").facts[0], document=place.passage.document_id)
+    stated = replace(stated, passage=place)
+    row = Fact(kind=FactKind.VALUE, text="Аренда: 5", title="Аренда", fields=(("Договор", "Аренда"), ("Цена", "5")))
+    payload = FactsPayload(
+        facts=(
+            replace(stated, type="achievement", text="Ускорил расчёты вдвое."),
+            replace(stated, type="project"),
+            row,
+        ),
+        coverage=0.9,
+    )
+    known = {"source": {"id": "doc", "title": "Резюме.pdf"}, "place": {"page": 3}}
+    items = [
+        {"type": "achievement", "title": "АЛОР Брокер", "text": "Ускорил расчёты вдвое.", **known},
+        {"type": "project", "title": "АЛОР Брокер", "summary": "Торговая платформа.", **known},
+        {"type": "value", "title": "Аренда", "text": "Аренда: 5", "fields": {"Договор": "Аренда", "Цена": "5"}},
     ]
-    assert json["sources"] == [{"id": "d", "label": "Договор"}]
+    assert payload.to_json() == {
+        "found": True,
+        "items": items,
+        "groups": [{"title": "АЛОР Брокер", "items": items[:2]}, {"title": "Аренда", "items": items[2:]}],
+        "meta": {"coverage": 0.9, "left_out": 0},
+        "sources": [{"id": "doc", "label": "Резюме.pdf"}],
+    }
 
 
 def test_a_remark_on_the_items_is_no_item_and_stays() -> None:

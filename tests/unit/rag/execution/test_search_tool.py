@@ -75,6 +75,13 @@ async def test_what_the_asker_sent_is_known_by_their_number_and_not_by_a_name(se
     assert await narrowed(sender=sender) == SearchFilter(sent_by=USER)
 
 
+@pytest.mark.parametrize(("top_k", "found"), [(2, 2), (0, 1), (1000, 3), (None, 3)])
+async def test_no_more_passages_are_found_than_were_asked_for(top_k: int | None, found: int) -> None:
+    search = FoundPassages(tuple(make_candidate(f"срок {n}", number=n, bm25=1.0) for n in (1, 2, 3)))
+    tool = SearchBase(by_words_alone(search), Catalogue(CARDS))
+    assert len((await tool.run(tool.read({"query": "срок", "top_k": top_k}), begin())).facts) == found
+
+
 async def test_a_day_that_is_none_is_sent_back_to_the_planner() -> None:
     with pytest.raises(ToolMisused, match="since"):
         await narrowed(since="вчера")
