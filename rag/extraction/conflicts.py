@@ -1,25 +1,25 @@
 """Conflicts between documents: which document says what, the newest first.
 
 In: claims with their passages, the documents' arrival dates. Out: `Conflict`s with dates, and facts that name all
-sides. A document's date is its own, else its arrival date. Pure.
+sides. A document's date is its own, else the day in its name, else its arrival date. Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 
 from domain.documents import SourceType, known_as
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
 from rag.answering.renderer import escaped
 from rag.execution.facts import Fact, FactKind
-from rag.extraction.values import day_of_name
+from rag.extraction.values import day, day_of_name
 from rag.records import Claim, Conflict, Passage, RankedPassage
 
 
 def claim(value: str, source: RankedPassage) -> Claim:
     """A claim with the document's own date, if it has one."""
-    return Claim(value=value, passage=source, dated=source.passage.published_at)
+    return Claim(value=value, passage=source, dated=_own_day(source.passage))
 
 
 def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) -> tuple[Conflict, ...]:
@@ -30,19 +30,25 @@ def dated(conflicts: Iterable[Conflict], came: Mapping[DocumentId, datetime]) ->
 def newness(passage: Passage, came: datetime | None) -> tuple[bool, float]:
     """Sort key; greater is newer. Documents' own dates rank above arrival dates: an old paper may arrive late. A month
     in a document's name counts where it has no other date."""
-    own = passage.published_at or _named_day(passage)
-    day = own or came
-    return own is not None or bears_its_day(passage), day.timestamp() if day else float("-inf")
+    own = _own_day(passage) or _in_name(passage, day_of_name)
+    last = own or came
+    return own is not None or bears_its_day(passage), last.timestamp() if last else float("-inf")
 
 
-def _named_day(passage: Passage) -> datetime | None:
-    named = day_of_name(passage.source_identifier) or day_of_name(passage.title)
+def _own_day(passage: Passage) -> datetime | None:
+    """The date that the document bears, or the day in its name."""
+    return passage.published_at or _in_name(passage, day)
+
+
+def _in_name(passage: Passage, read: Callable[[str], date | None]) -> datetime | None:
+    names = (passage.source_identifier, passage.title)
+    named = next(filter(None, (read(name.replace("_", " ")) for name in names)), None)
     return datetime.combine(named, time.min, tzinfo=UTC) if named else None
 
 
 def bears_its_day(passage: Passage) -> bool:
     """Whether its date is its own rather than an arrival date. A typed note is dated by its arrival."""
-    return passage.published_at is not None or passage.source_type is SourceType.NOTE
+    return _own_day(passage) is not None or passage.source_type is SourceType.NOTE
 
 
 def document_name(passage: Passage) -> str:

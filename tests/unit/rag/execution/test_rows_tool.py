@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import ModelAway, ModelMisfit
-from rag.execution.facts import FactsPayload, limit
+from rag.execution.facts import FactKind, FactsPayload, limit
 from rag.execution.rows_tool import CollectRows, RowsArguments
 from rag.execution.run import Progress, Run, RunLimits
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
@@ -102,6 +102,28 @@ async def test_documents_that_disagree_are_named_newest_first() -> None:
     ]
     told = [fact for fact in payload.facts if fact.text.startswith("Документы расходятся")]
     assert len(told) == 3
+
+
+async def test_a_day_in_the_name_dates_a_document_that_bears_none() -> None:
+    old, new = "Договор 5: срок 14 дней", "О договоре 5: срок 30 дней"
+    shelf = letters(**{"Договор 2025-03-03": old, "Письмо от 12.05.2025": new})
+    payload = await collect(
+        shelf, rows_of({old: (("5", "14 дней"),), new: (("5", "30 дней"),)}), columns=["номер", "срок"]
+    )
+    (conflict,) = payload.conflicts
+    assert [(claim.value, str(claim.dated)[:10]) for claim in conflict.claims] == [
+        ("30 дней", "2025-05-12"),
+        ("14 дней", "2025-03-03"),
+    ]
+    assert "(от 12.05.2025)" in conflict.told
+
+
+async def test_disagreements_use_no_limit_and_no_count() -> None:
+    payload = await collect(columns=["номер", "срок оплаты"])
+    cut = limit(payload, items=2)
+    assert len([fact for fact in cut.facts if fact.kind is FactKind.DISAGREEMENT]) == 3
+    assert payload.facts[0].text == f"Всего (договор): {TRUTH.contracts}"
+    assert cut.left_out == TRUTH.contracts - 2
 
 
 async def test_a_row_whose_quotation_stands_nowhere_is_dropped() -> None:
