@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import bases, chat, documents, mcp, openai_chat, webhooks
-from api.problems import answer_problems
+from api.problems import PROBLEMS, answer_problems
 from api.services import ApiServices
 from api.turns import Turns
 from api.uploads import MULTIPART
@@ -36,7 +36,7 @@ def build_api(services: ApiServices) -> FastAPI:
     answer_problems(app, services)
     app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
     for part in (bases, documents, webhooks, chat, openai_chat, mcp):
-        app.include_router(part.router)
+        app.include_router(part.router, responses=PROBLEMS)
     return app
 
 

@@ -4,6 +4,7 @@ In: a caller and perhaps a query. Out: counts, or passages with their scores. Th
 own documents; nothing in them is followed.
 """
 
+import uuid
 from datetime import datetime
 from typing import Annotated
 
@@ -22,7 +23,9 @@ QUERY_CHARACTERS = 4000
 
 router = APIRouter(prefix="/rags", tags=["bases"])
 
-Text = Annotated[str, Field(min_length=1, max_length=QUERY_CHARACTERS, pattern=r"\S")]
+Text = Annotated[str, Field(min_length=1, max_length=QUERY_CHARACTERS, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
+"""Words; PostgreSQL stores no zero character."""
+LARGEST = 2**31 - 1
 
 
 class Strict(BaseModel):
@@ -44,16 +47,16 @@ class Base(BaseModel):
 class Filter(Strict):
     """Which documents are searched; what is left out restricts nothing."""
 
-    documents: list[str] = []
+    documents: list[uuid.UUID] = []
     types: list[SourceType] = []
-    author: str | None = None
+    author: Annotated[str | None, Field(pattern=r"^[^\x00]*$")] = None
     since: datetime | None = None
     before: datetime | None = None
 
     def to_search(self) -> SearchFilter:
         """The same for the search."""
         return SearchFilter(
-            documents=tuple(map(DocumentId, self.documents)),
+            documents=tuple(DocumentId(str(each)) for each in self.documents),
             types=tuple(self.types),
             author=self.author,
             since=self.since,

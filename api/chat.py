@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
@@ -30,6 +30,9 @@ MOST_MESSAGES = 200
 EVENT_STREAM = "text/event-stream"
 
 router = APIRouter(prefix="/rags/{base}/chat", tags=["chat"])
+
+_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": _EVENT}}}}
 
 
 class Asked(Strict):
@@ -91,7 +94,7 @@ class Session(BaseModel):
     exchanges: int
 
 
-@router.post("", response_model=Reply)
+@router.post("", response_model=Reply, responses=EVENTS)
 async def ask(asked: Asked, caller: Reader, services: Services, turns: TurnsOfApp, language: Language) -> object:
     """Ask the base. With `stream` the reply comes as server-sent events."""
     question = Question(
@@ -114,7 +117,7 @@ async def messages(
     services: Services,
     session_id: uuid.UUID,
     limit: Annotated[int, Query(ge=1, le=MOST_MESSAGES)] = 50,
-    before: Annotated[int | None, Query(ge=1)] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
 ) -> list[Message]:
     """The last messages of a dialogue of this token, or the last ones before the message `before`; oldest first."""
     said = await services.dialogues.messages(

@@ -19,7 +19,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from api.access import Language, Reader, Services, Writer
-from api.bases import Strict
+from api.bases import LARGEST, Strict
 from api.problems import Problem
 from api.services import ApiServices
 from api.uploads import MULTIPART, Upload, received
@@ -159,7 +159,7 @@ async def list_documents(
     services: Services,
     language: Language,
     limit: Annotated[int, Query(ge=1, le=MOST_DOCUMENTS)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> list[Document]:
     """The newest first."""
     cards = await services.library.documents(caller.base, limit=limit, offset=offset)

@@ -1,7 +1,8 @@
 """MCP over streamable HTTP, stateless: the tools `search`, `fetch`, `ask` and `add` for one base.
 
 In: a JSON-RPC message, a token with it. Out: its result as JSON. No session is kept, so any process may answer any
-request; `initialize` of older clients is answered, too. What the tools give are data of the person's documents.
+request; `initialize` of clients before 2026-07-28 is answered, too. What the tools give are data of the person's
+documents.
 """
 
 import json
@@ -26,9 +27,13 @@ from domain.ids import DocumentId, SessionId
 from domain.tokens import Caller
 from rag.records import Question
 
-VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; the first is offered for unknown ones
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # with `initialize`; the first for unknown ones
+STATELESS_VERSION = "2026-07-28"  # with `server/discover`; every request says its version
 UNKNOWN_METHOD, WRONG_PARAMETERS = -32601, -32602  # JSON-RPC 2.0, section 5.1
 ABOUT = "A person's own documents: `ask` answers with sources, `search` and `fetch` give the texts themselves."
+
+_COMPLETE: dict[str, JsonValue] = {"resultType": "complete"}
+_NOT_CACHED: dict[str, JsonValue] = {**_COMPLETE, "ttlMs": 0, "cacheScope": "private"}
 
 router = APIRouter(tags=["MCP"])
 
@@ -83,7 +88,7 @@ class Tool:
     writes: bool = False
 
 
-@router.post("/mcp", response_model=None)
+@router.post("/mcp", response_model=None, responses={202: {"description": "A notification was taken"}})
 async def receive(call: Call, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language) -> Response:
     """Answers one message."""
     if call.id is None:
@@ -100,18 +105,20 @@ async def receive(call: Call, caller: AnyCaller, services: Services, turns: Turn
 
 async def _answer(call: Call, context: Context) -> dict[str, JsonValue] | None:
     """None for an unknown method."""
+    about: dict[str, JsonValue] = {
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "baza", "version": "0.1.0"},
+        "instructions": ABOUT,
+    }
     if call.method == "initialize":
         asked = call.params.get("protocolVersion")
-        return {
-            "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "baza", "version": "0.1.0"},
-            "instructions": ABOUT,
-        }
+        return {**about, "protocolVersion": asked if asked in VERSIONS else VERSIONS[0]}
+    if call.method == "server/discover":
+        return {**about, **_NOT_CACHED, "supportedVersions": [STATELESS_VERSION, *VERSIONS]}
     if call.method == "ping":
         return {}
     if call.method == "tools/list":
-        return {"tools": [_told(name, tool) for name, tool in _usable(context).items()]}
+        return {**_NOT_CACHED, "tools": [_told(name, tool) for name, tool in _usable(context).items()]}
     return await _called(ToolCall.model_validate(call.params), context) if call.method == "tools/call" else None
 
 
@@ -195,7 +202,12 @@ def _told(name: str, tool: Tool) -> JsonValue:
 
 def _result(value: dict[str, JsonValue], *, is_error: bool = False) -> dict[str, JsonValue]:
     text = json.dumps(value, ensure_ascii=False)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": value, "isError": is_error}
+    return {
+        **_COMPLETE,
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": value,
+        "isError": is_error,
+    }
 
 
 def _failed(call: Call, code: int, message: str) -> JSONResponse:

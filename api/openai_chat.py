@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from api.access import AnyCaller, Language, Services
 from api.bases import QUERY_CHARACTERS
-from api.chat import EVENT_STREAM, Source, sources_of
+from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
 from api.turns import Turns, TurnsOfApp, showable
@@ -83,7 +83,7 @@ async def show_model(name: str, caller: AnyCaller) -> dict[str, JsonValue]:
     return _model(caller)
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post("/chat/completions", response_model=None, responses=EVENTS)
 async def complete(
     asked: Completion, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language
 ) -> dict[str, JsonValue] | StreamingResponse:

@@ -7,11 +7,13 @@ What a request held never stands in it.
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from api.services import ApiServices
@@ -22,6 +24,21 @@ from ingestion.errors import ServiceError
 LANGUAGES = ("ru", "en")
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 5  # while the database is away
+
+
+class ProblemBody(BaseModel):
+    """RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str  # a sentence in the language of the request
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "default": {"description": "What went wrong", "content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
+}
+"""Of every endpoint, for its OpenAPI."""
 
 _RANGE = re.compile(r"\s*([a-zA-Z]{1,8})(?:-[\w-]*)?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
 

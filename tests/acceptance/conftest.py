@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.settings import Settings
 from tests.acceptance.running import running_baza
 from tests.database import (
     database,
@@ -79,3 +80,9 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"{SHARED} is absent: the real data lies beside the project, in ../shared")
     return SHARED
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Of the command line beside the running Baza."""
+    return Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path / "home"), "OCR": "off"})

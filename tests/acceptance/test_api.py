@@ -15,9 +15,12 @@ from typing import Any
 from unittest.mock import patch
 
 import httpx
+import httpx2
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
@@ -35,12 +38,6 @@ ANSWER = "[+] Штраф составляет **0,1 %** от суммы за к�
 
 Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 """`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
-
-
-@pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> Settings:
-    """Of the command line beside the running Baza."""
-    return Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path / "home"), "OCR": "off"})
 
 
 @pytest.fixture
@@ -185,6 +182,8 @@ async def test_the_official_client_of_openai_works_unchanged(
     assert [each.url_citation.title for each in message.annotations or []] == ["Договор"]
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == message.content
     assert (chunks[-2].model_extra or {})["sources"] == (whole.model_extra or {})["sources"]
+    told = [each.model_dump() for each in message.annotations or []]
+    assert (chunks[-2].choices[0].delta.model_extra or {})["annotations"] == told
     assert chunks[-1].usage is not None
     assert [each.content for each in llm.requests[0].messages[1:3]] == ["Что в договоре?", "Аренда склада."]
     assert stored == []
@@ -253,35 +252,44 @@ async def until(client: httpx.AsyncClient, place: str, status: str = "ready") ->
             await asyncio.sleep(0.1)
 
 
-async def test_the_tools_of_mcp_search_fetch_ask_and_add(
-    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+async def test_the_client_of_mcp_searches_fetches_asks_and_adds(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path, mode: str
 ) -> None:
     await fill(settings, tmp_path)
     token, base = await token_for(settings, capsys, "work")
     reading, _ = await token_for(settings, capsys, "work", is_read_only=True)
 
-    async def call(method: str, **params: object) -> dict[str, Any]:
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return dict((await client.post("/mcp", json=body)).json())
-
-    async def tool(name: str, **arguments: object) -> dict[str, Any]:
-        return dict((await call("tools/call", name=name, arguments=arguments))["result"])
+    async def found(mcp: Client, name: str, **arguments: object) -> dict[str, Any]:
+        result = await mcp.call_tool(name, arguments)
+        assert not result.is_error, result
+        return dict(result.structured_content or {})
 
     async with api(token) as client:
-        begun = await call("initialize", protocolVersion="2025-03-26", capabilities={}, clientInfo={})
-        assert begun["result"]["protocolVersion"] == "2025-03-26"
-        (found,) = (await tool("search", query=QUESTION))["structuredContent"]["results"]
-        fetched = await tool("fetch", id=found["id"])
-        assert fetched["structuredContent"]["text"] == "Договор аренды склада\n\n" + CONTRACT.splitlines()[2]
-        assert "0,1 %" in (await tool("ask", question=QUESTION))["structuredContent"]["answer"]
-        added = await tool("add", text="Ключ лежит под кирпичом.")
-        await until(client, f"/rags/{base}/documents/{added['structuredContent']['id']}")
-        assert (await tool("fetch", id=str(uuid.uuid4())))["isError"]
-        assert (await tool("ask", question=" "))["isError"]
-        assert (await call("resources/list"))["error"]["code"] == -32601
-        client.headers["Authorization"] = f"Bearer {reading}"
-        assert [each["name"] for each in (await call("tools/list"))["result"]["tools"]] == ["search", "fetch", "ask"]
-        assert (await tool("add", text="Не будет добавлено."))["isError"]
+        place = f"{client.base_url}/mcp"
+        async with mcp_client(place, token, mode) as mcp:
+            assert {each.name for each in (await mcp.list_tools()).tools} == {"search", "fetch", "ask", "add"}
+            (passage,) = (await found(mcp, "search", query=QUESTION))["results"]
+            fetched = await found(mcp, "fetch", id=passage["id"])
+            assert fetched["text"] == "Договор аренды склада\n\n" + CONTRACT.splitlines()[2]
+            assert "0,1 %" in (await found(mcp, "ask", question=QUESTION))["answer"]
+            added = await found(mcp, "add", text="Ключ лежит под кирпичом.")
+            await until(client, f"/rags/{base}/documents/{added['id']}")
+            for name, arguments in (("fetch", {"id": str(uuid.uuid4())}), ("ask", {"question": " "}), ("no", {})):
+                assert (await mcp.call_tool(name, arguments)).is_error
+        async with mcp_client(place, reading, mode) as mcp:
+            assert "add" not in {each.name for each in (await mcp.list_tools()).tools}
+            assert (await mcp.call_tool("add", {"text": "Не будет добавлено."})).is_error
+
+
+@asynccontextmanager
+async def mcp_client(address: str, token: str, mode: str) -> AsyncIterator[Client]:
+    """The client of the MCP SDK: `legacy` begins with `initialize`, a version asks without it, `auto` tries both."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http), mode=mode) as client,
+    ):
+        yield client
 
 
 async def test_a_file_is_kept_with_its_document_and_no_longer(
