@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.problems import Problem, language_of
 from api.services import ApiServices
+from domain.acting import act_for
 from domain.tokens import Caller, token_hash
 
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")
@@ -40,6 +41,7 @@ async def caller_of(
         raise Problem(HTTPStatus.UNAUTHORIZED)
     if caller.wait_s is not None:
         raise Problem(HTTPStatus.TOO_MANY_REQUESTS, retry_s=max(1, caller.wait_s))
+    act_for(caller.token)
     return caller
 
 

@@ -131,7 +131,7 @@ async def sessions(
     caller: Reader, services: Services, limit: Annotated[int, Query(ge=1, le=MOST_MESSAGES)] = 50
 ) -> list[Session]:
     """The dialogues of this token, the latest first."""
-    found = await services.dialogues.sessions(caller.token, limit=limit)
+    found = await services.dialogues.sessions(caller.token, base=caller.base, limit=limit)
     return [Session.model_validate(each, from_attributes=True) for each in found]
 
 

@@ -17,13 +17,17 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from api.services import ApiServices
-from domain.errors import DatabaseTrouble
+from domain.errors import BaseClosed, BaseReadOnly, DatabaseTrouble
 from domain.locator import JsonValue
 from ingestion.errors import ServiceError
 
 LANGUAGES = ("ru", "en")
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 5  # while the database is away
+_WITHOUT_RIGHT: Mapping[type[Exception], HTTPStatus] = {
+    BaseClosed: HTTPStatus.NOT_FOUND,
+    BaseReadOnly: HTTPStatus.FORBIDDEN,
+}
 
 
 class ProblemBody(BaseModel):
@@ -98,8 +102,7 @@ def answer_problems(app: FastAPI, services: ApiServices) -> None:
         return respond(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY), {"errors": wrong})
 
     async def away(request: Request, error: Exception) -> JSONResponse:
-        log.warning("api.service_away", reason=type(error).__name__)
-        return respond(request, Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S))
+        return respond(request, _of_database(error))
 
     app.add_exception_handler(Problem, ours)
     app.add_exception_handler(HTTPException, of_framework)
@@ -107,3 +110,10 @@ def answer_problems(app: FastAPI, services: ApiServices) -> None:
     app.add_exception_handler(DatabaseTrouble, away)
     app.add_exception_handler(ServiceError, away)
     app.add_exception_handler(Exception, ours)
+
+
+def _of_database(error: Exception) -> Problem:
+    if status := _WITHOUT_RIGHT.get(type(error)):
+        return Problem(status)
+    log.warning("api.service_away", reason=type(error).__name__)
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, retry_s=RETRY_S)

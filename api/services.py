@@ -138,7 +138,7 @@ class Texts(Protocol):
 class Dialogues(Protocol):
     """What was said with a token."""
 
-    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+    async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
         """The latest first."""
         ...
 

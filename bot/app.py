@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.database.acting import ActingTransport
 from adapters.database.migrate import check_migrated, migrate
 from adapters.database.postgres import open_postgres
 from adapters.database.segments.mirror import SegmentMirror
@@ -58,7 +59,8 @@ class Parts:
     """The opened parts that commands are built from."""
 
     settings: Settings
-    stores: Stores
+    stores: Stores  # of nobody in particular: workers and the command line
+    stores_for_people: Stores  # each call for a base says for whom (`domain.acting`)
     kept_files: FolderFiles | SupabaseFiles
     mirror: SegmentMirror  # copies of the vector segments of large bases; empty until its first refresh
     analyzer: QuestionAnalyzer
@@ -72,6 +74,10 @@ class Parts:
     reading_model: ChatModel | None  # the planner's, with a larger token limit for what it reads out of documents
     transcriber: Transcriber | None  # for recordings and spoken questions; one process serves both
     measures: Measures
+
+    def for_people(self) -> "Parts":
+        """The same parts for the bot and the HTTP API: what they read and change, they do for whoever asked."""
+        return replace(self, stores=self.stores_for_people)
 
     def retrieval(self, *, candidates: int | None = None, passages: int | None = None) -> Retrieval:
         """Search as the settings say; `baza eval` asks for more candidates."""
@@ -182,14 +188,11 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         analyzer, measures = RussianEnglishAnalyzer(), build_measures(settings.metrics)
         search_models = await open_search_models(settings, stack)
         mirror = SegmentMirror(SegmentStore(transport), size=settings.database.segment_mb * MEGABYTE)
+        bound, most = settings.bounds.base_passages or None, settings.bounds.person_waiting or None
         yield Parts(
             settings=settings,
-            stores=Stores.over(
-                transport,
-                mirror,
-                base_passages=settings.bounds.base_passages or None,
-                most_waiting=settings.bounds.person_waiting or None,
-            ),
+            stores=Stores.over(transport, mirror, base_passages=bound, most_waiting=most),
+            stores_for_people=Stores.over(ActingTransport(transport), mirror, base_passages=bound, most_waiting=most),
             kept_files=await _open_kept_files(settings, stack),
             mirror=mirror,
             analyzer=analyzer,

@@ -30,6 +30,7 @@ async def served_api(parts: Parts, texts: Texts, *, port: int, wake: Callable[[]
 
 
 def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServices:
+    parts = parts.for_people()
     settings, stores = parts.settings, parts.stores
     bounds, conversation = bounds_of(settings), parts.conversation()
     guard = AddressGuard(allow_hosts=settings.worker.fetch_allow_hosts)

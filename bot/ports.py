@@ -6,6 +6,7 @@ In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from domain.bases import Invitation, Joined, ListedBase, Member, Role
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, UserState
@@ -19,8 +20,17 @@ from rag.records import PastSession
 class PeopleStore(Protocol):
     """Modes, dialogues and bases of people and groups."""
 
-    async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
-        """The base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet."""
+    async def open_base(
+        self,
+        chat: ChatId,
+        *,
+        thread: ThreadId | None,
+        member: UserId | None,
+        name: str | None = None,
+        topic: str | None = None,
+    ) -> BaseId:
+        """The first base of a private chat (`chat` is the person), a group or a topic; made when it is not there yet.
+        `name` is the chat's, `topic` the topic's."""
         ...
 
     async def open_named_base(self, name: str) -> BaseId:
@@ -31,26 +41,32 @@ class PeopleStore(Protocol):
         """Names of command-line bases that hold documents (20 at most); `name` comes first if it is one of them."""
         ...
 
-    async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
-        """The person's state. Where there is none it is created: these values, no mode, a fresh dialogue."""
+    async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
+        """The state in this topic. Where there is none it is created: these values, no mode, a fresh dialogue."""
         ...
 
-    async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
-        """Upserts on `user_id` (seed 1, section 4.1.1)."""
+    async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
+        """Upserts on `user_id` and topic (seed 1, section 4.1.1)."""
         ...
 
     async def set_language(self, user: UserId, language: str) -> UserState: ...
 
-    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+    async def set_only(
+        self, user: UserId, *, base: BaseId, document: DocumentId | None, thread: ThreadId | None = None
+    ) -> UserState:
         """Questions are asked of this document of the base alone; None: of all."""
         ...
 
-    async def new_session(self, user: UserId) -> UserState:
+    async def new_session(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
         """Begin a new dialogue; the old one is kept."""
         ...
 
-    async def clean_chat(self, user: UserId) -> Removed:
-        """Erase window, archive and summaries of this person, and begin a new dialogue."""
+    async def go_home(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
+        """Open the chat's own base, where the open one was closed to them."""
+        ...
+
+    async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
+        """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
         ...
 
     async def put_question(
@@ -64,6 +80,63 @@ class PeopleStore(Protocol):
     ) -> PendingQuestion | None:
         """What the person was asked there. It is given to the first `update` that comes, and again only to the same
         one, which is replayed after a crash."""
+        ...
+
+
+class Bases(Protocol):
+    """Bases of people and groups, who else is in them, and links to join. All but `all`, `accept` and what Telegram
+    says of groups raise BaseClosed or BaseReadOnly where who acts may not."""
+
+    async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
+        """Their own first."""
+        ...
+
+    async def show(self, base: BaseId) -> ListedBase | None: ...
+
+    async def make(self, user: UserId, name: str) -> BaseId | None:
+        """None when they own as many as anybody may."""
+        ...
+
+    async def rename(self, base: BaseId, name: str) -> bool: ...
+
+    async def delete(self, base: BaseId) -> int | None:
+        """How many documents it had; None for the first base of a chat, which stays."""
+        ...
+
+    async def open(self, user: UserId, base: BaseId, *, thread: ThreadId | None) -> None:
+        """Open it in their chat or in a topic of it."""
+        ...
+
+    async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
+        """Open a base of who acts in a group, for all who write there."""
+        ...
+
+    async def members(self, base: BaseId) -> list[Member]:
+        """Everybody but the owner."""
+        ...
+
+    async def remove_member(self, base: BaseId, member: UserId) -> bool:
+        """Take somebody off, or leave."""
+        ...
+
+    async def confirm_member(self, user: UserId, base: BaseId) -> None:
+        """Telegram says that the person is in the group whose base it is."""
+        ...
+
+    async def leave_group(self, chat: ChatId, member: UserId) -> None: ...
+
+    async def invite(self, base: BaseId, secret_hash: str, *, role: Role, once: bool, days: int | None) -> Invitation:
+        """A link; without `days` it does not end."""
+        ...
+
+    async def invitations(self, base: BaseId) -> list[Invitation]:
+        """Those that still work, newest first."""
+        ...
+
+    async def revoke(self, base: BaseId, invitation: int) -> bool: ...
+
+    async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
+        """None for a link that does not work (any more)."""
         ...
 
 
@@ -171,11 +244,11 @@ class Statistics(Protocol):
 class PastDialogues(Protocol):
     """The earlier dialogues of a person, which can be resumed."""
 
-    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
-        """The latest first."""
+    async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
+        """Those about this base, the latest first."""
         ...
 
-    async def resume(self, user: UserId, session: SessionId) -> bool:
+    async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Resume an earlier dialogue; False when this person has no such dialogue."""
         ...
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from bot.bounds import Bounds
 from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
-from bot.ports import AnswerTables, Library, PastDialogues, PeopleStore, Statistics
+from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
@@ -34,6 +34,7 @@ class Services:
     """Everything outside Telegram that handlers and middlewares use."""
 
     people: PeopleStore
+    bases: Bases
     library: Library
     intake: IntakeQueue
     conversation: Conversation

@@ -5,6 +5,7 @@ In: a transport. Out: one frozen record. The composition root decides who gets w
 
 from dataclasses import dataclass
 
+from adapters.database.stores.bases import BaseStore
 from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.inbox import InboxStore
@@ -31,6 +32,7 @@ class Stores:
     """Every store, over one transport."""
 
     people: PeopleStore
+    bases: BaseStore
     intake: IntakeStore
     work: WorkStore
     text: TextStore
@@ -63,6 +65,7 @@ class Stores:
         waiting; None: any number."""
         return cls(
             people=PeopleStore(transport),
+            bases=BaseStore(transport),
             intake=IntakeStore(transport, most_waiting=most_waiting),
             work=WorkStore(transport, base_passages=base_passages),
             text=TextStore(transport),

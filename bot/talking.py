@@ -129,6 +129,7 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
 
 
 def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]) -> Services:
+    parts = parts.for_people()
     settings, stores = parts.settings, parts.stores
     is_limited, bounds = _is_limited_by_telegram(settings), bounds_of(settings)
     conversation = parts.conversation()
@@ -137,6 +138,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         spoken = SpokenQuestions(place.files, parts.transcriber, scratch=settings.home / "scratch")
     return Services(
         people=stores.people,
+        bases=stores.bases,
         library=stores.library,
         intake=stores.intake,
         conversation=conversation,

@@ -1,4 +1,4 @@
-"""The one kind of error that every part can meet: the database does not do what it was asked.
+"""What every part can meet: the database does not do what it was asked, or the person may not ask it.
 
 In: driver errors, translated by the transports of `adapters.database`. Out: exceptions that `ingestion`, `rag` and
 `bot` may catch without knowing the adapter.
@@ -17,3 +17,11 @@ class DatabaseTrouble(Exception):
 
 class DatabaseAway(DatabaseTrouble):
     """The database did not answer, or not in time; the call may be made again later."""
+
+
+class BaseClosed(DatabaseTrouble):
+    """The base is not there for whoever acts: never was, or not any more."""
+
+
+class BaseReadOnly(DatabaseTrouble):
+    """Whoever acts may read this base, and not do what they asked."""

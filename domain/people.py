@@ -6,7 +6,8 @@ In: rows of `user_state` and `pending_questions`. Out: frozen records. It does n
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.ids import BaseId, DocumentId, SessionId, UserId
+from domain.bases import Role
+from domain.ids import BaseId, ChatId, DocumentId, SessionId, ThreadId, UserId
 
 
 class Mode(StrEnum):
@@ -18,7 +19,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class UserState:
-    """The state of one person, or of one group (then `user_id` is the group's chat id)."""
+    """The state of one person or one group (then `user_id` is the group's chat id), in one topic of the chat."""
 
     user_id: UserId
     mode: Mode | None  # None until a mode was chosen, and after a reset
@@ -26,6 +27,11 @@ class UserState:
     base_id: BaseId  # the active base
     language: str  # ru or en: the language of the interface
     only: DocumentId | None = None  # questions are asked of this document alone
+    thread: ThreadId | None = None  # the topic; None: the chat has none, or it is outside of them
+    role: Role | None = Role.OWNER  # in the base; None: it was closed to them meanwhile
+    base_name: str | None = None  # None: the first base of the chat, which nobody has named
+    base_group: ChatId | None = None  # whose base it is
+    base_owner: str | None = None  # None: it is their own
 
 
 @dataclass(frozen=True, kw_only=True)

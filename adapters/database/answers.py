@@ -5,6 +5,7 @@ In: a driver's code and message, or the rows. Out: DatabaseAway, DatabaseError, 
 
 from adapters.database.errors import DatabaseAway, DatabaseError, RolledBack
 from adapters.database.transport import Row
+from domain.errors import BaseClosed, BaseReadOnly, DatabaseTrouble
 
 ROWS_MAX = 999
 """PostgREST cuts an answer at `max-rows` (Supabase: 1000) without an error; functions page below it."""
@@ -12,6 +13,8 @@ PAGE_ROWS = 900  # rows of a page, where a store reads everything there is
 
 UNKNOWN_FUNCTION = "42883"
 TOO_MANY_ROWS = "BZ002"
+BASE_CLOSED = "BZ005"
+BASE_READ_ONLY = "BZ006"
 BAD_TEXT = "22021"
 """SQLSTATE character_not_in_repertoire: a text that PostgreSQL cannot hold (a zero character, half a surrogate)."""
 
@@ -27,11 +30,14 @@ _AS_SQLSTATE = {"PGRST202": UNKNOWN_FUNCTION, "22P05": BAD_TEXT}
 _SQLSTATE_LENGTH = 5
 _HTTP_LENGTH = 3
 _DATA_CLASS = "22"
+_RIGHTS = {BASE_CLOSED: BaseClosed, BASE_READ_ONLY: BaseReadOnly}
 
 
-def refused(function: str, *, code: str, message: str) -> DatabaseError | DatabaseAway:
+def refused(function: str, *, code: str, message: str) -> DatabaseTrouble:
     """The exception for a call that ended with `code`: a SQLSTATE, PostgREST's, or a proxy's HTTP status."""
     code = _AS_SQLSTATE.get(code, code)
+    if code in _RIGHTS:
+        return _RIGHTS[code](function)
     if code in _ROLLED_BACK:
         return RolledBack(f"{function}: {code} {message}")
     if _means_away(code):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from adapters.database.transport import Row
+from domain.bases import Role
 from domain.documents import (
     DocumentCard,
     DocumentStatus,
@@ -99,15 +100,21 @@ def items(row: Row, name: str) -> list[JsonValue]:
 
 
 def user_state(row: Row) -> UserState:
-    """A row of `user_state`."""
-    mode = text_or_none(row, "current_mode")
+    """A row of `user_states`."""
+    mode, role = text_or_none(row, "current_mode"), text_or_none(row, "role")
+    group = integer_or_none(row, "base_chat") if row["base_kind"] == "group" else None
     return UserState(
         user_id=UserId(integer(row, "user_id")),
+        thread=ThreadId(integer(row, "thread_id")) if row["thread_id"] else None,
         mode=Mode(mode) if mode else None,
         session_id=SessionId(text(row, "session_id")),
         base_id=BaseId(text(row, "base_id")),
         language=text(row, "language"),
         only=DocumentId(only) if (only := text_or_none(row, "only_document")) else None,
+        role=Role(role) if role else None,
+        base_name=text_or_none(row, "base_name"),
+        base_group=None if group is None else ChatId(group),
+        base_owner=text_or_none(row, "owner_name"),
     )
 
 

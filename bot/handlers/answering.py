@@ -164,7 +164,7 @@ async def _only(bot: Bot, services: Services, talk: Talk) -> DocumentCard | None
     card = await services.library.card(talk.base_id, talk.state.only)
     if card and card.status is not DocumentStatus.SUPERSEDED:
         return card
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None)
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None, thread=talk.state.thread)
     await send(bot, talk.place, talk.words("only-gone"))
     return None
 

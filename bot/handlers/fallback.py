@@ -4,6 +4,7 @@ In: such events. Out: one useful sentence; for an exception also a log entry und
 """
 
 import secrets
+from collections.abc import Mapping
 
 import structlog
 from aiogram import Bot, Router
@@ -17,7 +18,10 @@ from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
+from domain.errors import BaseClosed, BaseReadOnly
 from ingestion.errors import TooManyWaiting
+
+_REFUSALS: Mapping[type[Exception], str] = {BaseClosed: "base-closed", BaseReadOnly: "base-read-only"}
 
 log = structlog.get_logger()
 
@@ -54,6 +58,10 @@ async def apologise(failure: ErrorEvent, services: Services) -> bool:
         return True
     if isinstance(failure.exception, TooManyWaiting) and event is not None:
         await answer_event(event, words_for(event, services), "too-many-waiting", most=failure.exception.most)
+        return True
+    if event and (refusal := _REFUSALS.get(type(failure.exception))):
+        log.info("handler.without_right", update_id=failure.update.update_id, refusal=refusal)
+        await answer_event(event, words_for(event, services), refusal)
         return True
     number = secrets.token_hex(4)
     away = isinstance(failure.exception, DatabaseAway)

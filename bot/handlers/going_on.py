@@ -152,7 +152,7 @@ async def ask_again(
 
 async def ask_of_everything(query: CallbackQuery, shown: Message, services: Services, talk: Talk) -> None:
     """«Только: … ✕»: questions are asked of all documents again; the other buttons of the answer stay."""
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None)
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=None, thread=talk.state.thread)
     await acknowledge(query, talk.words.plain("only-ended"))
     keyboard = shown.reply_markup.inline_keyboard if shown.reply_markup else []
     with contextlib.suppress(TelegramBadRequest):  # pressed twice
@@ -192,7 +192,7 @@ async def send_table(
 
 async def list_dialogues(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """/dialogs: list earlier dialogues by their first questions, the latest first."""
-    past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
+    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     others = [each for each in past if each.id != talk.state.session_id]
     if not others:
         await send(bot, talk.place, talk.words("dialogs-none"))
@@ -206,9 +206,9 @@ async def resume_dialogue(
 ) -> None:
     """Make an earlier dialogue the current one, which answers remember."""
     session = SessionId(callback_data.session)
-    past = await services.dialogues.sessions(talk.state.user_id, limit=LISTED)
+    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=LISTED)
     title = next((each.title for each in past if each.id == session), "")
-    if not await services.dialogues.resume(talk.state.user_id, session):
+    if not await services.dialogues.resume(talk.state.user_id, session, thread=talk.state.thread):
         await acknowledge(query, talk.words.plain("dialog-gone"), alert=True)
         return
     await acknowledge(query)

@@ -119,8 +119,8 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
-    await services.people.set_mode(talk.state.user_id, Mode.CHAT)
-    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id)
+    await services.people.set_mode(talk.state.user_id, Mode.CHAT, thread=talk.state.thread)
+    await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id, thread=talk.state.thread)
     await acknowledge(query, talk.words.plain("mode-set-chat"))
     text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
     await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))

@@ -73,8 +73,8 @@ async def say(message: Message, command: CommandObject, bot: Bot, talk: Talk) ->
 
 async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """/new: begin a new dialogue; the old one is stored but no longer used. Before the first question there is none."""
-    await services.people.new_session(talk.state.user_id)
-    past = await services.dialogues.sessions(talk.state.user_id, limit=1)
+    await services.people.new_session(talk.state.user_id, thread=talk.state.thread)
+    past = await services.dialogues.sessions(talk.state.user_id, base=talk.base_id, limit=1)
     await send(bot, talk.place, talk.words("new-dialogue" if past else "new-dialogue-first"))
 
 

@@ -17,7 +17,7 @@ from domain.people import Mode
 
 async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> None:
     """Store the mode and say what it means."""
-    await services.people.set_mode(talk.state.user_id, mode)
+    await services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     hint = await _hint(services, talk, mode)
     await send(bot, talk.place, talk.words(hint), mode_sign(talk.words, mode, talk.place))
 

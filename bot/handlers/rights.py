@@ -9,7 +9,9 @@ from aiogram.exceptions import TelegramAPIError
 
 from bot.talk import Talk
 from domain.documents import DocumentCard
+from domain.ids import ChatId, UserId
 
+_OUTSIDE = frozenset({ChatMemberStatus.LEFT, ChatMemberStatus.KICKED})
 _TIDY = frozenset({ChatMemberStatus.CREATOR, ChatMemberStatus.ADMINISTRATOR})
 
 
@@ -23,6 +25,15 @@ async def may_tidy(bot: Bot, talk: Talk) -> bool:
     except TelegramAPIError:
         return False
     return member.status in _TIDY
+
+
+async def is_in_group(bot: Bot, group: ChatId, person: UserId) -> bool:
+    """Whether the person is in a group; False when Telegram does not answer, or the bot was taken out of it."""
+    try:
+        member = await bot.get_chat_member(group, person)
+    except TelegramAPIError:
+        return False
+    return member.status not in _OUTSIDE and getattr(member, "is_member", True)
 
 
 async def may_change(bot: Bot, talk: Talk, card: DocumentCard) -> bool:

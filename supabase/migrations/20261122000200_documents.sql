@@ -4,42 +4,60 @@ set search_path = public, extensions;
 
 create table bases (
   id          uuid primary key default gen_random_uuid(),
-  kind        text not null check (kind in ('private', 'group', 'named')),
-  chat_id     bigint,                      -- private: the person; group: the group
-  thread_id   bigint not null default 0,   -- a topic of a group has a base of its own; 0 is none
-  name        text,                        -- named bases belong to the command line
+  kind        text not null check (kind in ('private', 'group', 'named')), -- of a person, of a group, of the command line
+  chat_id     bigint,                      -- whose first base it is: of this person or group; null: made later
+  thread_id   bigint not null default 0,   -- each topic of a chat begins with a base of its own; 0 is none
+  name        text,                        -- null: the first base of a chat that nobody has named
   passages    bigint not null default 0,   -- searchable ones; counted by triggers on documents
   terms       bigint not null default 0,   -- in those passages; BM25 takes its average length from here
   documents   bigint not null default 0,   -- that those passages belong to
   served_at   timestamptz not null default '-infinity',  -- when a document of it was last given to a worker
   created_at  timestamptz not null default now(),
-  check ((kind = 'named') = (name is not null)),
-  check ((kind = 'named') = (chat_id is null))
+  check (kind <> 'named' or chat_id is null),
+  check (chat_id is not null or name is not null)
 );
 create unique index bases_chat on bases (chat_id, thread_id) where chat_id is not null;
-create unique index bases_name on bases (name) where name is not null;
-comment on table bases is
-  'A knowledge base: of a private chat, of a group or one of its topics, or a named one of the command line.';
+create unique index bases_name on bases (name) where kind = 'named';
+comment on table bases is 'A knowledge base: of a person, of a group, or of the command line.';
 
 create table base_members (
   base_id   uuid not null references bases on delete cascade,
-  user_id   bigint not null,
+  user_id   bigint not null,               -- a person, or a group by its (negative) chat id: all who write in it
+  role      text not null check (role in ('owner', 'writer', 'reader')),
+  name      text,                          -- of the person or group, as Telegram last gave it
+  until     timestamptz,                   -- when the right ends; null: it stays
+  joined_at timestamptz not null default now(),
   primary key (base_id, user_id)
 );
+create index base_members_user on base_members (user_id);
 comment on table base_members is
-  'Who has taken part in a base, kept for the operator. Telegram decides who may read and write it, by letting people '
-  'into the chat; no query reads this table.';
+  'Who may do what with a base: `require` asks here before a function reads or changes anything for somebody.';
+
+create table invitations (
+  id          bigint generated always as identity primary key,
+  base_id     uuid not null references bases on delete cascade,
+  hash        text not null unique,        -- SHA-256 of the link's secret, which is 24 random bytes and is shown once
+  role        text not null check (role in ('writer', 'reader')),
+  once        boolean not null,            -- gone with the first who joins by it
+  until       timestamptz,                 -- when the link, and the right of those who joined by it, ends
+  created_at  timestamptz not null default now()
+);
+create index invitations_base on invitations (base_id);
+comment on table invitations is 'Links by which people join a base.';
 
 create table user_state (
-  user_id      bigint primary key,         -- a person, or a group by its (negative) chat id
+  user_id      bigint not null,            -- a person, or a group by its (negative) chat id
+  thread_id    bigint not null default 0,  -- a topic of the chat; 0 is none
   current_mode text check (current_mode in ('chat', 'documents')),
   session_id   uuid not null default gen_random_uuid(),
   base_id      uuid not null references bases on delete cascade,
   language     text not null default 'ru',
   only_document uuid,                      -- questions are asked of it alone; one that is gone limits nothing
-  updated_at   timestamptz not null default now()
+  updated_at   timestamptz not null default now(),
+  primary key (user_id, thread_id)
 );
-comment on table user_state is 'Mode, dialogue and active base of a person (seed 1, section 4.1).';
+create index user_state_base on user_state (base_id);
+comment on table user_state is 'Mode, dialogue and open base of a chat or of one of its topics (seed 1, section 4.1).';
 
 create table pending_questions (
   chat_id    bigint not null,

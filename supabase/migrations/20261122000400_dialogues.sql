@@ -6,26 +6,28 @@ create table chat_messages (
   id          bigint generated always as identity primary key,
   user_id     bigint not null,
   session_id  uuid not null,
-  base_id     uuid references bases on delete set null,
+  base_id     uuid references bases on delete cascade,
   role        text not null check (role in ('user', 'assistant')),
   content     text not null,
   created_at  timestamptz not null default now(),
   terms       text[] not null default '{}' -- lexical ones, for recalling the message when something like it is asked
 );
 create index chat_messages_session on chat_messages (user_id, session_id, id);
+create index chat_messages_base on chat_messages (base_id);
 comment on table chat_messages is 'The window of a dialogue: at most 30 messages, older ones are in chat_archive.';
 
 create table chat_archive (
   id          bigint primary key,          -- as it was in chat_messages
   user_id     bigint not null,
   session_id  uuid not null,
-  base_id     uuid references bases on delete set null,
+  base_id     uuid references bases on delete cascade,
   role        text not null,
   content     text not null,
   created_at  timestamptz not null,
   terms       text[] not null default '{}' -- lexical ones, for recalling the message when something like it is asked
 );
 create index chat_archive_session on chat_archive (user_id, session_id, id);
+create index chat_archive_base on chat_archive (base_id);
 comment on table chat_archive is 'What has left the window.';
 
 create table chat_session_summary (

@@ -5,7 +5,8 @@ set search_path = public, extensions;
 create table api_tokens (
   id          bigint generated always as identity (start with 4503599627370496) primary key, -- 2^52: ids of Telegram
                                            -- have 52 bits, so a token is a person of its own, with its own dialogues
-  base_id     uuid not null references bases on delete cascade,
+  user_id     bigint,                      -- whose it is: it may do no more than they may; null: of the command line
+  base_id     uuid references bases on delete cascade,  -- null: all bases of the person
   hash        text not null unique,        -- SHA-256 of the token, which is 32 random bytes and is shown once
   read_only   boolean not null,
   created_at  timestamptz not null default now(),
@@ -14,10 +15,12 @@ create table api_tokens (
   minute      timestamptz not null default 'epoch', -- in which `requests` were made
   requests    int not null default 0,
   day         date not null default 'epoch',   -- on which `bytes` were sent
-  bytes       bigint not null default 0
+  bytes       bigint not null default 0,
+  check (user_id is not null or base_id is not null)
 );
 create index api_tokens_base on api_tokens (base_id);
-comment on table api_tokens is 'Who may reach a base over HTTP; each token opens one base.';
+create index api_tokens_user on api_tokens (user_id);
+comment on table api_tokens is 'Who may reach bases over HTTP: one base, or all of a person.';
 
 create table api_additions (
   token_id    bigint not null references api_tokens on delete cascade,

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TURN, Turn
+from bot.ports import Bases
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
@@ -83,6 +84,7 @@ class Person:
     def __post_init__(self) -> None:
         self.services = Services(
             people=self.stores.people,
+            bases=cast("Bases", None),  # tests/acceptance/test_bases.py has the database's
             library=self.stores.library,
             intake=self.stores.library,
             conversation=self.conversation,

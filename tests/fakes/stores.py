@@ -90,8 +90,16 @@ class FakePeople:
         """The questions of each dialogue."""
         self.pending: dict[object, PendingQuestion] = {}  # by (chat, thread, person)
 
-    async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
-        return self.bases.setdefault((chat, thread if chat < 0 else None), BaseId(fresh_id()))
+    async def open_base(
+        self,
+        chat: ChatId,
+        *,
+        thread: ThreadId | None,
+        member: UserId | None,
+        name: str | None = None,
+        topic: str | None = None,
+    ) -> BaseId:
+        return self.bases.setdefault((chat, thread), BaseId(fresh_id()))
 
     async def open_named_base(self, name: str) -> BaseId:
         return self.bases.setdefault(name, BaseId(fresh_id()))
@@ -99,23 +107,28 @@ class FakePeople:
     async def named_bases(self, name: str) -> list[str]:
         return [key for key in self.bases if isinstance(key, str)]
 
-    async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
+    async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
         fresh = UserState(user_id=user, mode=None, session_id=SessionId(fresh_id()), base_id=base, language=language)
         return self.states.setdefault(user, fresh)
 
-    async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
+    async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
         return await self._change(user, mode=mode)
 
     async def set_language(self, user: UserId, language: str) -> UserState:
         return await self._change(user, language=language)
 
-    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+    async def set_only(
+        self, user: UserId, *, base: BaseId, document: DocumentId | None, thread: ThreadId | None = None
+    ) -> UserState:
         return await self._change(user, only=document)
 
-    async def new_session(self, user: UserId) -> UserState:
+    async def new_session(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
         return await self._change(user, session_id=SessionId(fresh_id()))
 
-    async def clean_chat(self, user: UserId) -> Removed:
+    async def go_home(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
+        return await self._change(user, base_id=await self.open_base(ChatId(user), thread=thread, member=None))
+
+    async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
         await self.new_session(user)
         gone = [key for key in self.asked if key[0] == user]
         return Removed(messages=sum(2 * len(self.asked.pop(key)) for key in gone))
@@ -130,11 +143,11 @@ class FakePeople:
     ) -> PendingQuestion | None:
         return self.pending.pop((chat, thread, person), None)
 
-    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
+    async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
         mine = [(session, said) for (owner, session), said in self.asked.items() if owner == user]
         return [PastSession(id=session, title=said[0], exchanges=len(said)) for session, said in mine[::-1][:limit]]
 
-    async def resume(self, user: UserId, session: SessionId) -> bool:
+    async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         if (user, session) not in self.asked:
             return False
         await self._change(user, session_id=session)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from adapters.database import rows
 from adapters.database.payloads import json_text, storable
 from adapters.database.transport import Transport
-from domain.ids import BaseId, SessionId, UserId
+from domain.ids import BaseId, SessionId, ThreadId, UserId
 from rag.dialogue.records import Dialogue
 from rag.records import Exchange, PastSession, SaidMessage, Unsummarised
 
@@ -83,9 +83,9 @@ class DialogueStore:
         )
         return bool(found)
 
-    async def sessions(self, user: UserId, *, limit: int) -> list[PastSession]:
-        """Dialogues of a person, the latest first."""
-        found = await self._transport.call("list_sessions", p_user=user, p_limit=limit)
+    async def sessions(self, user: UserId, *, base: BaseId, limit: int) -> list[PastSession]:
+        """Dialogues of a person about a base, the latest first."""
+        found = await self._transport.call("list_sessions", p_user=user, p_base=base, p_limit=limit)
         return [rows.past_session(row) for row in found]
 
     async def messages(
@@ -97,6 +97,6 @@ class DialogueStore:
         )
         return [rows.said_message(row) for row in found]
 
-    async def resume(self, user: UserId, session: SessionId) -> bool:
+    async def resume(self, user: UserId, session: SessionId, *, thread: ThreadId | None = None) -> bool:
         """Go on with an earlier dialogue; False when this person has no such dialogue."""
-        return bool(await self._transport.call("resume_session", p_user=user, p_session=session))
+        return bool(await self._transport.call("resume_session", p_user=user, p_session=session, p_thread=thread or 0))

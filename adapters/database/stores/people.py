@@ -17,9 +17,24 @@ class PeopleStore:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def open_base(self, chat: ChatId, *, thread: ThreadId | None, member: UserId | None) -> BaseId:
-        """The base of a private chat, a group or a topic; made when it is not there yet."""
-        found = await self._transport.call("open_base", p_chat=chat, p_thread=thread, p_member=member)
+    async def open_base(
+        self,
+        chat: ChatId,
+        *,
+        thread: ThreadId | None,
+        member: UserId | None,
+        name: str | None = None,
+        topic: str | None = None,
+    ) -> BaseId:
+        """The first base of a private chat, a group or a topic; made when it is not there yet."""
+        found = await self._transport.call(
+            "open_base",
+            p_chat=chat,
+            p_thread=thread,
+            p_member=member,
+            p_name=storable(name) if name else None,
+            p_topic=storable(topic) if topic else None,
+        )
         return BaseId(rows.text(found[0], "id"))
 
     async def open_named_base(self, name: str) -> BaseId:
@@ -32,34 +47,47 @@ class PeopleStore:
         found = await self._transport.call("named_bases", p_name=storable(name))
         return [rows.text(row, "name") for row in found]
 
-    async def state(self, user: UserId, *, base: BaseId, language: str) -> UserState:
-        """The person's state; a new one is made with these values."""
-        found = await self._transport.call("read_or_create_state", p_user=user, p_base=base, p_language=language)
+    async def state(self, user: UserId, *, base: BaseId, language: str, thread: ThreadId | None = None) -> UserState:
+        """The state in this topic; a new one is made with these values."""
+        found = await self._transport.call(
+            "read_or_create_state", p_user=user, p_home=base, p_language=language, p_thread=thread or 0
+        )
         return rows.user_state(found[0])
 
-    async def set_mode(self, user: UserId, mode: Mode | None) -> UserState:
-        """Upserts on `user_id`."""
-        found = await self._transport.call("set_mode", p_user=user, p_mode=mode.value if mode else None)
+    async def set_mode(self, user: UserId, mode: Mode | None, *, thread: ThreadId | None = None) -> UserState:
+        """Upserts on `user_id` and topic."""
+        found = await self._transport.call(
+            "set_mode", p_user=user, p_mode=mode.value if mode else None, p_thread=thread or 0
+        )
         return rows.user_state(found[0])
 
     async def set_language(self, user: UserId, language: str) -> UserState:
-        """Upserts on `user_id`."""
+        """In all topics of the chat."""
         found = await self._transport.call("set_language", p_user=user, p_language=language)
         return rows.user_state(found[0])
 
-    async def set_only(self, user: UserId, *, base: BaseId, document: DocumentId | None) -> UserState:
+    async def set_only(
+        self, user: UserId, *, base: BaseId, document: DocumentId | None, thread: ThreadId | None = None
+    ) -> UserState:
         """Questions are asked of this document of the base alone; None: of all."""
-        found = await self._transport.call("set_only_document", p_user=user, p_base=base, p_document=document)
+        found = await self._transport.call(
+            "set_only_document", p_user=user, p_base=base, p_document=document, p_thread=thread or 0
+        )
         return rows.user_state(found[0])
 
-    async def new_session(self, user: UserId) -> UserState:
+    async def new_session(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
         """Begin a new dialogue; the old one is kept."""
-        found = await self._transport.call("new_session", p_user=user)
+        found = await self._transport.call("new_session", p_user=user, p_thread=thread or 0)
         return rows.user_state(found[0])
 
-    async def clean_chat(self, user: UserId) -> Removed:
-        """Erase window, archive and summaries of this person, and begin a new dialogue."""
-        found = await self._transport.call("clean_chat", p_user=user)
+    async def go_home(self, user: UserId, *, thread: ThreadId | None = None) -> UserState:
+        """Open the chat's own base, where the open one was closed to them."""
+        found = await self._transport.call("go_home", p_user=user, p_thread=thread or 0)
+        return rows.user_state(found[0])
+
+    async def clean_chat(self, user: UserId, *, base: BaseId | None = None) -> Removed:
+        """Erase window, archive and summaries of dialogues about this base (None: all), and begin a new dialogue."""
+        found = await self._transport.call("clean_chat", p_user=user, p_base=base)
         return Removed(messages=rows.integer(found[0], "messages"))
 
     async def put_question(

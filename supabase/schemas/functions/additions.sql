@@ -24,7 +24,8 @@ comment on function baza_internal.joint is
   'and drops the blank. It splits inside a word only when the second half of the part has no blank at all; then the '
   'part is full (4,095 units: a surrogate pair is not split).';
 
-create or replace function join_note(p_base text, p_batch text, p_hold_s double precision default 0)
+create or replace function join_note(p_base text, p_batch text, p_hold_s double precision default 0,
+  p_person bigint default null)
 returns table (id uuid, joined boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -35,6 +36,7 @@ declare
   words text := sent -> 'sources' -> 0 ->> 'text';
   part documents;
 begin
+  perform require(p_base, p_person, 'write');
   return query
   select d.id, false from documents d
   where d.base_id = p_base::uuid and d.joined_messages <> '{}' and number = any (d.joined_messages)
@@ -111,7 +113,7 @@ comment on function baza_internal.try_again is
   'Queues a failed document as if it had just been sent, in one step, so that it is always in one of the two '
   'states. `p_current` is the version that the base holds, if any.';
 
-create or replace function refresh_document(p_base text, p_document text, p_batch text)
+create or replace function refresh_document(p_base text, p_document text, p_batch text, p_person bigint default null)
 returns table (id uuid, created boolean, type text, identifier text, title text, url text, file_id text,
   kept_file uuid, size_bytes bigint, media_type text, lane text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -124,6 +126,7 @@ declare
   its_id uuid;
   is_new boolean;
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid); -- the same request twice starts one reading
   select * into asked from documents d
   where d.base_id = p_base::uuid and d.id = p_document::uuid and d.source_type <> 'note';

@@ -1,7 +1,8 @@
 -- Documents that come over HTTP. In: a source, perhaps with the document that it replaces and an Idempotency-Key.
 -- Out: the document, or why there is none.
 create or replace function add_document(p_base text, p_token bigint, p_batch text, p_document text default null,
-  p_key text default null, p_digest text default null, p_most_waiting bigint default null)
+  p_key text default null, p_digest text default null, p_most_waiting bigint default null,
+  p_person bigint default null)
 returns table (card jsonb, refused text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -11,6 +12,7 @@ declare
   its_id uuid;
   answered jsonb;
 begin
+  perform require(p_base, p_person, 'write');
   if p_key is not null then
     delete from api_additions a
     where a.token_id = p_token and a.key = p_key and a.created_at < now() - interval '1 day';
@@ -43,13 +45,15 @@ comment on function add_document is
   'Queues the one source of a batch, as the next version of `p_document` if given. The same key within a day gives the '
   'same card again and adds nothing. `refused`: other_content (of this key), missing, being_read.';
 
-create or replace function count_bytes(p_base text, p_token bigint, p_bytes bigint, p_per_day bigint)
+create or replace function count_bytes(p_base text, p_token bigint, p_bytes bigint, p_per_day bigint,
+  p_person bigint default null)
 returns table (wait_s int)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   update api_tokens t set
     bytes = case when t.day = current_date then t.bytes + p_bytes else p_bytes end, day = current_date
-  where t.id = p_token and t.base_id = p_base::uuid
+  where t.id = p_token and t.id = coalesce(p_person, p_token)
   returning case when t.bytes > p_per_day then extract(epoch from current_date + 1 - now())::int end
 $$;
 comment on function count_bytes is

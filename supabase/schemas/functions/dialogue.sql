@@ -11,11 +11,12 @@ comment on function baza_internal.lock_dialogue is
 create or replace function insert_and_trim_pairs(p_user bigint, p_session text, p_base text, p_question text,
   p_answer text,
   p_question_terms text[] default '{}', p_answer_terms text[] default '{}', p_keep int default 30,
-  p_sources text default '[]', p_context text default '[]')
+  p_sources text default '[]', p_context text default '[]', p_person bigint default null)
 returns table (kept bigint, archived bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
+  perform require(p_base, p_person, 'read');
   perform lock_dialogue(p_user);
   insert into chat_messages (user_id, session_id, base_id, role, content, terms, sources, context_used)
   select p_user, p_session::uuid, p_base::uuid, said.role, said.content, said.terms, said.sources::jsonb,
@@ -161,26 +162,30 @@ comment on function save_summary is
   'Keeps the running summary of a dialogue; no row when a later one is there, or when the dialogue was erased '
   'meanwhile.';
 
-create or replace function list_sessions(p_user bigint, p_limit int)
+create or replace function list_sessions(p_user bigint, p_limit int, p_base text default null,
+  p_person bigint default null)
 returns table (session_id uuid, title text, exchanges bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read') where p_base is not null;
   with said as (
-    select m.session_id, m.id, m.role, m.content, m.created_at from chat_messages m where m.user_id = p_user
+    select m.session_id, m.id, m.base_id, m.role, m.content, m.created_at from chat_messages m where m.user_id = p_user
     union all
-    select a.session_id, a.id, a.role, a.content, a.created_at from chat_archive a where a.user_id = p_user
+    select a.session_id, a.id, a.base_id, a.role, a.content, a.created_at from chat_archive a where a.user_id = p_user
   )
   select s.session_id, (array_agg(s.content order by s.id) filter (where s.role = 'user'))[1],
     count(*) filter (where s.role = 'user')
-  from said s group by s.session_id order by max(s.created_at) desc limit p_limit
+  from said s where p_base is null or s.base_id = p_base::uuid
+  group by s.session_id order by max(s.created_at) desc limit p_limit
 $$;
-comment on function list_sessions is 'Dialogues of a person by their first question, the latest first.';
+comment on function list_sessions is 'Dialogues of a person (about one base) by their first question, the latest first.';
 
 create or replace function list_messages(p_user bigint, p_base text, p_session text, p_limit int,
-  p_before bigint default null)
+  p_before bigint default null, p_person bigint default null)
 returns table (id bigint, role text, content text, sources jsonb, context_used jsonb, created_at timestamptz)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select * from (
     select m.id, m.role, m.content, m.sources, m.context_used, m.created_at from chat_messages m
     where m.user_id = p_user and m.base_id = p_base::uuid and m.session_id = p_session::uuid
@@ -196,29 +201,47 @@ $$;
 comment on function list_messages is
   'The last messages of a dialogue with a base, or the last ones before `p_before`; oldest first, archived ones, too.';
 
-create or replace function resume_session(p_user bigint, p_session text)
-returns setof user_state
+create or replace function resume_session(p_user bigint, p_session text, p_thread bigint default 0)
+returns setof user_states
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update user_state u set session_id = p_session::uuid, updated_at = now()
-  where u.user_id = p_user and exists (
-    select from list_sessions(p_user, null) s where s.session_id = p_session::uuid)
-  returning u.*
+  where u.user_id = p_user and u.thread_id = p_thread and exists (
+    select from list_sessions(p_user, null, u.base_id::text) s where s.session_id = p_session::uuid);
+  select * from user_states u
+  where u.user_id = p_user and u.thread_id = p_thread and u.session_id = p_session::uuid
 $$;
-comment on function resume_session is 'Goes on with an earlier dialogue of the same person; no row when there is none.';
+comment on function resume_session is
+  'Goes on with an earlier dialogue of the same person about the base that is open; no row when there is none.';
 
-create or replace function clean_chat(p_user bigint)
+create or replace function clean_chat(p_user bigint, p_base text default null, p_person bigint default null)
 returns table (session_id uuid, messages bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+#variable_conflict use_column
+declare
+  erased bigint;
 begin
+  if p_base is not null then
+    perform require(p_base, p_person, 'read');
+  end if;
   perform lock_dialogue(p_user);
+  with recent as (
+    delete from chat_messages m where m.user_id = p_user and (p_base is null or m.base_id = p_base::uuid) returning 1
+  ), archived as (
+    delete from chat_archive a where a.user_id = p_user and (p_base is null or a.base_id = p_base::uuid) returning 1
+  )
+  select (select count(*) from recent) + (select count(*) from archived) into erased;
+  delete from chat_session_summary s
+  where s.user_id = p_user and not exists (
+    select from chat_messages m where m.user_id = p_user and m.session_id = s.session_id);
+  update user_state u set session_id = gen_random_uuid(), updated_at = now()
+  where u.user_id = p_user and (p_base is null or u.base_id = p_base::uuid);
   return query
-  with recent as (delete from chat_messages m where m.user_id = p_user returning 1),
-       archived as (delete from chat_archive a where a.user_id = p_user returning 1),
-       summaries as (delete from chat_session_summary s where s.user_id = p_user)
-  select fresh.session_id, (select count(*) from recent) + (select count(*) from archived)
-  from new_session(p_user) fresh;
+  select u.session_id, erased from user_state u
+  where u.user_id = p_user and (p_base is null or u.base_id = p_base::uuid)
+  union all select gen_random_uuid(), erased limit 1;
 end $$;
 comment on function clean_chat is
-  'Erases window, archive and summaries, begins a new dialogue, and returns how many messages were erased.';
+  'Erases window, archive and summaries of a person''s dialogues (about one base), begins a new dialogue where it is '
+  'open, and returns how many messages were erased.';

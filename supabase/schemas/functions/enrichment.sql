@@ -85,10 +85,11 @@ comment on function claim_enrichment is
   'Leases to a worker the next ready document to read entities from, or one whose lease has expired; `p_only` asks for '
   'new documents of one base. Gives up what has ended none of `p_attempts` attempts.';
 
-create or replace function unread_for_entities(p_base text)
+create or replace function unread_for_entities(p_base text, p_person bigint default null)
 returns table (unread bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select count(*) from enrichments e where e.base_id = p_base::uuid and e.finished_at is null and not e.again
 $$;
 comment on function unread_for_entities is

@@ -1,16 +1,18 @@
 -- Looking up what documents say of entities. In: a base, with keys of names or an entity. Out: spans to read, entities,
 -- facts with their passages. It changes nothing.
-create or replace function read_spans(p_base text, p_document text, p_after int, p_limit int)
+create or replace function read_spans(p_base text, p_document text, p_after int, p_limit int,
+  p_person bigint default null)
 returns table (chunk_id bigint, ordinal int, span_start int, span_end int)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select c.id, c.ordinal, c.span_start, c.span_end from documents_chunks c join documents d on d.id = c.document_id
   where c.base_id = p_base::uuid and c.document_id = p_document::uuid and d.visible and c.ordinal > p_after
   order by c.ordinal limit p_limit
 $$;
 comment on function read_spans is 'Which characters of a document each of its passages holds, in reading order.';
 
-create or replace function resolve_names(p_base text, p_keys text[], p_limit int)
+create or replace function resolve_names(p_base text, p_keys text[], p_limit int, p_person bigint default null)
 returns table (canonical text, type text, name text, forms text[], key text, weight real, as_name boolean,
   confidence real, facts bigint)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
@@ -18,6 +20,7 @@ language plpgsql stable set search_path = public, baza_internal, extensions, pg_
 as $$ -- planning it takes ten times as long as running it
 #variable_conflict use_column
 begin
+  perform require(p_base, p_person, 'read');
   return query
   with named as (
     select a.entity_id, a.key, max(a.weight) as weight, bool_and(a.as_name) as as_name,
@@ -44,13 +47,15 @@ end $$;
 comment on function resolve_names is
   'Entities of a base that are found under these keys, the surest first; at most twelve for each key.';
 
-create or replace function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int)
+create or replace function entity_facts(p_base text, p_entity text, p_relations text[], p_related boolean, p_limit int,
+  p_person bigint default null)
 returns table (entity_name text, relation text, text text, object_name text, confidence real, passage jsonb)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$ -- planning it takes ten times as long as running it
 #variable_conflict use_column
 begin
+  perform require(p_base, p_person, 'read');
   return query
   with asked as (
     select e.id, e.type from entities e where e.base_id = p_base::uuid and e.canonical = p_entity

@@ -31,7 +31,7 @@ comment on function baza_internal.stay_until is
   'meanwhile. A file that stays beside another of its name is renamed to «План (2).docx», as `choose_document` would, '
   'and found by that number.';
 
-create or replace function keep_document(p_base text, p_document text)
+create or replace function keep_document(p_base text, p_document text, p_person bigint default null)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -39,6 +39,7 @@ as $$
 declare
   kept documents;
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid); -- `remove_expired` either has removed it already, or sees that it stays
   select current.* into kept from documents d join documents current on current.id = coalesce((
     select r.id from documents r
@@ -60,10 +61,11 @@ end $$;
 comment on function keep_document is
   'Makes a document permanent; for an earlier version, the current one. No row when there is none.';
 
-create or replace function keep_batch(p_base text, p_batch_id text)
+create or replace function keep_batch(p_base text, p_batch_id text, p_person bigint default null)
 returns table (id uuid)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'write');
   select kept.id
   from (
     select d.id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid order by d.position) its

@@ -1,12 +1,14 @@
 -- Files that came over HTTP. In: what was uploaded. Out: under which name it is kept, and what has to be removed.
 -- The row is there before its file and after it, so that no file is ever without one: a process that dies in between
 -- leaves a row that `release_files` finds.
-create or replace function keep_file(p_base text, p_hash text, p_size_bytes bigint, p_most_bytes bigint)
+create or replace function keep_file(p_base text, p_hash text, p_size_bytes bigint, p_most_bytes bigint,
+  p_person bigint default null)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid); -- two files that only fit one at a time
   return query
   update kept_files k set keep_until = greatest(k.keep_until, now() + interval '1 hour')

@@ -2,10 +2,11 @@
 -- when the same is asked of the same text again. They quote documents, and are deleted with any document that they
 -- quote.
 
-create or replace function recall_readings(p_base text, p_request text)
+create or replace function recall_readings(p_base text, p_request text, p_person bigint default null)
 returns table (key text, documents uuid[], content text)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select n.key, n.documents, n.content from (
     select k.* from kept_readings k
     where k.base_id = p_base::uuid and k.request = p_request and k.kept_at > now() - interval '30 days'
@@ -14,7 +15,8 @@ as $$
 $$;
 comment on function recall_readings is 'What this base has kept of a request for less than 30 days, oldest first.';
 
-create or replace function keep_reading(p_base text, p_request text, p_key text, p_documents text[], p_content text)
+create or replace function keep_reading(p_base text, p_request text, p_key text, p_documents text[], p_content text,
+  p_person bigint default null)
 returns table (kept boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -24,6 +26,7 @@ declare
     order by d.id for key share);  -- none can be deleted before the reply is stored, which is deleted with it
   entries int;
 begin
+  perform require(p_base, p_person, 'read');
   if cardinality(held) = 0 or cardinality(held) < cardinality(p_documents) or length(p_content) > 65536 then
     return query select false;
     return;

@@ -60,10 +60,11 @@ comment on function baza_internal.is_called is
   'Whether title or file name hold each of these words or parts of words, in any order; ё equals е.';
 
 create or replace function list_documents(p_base text, p_limit int, p_offset int default 0,
-  p_name_contains text default null)
+  p_name_contains text default null, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select * from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
     and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
@@ -74,10 +75,11 @@ comment on function list_documents is
   'Documents of a base, newest first, without duplicates, cancelled and superseded ones and failed attempts to replace '
   'one; filtered by words of title or name.';
 
-create or replace function count_base(p_base text, p_name_contains text default null)
+create or replace function count_base(p_base text, p_name_contains text default null, p_person bigint default null)
 returns table (documents bigint, chunks bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select count(*), coalesce(sum(d.chunks), 0)::bigint from document_cards d
   where d.base_id = p_base::uuid and d.is_listed
     and (p_name_contains is null or is_called(d.title, d.source_identifier, p_name_contains))
@@ -85,10 +87,11 @@ $$;
 comment on function count_base is
   'How many documents `list_documents` lists, and their passages; without a name: what `clean_base` would remove.';
 
-create or replace function document_card(p_base text, p_document text)
+create or replace function document_card(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select card.* from documents d join document_cards card on card.id = coalesce((
     select current.id from documents current
     where d.status in ('superseded', 'failed') and current.base_id = d.base_id and current.lineage = d.lineage
@@ -99,10 +102,11 @@ comment on function document_card is
   'One document of the base, in any state; no row when there is none. For an earlier version, or a failed attempt at '
   'the next one, the current version: buttons stay under messages for years.';
 
-create or replace function document_versions(p_base text, p_document text)
+create or replace function document_versions(p_base text, p_document text, p_person bigint default null)
 returns setof document_cards
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select card.* from documents d join documents v on v.base_id = d.base_id and v.lineage = d.lineage
     join document_cards card on card.id = v.id
   where d.base_id = p_base::uuid and d.id = p_document::uuid
@@ -112,11 +116,12 @@ $$;
 comment on function document_versions is
   'A document and the versions that it replaced, newest first; no row when there is none.';
 
-create or replace function cancel_document(p_base text, p_document text)
+create or replace function cancel_document(p_base text, p_document text, p_person bigint default null)
 returns table (id uuid, status text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
+  perform require(p_base, p_person, 'write');
   perform from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid and d.phase <> 'ended' for update;
   if found then
     perform finish_document(p_document::uuid, 'cancelled', 'cancelled', '{}', null);
@@ -126,13 +131,14 @@ end $$;
 comment on function cancel_document is
   'Stops the work on a document and removes what was stored of it; no row when the work had ended already.';
 
-create or replace function cancel_batch(p_base text, p_batch_id text)
+create or replace function cancel_batch(p_base text, p_batch_id text, p_person bigint default null)
 returns table (cancelled bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
   open_ones uuid[];
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid);
   with locked as (
     select d.id from documents d
@@ -145,10 +151,11 @@ begin
 end $$;
 comment on function cancel_batch is 'Stops the work on all documents of a batch that have not ended; returns how many.';
 
-create or replace function sender_of_batch(p_base text, p_batch_id text)
+create or replace function sender_of_batch(p_base text, p_batch_id text, p_person bigint default null)
 returns table (user_id bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select d.user_id from documents d where d.base_id = p_base::uuid and d.batch_id = p_batch_id::uuid limit 1
 $$;
 comment on function sender_of_batch is 'Who sent the documents of a batch together.';
@@ -175,7 +182,7 @@ as $$
 $$;
 comment on function baza_internal.free_number is 'The first number that gives a name no other document has.';
 
-create or replace function choose_document(p_base text, p_document text, p_choice text)
+create or replace function choose_document(p_base text, p_document text, p_choice text, p_person bigint default null)
 returns table (id uuid, status text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -184,6 +191,7 @@ declare
   asking documents;
   number int;
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid); -- two that are kept beside a third get different names
   select * into asking from documents d
   where d.base_id = p_base::uuid and d.id = p_document::uuid and d.phase = 'asking' for update;
@@ -216,7 +224,7 @@ comment on function choose_document is
   'Takes the person''s answer on a file whose name the base has with other content: it replaces the other once it is '
   'read, is read under another name, or is dropped. No row when nothing is asked any more.';
 
-create or replace function delete_document(p_base text, p_document text)
+create or replace function delete_document(p_base text, p_document text, p_person bigint default null)
 returns table (id uuid, batch_id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
@@ -225,6 +233,7 @@ declare
   doomed documents;
   its_versions uuid[];
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid);
   select * into doomed from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
   if not found then
@@ -249,13 +258,14 @@ comment on function delete_document is
   'what is reading its source anew, which would bring it back; a file that was sent to replace it stays. No row when '
   'there is none. For its batch see `tell_removed`.';
 
-create or replace function clean_base(p_base text)
+create or replace function clean_base(p_base text, p_person bigint default null)
 returns table (documents bigint, chunks bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
 declare
   held record;
 begin
+  perform require(p_base, p_person, 'own');
   perform lock_base(p_base::uuid);
   perform from documents d where d.base_id = p_base::uuid order by d.id for update; -- workers finish their call first
   select * into held from count_base(p_base);
@@ -265,10 +275,12 @@ end $$;
 comment on function clean_base is
   'Removes everything of a base, also what is being read right now; returns how many listed documents and passages.';
 
-create or replace function read_blocks(p_base text, p_document text, p_after int, p_limit int)
+create or replace function read_blocks(p_base text, p_document text, p_after int, p_limit int,
+  p_person bigint default null)
 returns table (ordinal int, kind text, level int, text text, locator jsonb)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select b.ordinal, b.kind, b.level, b.text, b.locator
   from document_blocks b join documents d on d.id = b.document_id
   where d.base_id = p_base::uuid and d.id = p_document::uuid and b.ordinal > p_after

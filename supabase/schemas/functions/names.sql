@@ -106,7 +106,8 @@ $$;
 comment on function baza_internal.numbered_names is
   'The names of the second, third … file of the same name; see `beside`.';
 
-create or replace function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text)
+create or replace function rename_document(p_base text, p_document text, p_title text, p_name_key text, p_terms text,
+  p_person bigint default null)
 returns table (id uuid, title text)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -114,6 +115,7 @@ as $$
 declare
   held documents;
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid); -- a publication would delete the passages whose postings are being written
   select * into held from documents d where d.base_id = p_base::uuid and d.id = p_document::uuid for update;
   if not found then

@@ -94,7 +94,7 @@ comment on function baza_internal.ensure_few_waiting is
   'any). The command line (0) belongs to the operator.';
 
 create or replace function enqueue_batch(p_base text, p_batch text, p_hold_s double precision default 0,
-  p_most_waiting bigint default null)
+  p_most_waiting bigint default null, p_person bigint default null)
 returns table (id uuid, "position" int, created boolean)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -104,6 +104,7 @@ declare
   its_batch uuid;
   earlier int := 0; -- documents that earlier messages of the album brought
 begin
+  perform require(p_base, p_person, 'write');
   insert into batches (base_id, chat_id, thread_id, message_id, media_group, language)
   values (p_base::uuid, (sent ->> 'chat_id')::bigint, (sent ->> 'thread_id')::bigint,
           (sent ->> 'message_id')::bigint, sent ->> 'media_group', sent ->> 'language')

@@ -19,7 +19,7 @@ returns table (base_id uuid, name text, passages bigint, waiting bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.id, b.name, b.passages, (select count(*) from outdated_chunks(b.id, p_model)) from bases b
-  where (p_name is null or b.name = p_name) and exists (
+  where (p_name is null or b.name = p_name and b.kind = 'named') and exists (
     select from documents_chunks c join documents d on d.id = c.document_id
     where c.base_id = b.id and c.model <> p_model and d.status = 'ready')
   order by b.id limit 500
@@ -33,25 +33,28 @@ returns table (name text)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select b.name from bases b
-  where b.name is not null and exists (select from documents d where d.base_id = b.id)
+  where b.kind = 'named' and exists (select from documents d where d.base_id = b.id)
   order by b.name <> p_name, b.name limit 20
 $$;
 comment on function named_bases is
   'Some names of bases of the command line that something was added to, the requested one first if it exists: so a '
   'mistyped name can be reported.';
 
-create or replace function outdated_documents(p_base text, p_model text)
+create or replace function outdated_documents(p_base text, p_model text, p_person bigint default null)
 returns table (document_id uuid)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'own');
   select distinct c.document_id from outdated_chunks(p_base::uuid, p_model) c order by 1 limit 500
 $$;
 comment on function outdated_documents is 'Documents of the base with passages for which this model has no vector yet.';
 
-create or replace function chunks_to_embed(p_base text, p_document text, p_model text, p_after int, p_limit int)
+create or replace function chunks_to_embed(p_base text, p_document text, p_model text, p_after int, p_limit int,
+  p_person bigint default null)
 returns table (chunk_id bigint, ordinal int, text text, span_start int, span_end int, locator jsonb, embedded boolean)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'own');
   select c.id, c.ordinal, c.text, c.span_start, c.span_end, c.locator,
     c.model = p_model or exists (select from next_vectors n where n.chunk_id = c.id and n.model = p_model)
   from documents_chunks c
@@ -61,11 +64,12 @@ $$;
 comment on function chunks_to_embed is
   'Passages of a document of this base as they were cut, after an ordinal, and whether the model has embedded them.';
 
-create or replace function store_next_vectors(p_base text, p_model text, p_vectors text)
+create or replace function store_next_vectors(p_base text, p_model text, p_vectors text, p_person bigint default null)
 returns table (stored bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
+  perform require(p_base, p_person, 'own');
   insert into next_vectors (chunk_id, base_id, model, embedding)
   select c.id, c.base_id, p_model, v.embedding::halfvec(1024)
   from jsonb_to_recordset(p_vectors::jsonb) v (chunk_id bigint, embedding text)
@@ -77,7 +81,7 @@ end $$;
 comment on function store_next_vectors is
   'Stores new vectors beside the old ones; skips a passage that was deleted meanwhile.';
 
-create or replace function switch_model(p_base text, p_model text)
+create or replace function switch_model(p_base text, p_model text, p_person bigint default null)
 returns table (missing bigint, switched bigint)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp set statement_timeout = '30min'
 as $$
@@ -85,6 +89,7 @@ declare
   absent bigint;
   changed bigint;
 begin
+  perform require(p_base, p_person, 'own');
   perform lock_base(p_base::uuid); -- nothing becomes ready meanwhile
   absent := (select count(*) from outdated_chunks(p_base::uuid, p_model));
   if absent > 0 then

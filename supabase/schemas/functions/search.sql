@@ -63,7 +63,8 @@ comment on function baza_internal.matching_documents is
 
 create or replace function search(p_base text, p_embedding real[], p_model text, p_terms text[], p_spellings text,
   p_filter text,
-  p_limit int, p_near bigint[] default null, p_near_segment text default null, p_near_row bigint default null)
+  p_limit int, p_near bigint[] default null, p_near_segment text default null, p_near_row bigint default null,
+  p_person bigint default null)
 returns table (chunk_id bigint, document_id uuid, ordinal int, title text, source_type text, source_identifier text,
   text text, locator jsonb, published_at timestamptz, url text, author text, sender text,
   document_status text, searchable int, progress_total int, similarity double precision, bm25 double precision,
@@ -76,6 +77,7 @@ declare
   within constant uuid[] := case when p_filter is not null then matching_documents(p_base::uuid, p_filter::jsonb) end;
   query_vector constant halfvec := p_embedding::halfvec(1024);
 begin
+  perform require(p_base, p_person, 'read');
   if within = '{}' then -- no document fits
     return;
   end if;
@@ -109,28 +111,32 @@ comment on function search is
   'passage begins. A leg without vector or terms is left out. `p_near` are candidates from a copy of the segment '
   '`p_near_segment` up to its place `p_near_row`; like all others they are looked up in this base alone.';
 
-create or replace function passage(p_base text, p_chunk bigint)
+create or replace function passage(p_base text, p_chunk bigint, p_person bigint default null)
 returns setof passages
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select * from passages p where p.base_id = p_base::uuid and p.chunk_id = p_chunk
 $$;
 comment on function passage is 'One passage of this base, or none.';
 
-create or replace function holds_documents(p_base text)
+create or replace function holds_documents(p_base text, p_person bigint default null)
 returns table (base_id uuid, holds boolean)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select b.id, b.passages > 0 from bases b where b.id = p_base::uuid
 $$;
 comment on function holds_documents is 'Whether the base has any searchable passage.';
 
 -- Reading a document through, passage by passage. In: a base, a document, where to begin. Out: rows of `passages`.
 
-create or replace function read_passages(p_base text, p_document text, p_after int, p_limit int)
+create or replace function read_passages(p_base text, p_document text, p_after int, p_limit int,
+  p_person bigint default null)
 returns setof passages
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select * from passages p
   where p.base_id = p_base::uuid and p.document_id = p_document::uuid and p.ordinal > p_after
   order by p.ordinal limit p_limit
@@ -138,7 +144,8 @@ $$;
 comment on function read_passages is
   'Passages of a document in reading order, after an ordinal; none when the base does not hold the document.';
 
-create or replace function find_documents(p_base text, p_terms text[], p_spellings text, p_limit int)
+create or replace function find_documents(p_base text, p_terms text[], p_spellings text, p_limit int,
+  p_person bigint default null)
 returns table (id uuid, title text, known_as text, source_type text, published_at timestamptz, pages int, passages int,
   score double precision, opening text)
 language plpgsql stable security invoker set search_path = public, baza_internal, extensions, pg_temp set jit = off
@@ -148,6 +155,7 @@ as $$
 declare
   looked_into constant int := 200; -- passages; a long document has many good ones
 begin
+  perform require(p_base, p_person, 'read');
   return query
   select d.id, d.title, d.known_as, d.source_type, d.published_at, d.pages, d.chunks, best.score,
     (select opening_of(x.text) from documents_chunks x where x.document_id = d.id and x.ordinal = 0)

@@ -2,10 +2,12 @@
 -- all of them. Out: counts, times, money; no text, no name, no id of anybody. A person sees the figures of the base;
 -- the bot decides who may see those of all.
 
-create or replace function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int)
+create or replace function save_feedback(p_user bigint, p_base text, p_chat bigint, p_message bigint, p_rating int,
+  p_person bigint default null)
 returns table (id bigint, rating int)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   insert into answer_feedback as f (user_id, base_id, chat_id, message_id, rating)
   values (p_user, p_base::uuid, p_chat, p_message, p_rating)
   on conflict (user_id, chat_id, message_id) do update set rating = excluded.rating
@@ -13,10 +15,12 @@ as $$
 $$;
 comment on function save_feedback is 'A thumb under an answer; a person has one for each answer and may change it.';
 
-create or replace function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null)
+create or replace function save_turn(p_user bigint, p_base text, p_turn text, p_asker bigint default null,
+  p_person bigint default null)
 returns table (id bigint, created_at timestamptz)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   insert into turn_metrics as t (user_id, asker, base_id, kind, model, seconds, planned_s, found_s, first_s, plan,
     facts, facts_used, passages, steps_planned, steps_run, adapted, each_step, used_rank, checked, searching_s, models_s,
     calls, prompt_tokens, answer_tokens, cost)
@@ -57,12 +61,13 @@ language sql immutable set search_path = public, baza_internal, extensions, pg_t
 as $$ select (p_at at time zone 'UTC' + make_interval(mins => p_offset_minutes))::date $$;
 comment on function baza_internal.local_day is 'The day by a clock that is so many minutes ahead of UTC.';
 
-create or replace function base_statistics(p_base text, p_days int)
+create or replace function base_statistics(p_base text, p_days int, p_person bigint default null)
 returns table (documents bigint, passages bigint, pages bigint, recorded_s double precision, thumbs_up bigint,
   thumbs_down bigint, median_s double precision, p95_s double precision, tokens bigint, cost double precision,
   planned_turns bigint, steps_planned bigint, steps_run bigint, adapted bigint, planned_median_s double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   select held.documents, held.passages, held.pages, held.recorded_s, thumbs.up, thumbs.down, turns.*
   from (
     select count(*) as documents, coalesce(sum(d.chunks), 0)::bigint as passages,
@@ -86,10 +91,11 @@ comment on function base_statistics is
   'What a base holds, and how its turns of the last `p_days` days went: seconds of an answer (none without turns), '
   'tokens, US dollars, thumbs; `planned_turns` are those that were planned in several steps.';
 
-create or replace function turns_by_day(p_base text, p_days int, p_offset_minutes int)
+create or replace function turns_by_day(p_base text, p_days int, p_offset_minutes int, p_person bigint default null)
 returns table (day date, kind text, turns bigint)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'read');
   with shifted as (
     select local_day(t.created_at, p_offset_minutes) as day, t.kind from turn_metrics t
     where t.base_id = p_base::uuid and t.created_at > now() - make_interval(days => p_days + 1)

@@ -203,11 +203,13 @@ comment on function list_vector_segments is
   'The segments whose copies together take up to `p_bytes`, an id and the bits of each passage; the smallest first, so '
   'that as many bases as possible have one. The thresholds of known segments are left out: they never change.';
 
-create or replace function read_vector_segment(p_base text, p_segment text, p_after bigint, p_limit int)
+create or replace function read_vector_segment(p_base text, p_segment text, p_after bigint, p_limit int,
+  p_person bigint default null)
 returns table (last bigint, chunks bigint[], bits text)
 language plpgsql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
+  perform require(p_base, p_person, 'read');
   if exists (select from vector_segments s where s.base_id = p_base::uuid and s.name = p_segment) then
     return query execute format(
       'select max(u.place), array_agg(u.chunk order by u.place, u.nth), '

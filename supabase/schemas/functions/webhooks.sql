@@ -1,11 +1,13 @@
 -- Webhooks: addresses that are told when a document ends. In: a base and an address, or a document that has ended. Out:
 -- what is to be sent, until it has been answered. What is due survives restarts, and is sent at least once.
-create or replace function add_webhook(p_base text, p_url text, p_secret text, p_most int)
+create or replace function add_webhook(p_base text, p_url text, p_secret text, p_most int,
+  p_person bigint default null)
 returns table (id uuid, created_at timestamptz)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform require(p_base, p_person, 'write');
   perform lock_base(p_base::uuid);
   return query
   insert into webhooks as w (base_id, url, secret)
@@ -15,19 +17,21 @@ begin
 end $$;
 comment on function add_webhook is 'No row when the base has `p_most` of them already.';
 
-create or replace function list_webhooks(p_base text)
+create or replace function list_webhooks(p_base text, p_person bigint default null)
 returns table (id uuid, url text, created_at timestamptz, problem text)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'write');
   select w.id, w.url, w.created_at, w.problem from webhooks w where w.base_id = p_base::uuid
   order by w.created_at, w.id
 $$;
 comment on function list_webhooks is 'The webhooks of a base, the oldest first, without their secrets.';
 
-create or replace function remove_webhook(p_base text, p_webhook text)
+create or replace function remove_webhook(p_base text, p_webhook text, p_person bigint default null)
 returns table (id uuid)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'write');
   delete from webhooks w where w.base_id = p_base::uuid and w.id = p_webhook::uuid returning w.id
 $$;
 comment on function remove_webhook is 'Ends it with all that it is still to be told; no row when there is none.';

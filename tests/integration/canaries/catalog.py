@@ -128,10 +128,9 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_token": lambda canary: canary.token,
     "p_hash": lambda _: token_hash(new_token()),
     "p_read_only": lambda _: False,
-    "p_thread": lambda _: 1,
     "p_update": lambda _: 1,
     "p_about": lambda _: "name",
-    "p_subject": lambda canary: canary.word,
+    "p_subject": lambda _: "предмет",
     "p_seconds": lambda _: 60,
     "p_size_bytes": lambda _: 1,
     "p_most_bytes": lambda _: 100,
@@ -141,8 +140,17 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_digest": lambda canary: canary.content_hash,
     "p_url": lambda _: "https://example.com",
     "p_secret": lambda _: "whsec_",
-    "p_most": lambda _: 9,
     "p_webhook": lambda canary: canary.webhook,
+    "p_thread": lambda _: 0,
+    "p_name": lambda _: "Чужое имя",
+    "p_topic": lambda _: None,
+    "p_most": lambda _: 50,
+    "p_right": lambda _: "read",
+    "p_role": lambda _: "writer",
+    "p_once": lambda _: False,
+    "p_member": lambda canary: canary.member,
+    "p_invitation": lambda canary: canary.invitation,
+    "p_group_base": lambda canary: canary.base,
 }
 """Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
 
@@ -204,7 +212,13 @@ class Catalog:
         parameters, segment = self.functions[name], self._segment(caller.base)
         if "p_segment" in parameters and segment is None:
             return
-        own: dict[str, Argument] = {"p_base": caller.base, "p_user": caller.person, **(segment or NO_SEGMENT)}
+        own: dict[str, Argument] = {
+            "p_base": caller.base,
+            "p_person": caller.person,
+            "p_user": caller.person,
+            "p_home": caller.base,
+            **(segment or NO_SEGMENT),
+        }
         if name in OF_NEXT_MODEL:
             own["p_model"] = NEXT_MODEL
         if not filtered:

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from adapters.database.acting import ActingTransport
 from adapters.database.stores.kept_files import KeptFileStore
 from adapters.database.stores.vectors import NextVectorStore
 from adapters.database.stores.webhooks import WebhookStore
+from domain.acting import acting_for
+from domain.bases import Role
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, FileId, MessageId, SessionId, UserId
 from domain.tables import SourcedTable
 from domain.tokens import token_hash
@@ -37,6 +40,7 @@ from tests.integration.adapters.database.stores.material import (
 
 MESSAGE = 7  # everybody's note came in a message with this number
 SESSION = SessionId(str(uuid.UUID(int=1)))  # everybody's dialogue has this id
+MEMBERS = 5_000_000_000  # from here on: no person's number, and no count, is mistaken for one
 NEXT_MODEL = f"after {MODEL}"  # that every base is being moved to
 WORDS = ("слово", "дело", "тело")  # in all bases, so that their postings lie side by side
 
@@ -76,12 +80,15 @@ class Canary:
     token: UserId
     file: FileId | None
     webhook: str
+    invitation: int
+    member: UserId
 
     def is_told_by(self, rows: Rows) -> bool:
         """Whether anything of it is in the rows."""
         told = json.dumps(rows, default=str, ensure_ascii=False)
         return any(
-            str(secret) in told for secret in (self.base, self.word, self.chunk, self.token, self.file, *self.documents)
+            str(secret) in told
+            for secret in (self.base, self.word, self.chunk, self.token, self.member, self.file, *self.documents)
         )
 
 
@@ -117,10 +124,25 @@ async def hide_canary(stores: DatabaseStores, contents: Content) -> Canary:
         table=await stores.answer_tables.save_table(person, base, table),
         archived=await _talk(stores, person, base, word),
         content_hash=hash_of(*texts[0]),
-        token=await stores.tokens.add(base, token_hash(word), is_read_only=False, days=None),
         file=await KeptFileStore(stores.transport).keep(base, sha256=hash_of(*texts[0]), size_bytes=1, most_bytes=1),
         webhook=webhook.id if webhook else "",
+        token=await _token(stores, person, base, word),
+        invitation=(await stores.bases.invite(base, token_hash(word), role=Role.READER, once=False, days=None)).id,
+        member=await _join(stores, UserId(MEMBERS + person), word),
     )
+
+
+async def _token(stores: DatabaseStores, person: UserId, base: BaseId, word: str) -> UserId:
+    """One that the person has made."""
+    with acting_for(person):
+        own = DatabaseStores(ActingTransport(stores.transport))
+        return await own.tokens.add(base, token_hash(word), is_read_only=False, days=None)
+
+
+async def _join(stores: DatabaseStores, member: UserId, word: str) -> UserId:
+    """By the base's link."""
+    await stores.bases.accept(member, token_hash(word), name="кто-то")
+    return member
 
 
 async def hide(stores: DatabaseStores, bases: list[Content]) -> list[Canary]:

@@ -49,6 +49,16 @@ COUNTS_ONLY = {
     "fill_vector_segment",  # all is there already
     "clear_vector_segment",  # and nothing has left
     "unread_for_entities",
+    "sender_of_batch",  # the command line
+    "count_bytes",
+    "rights_in",
+    "require",
+    "make_base",  # of the person, and another
+    "accept_invitation",  # who does not know the secret of a link
+    "note_member",  # the owner is one
+    "list_invitations",  # by numbers
+    "send_home",  # where they are
+    "delete_base",  # the first of a chat stays
 }
 WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}
 """They take a document and no base or lease; each is called by another function that has asked for one."""

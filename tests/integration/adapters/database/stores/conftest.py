@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from adapters.database.stores.bases import BaseStore
 from adapters.database.stores.dialogue import DialogueStore
 from adapters.database.stores.entities import EntityStore
 from adapters.database.stores.intake import IntakeStore
@@ -29,6 +30,10 @@ class DatabaseStores:
     @property
     def people(self) -> PeopleStore:
         return PeopleStore(self.transport)
+
+    @property
+    def bases(self) -> BaseStore:
+        return BaseStore(self.transport)
 
     @property
     def entities(self) -> EntityStore:

@@ -141,10 +141,11 @@ async def test_a_summary_of_an_erased_dialogue_is_not_kept(stores: Stores) -> No
 
 @pytest.mark.over_rest
 async def test_dialogues_are_listed_by_their_first_question_and_gone_on_with(stores: Stores) -> None:
-    await stores.people.state(ANNA, base=await open_base(stores), language="ru")
+    base = await open_base(stores)
+    await stores.people.state(ANNA, base=base, language="ru")
     await say(stores, *range(18))
     await say(stores, 100, session=OTHER)
-    listed = await stores.dialogue.sessions(ANNA, limit=5)
+    listed = await stores.dialogue.sessions(ANNA, base=base, limit=5)
     assert [(each.id, each.title, each.exchanges) for each in listed] == [
         (OTHER, "Вопрос 100", 1),
         (SESSION, "Вопрос 0", 18),
@@ -157,4 +158,4 @@ async def test_nobody_goes_on_with_the_dialogue_of_another(stores: Stores) -> No
     await stores.people.state(BORIS, base=await open_base(stores), language="ru")
     await say(stores, 1)
     assert not await stores.dialogue.resume(BORIS, SESSION)
-    assert await stores.dialogue.sessions(BORIS, limit=5) == []
+    assert await stores.dialogue.sessions(BORIS, base=await open_base(stores), limit=5) == []

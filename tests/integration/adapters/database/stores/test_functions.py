@@ -29,6 +29,7 @@ from tests.integration.adapters.database.stores.material import (
 LINES_MAX = 60
 LONG = [
     "clean_base",
+    "delete_base",
     "delete_document",
     "ensure_posting_segments",
     "refresh_common_terms",

@@ -23,18 +23,14 @@ async def test_a_private_chat_has_one_base(stores: Stores) -> None:
     assert await open_base(stores) == await open_base(stores)
 
 
-async def test_topics_of_a_private_chat_share_its_base(stores: Stores) -> None:
-    in_topic = await stores.people.open_base(ChatId(ANNA), thread=ThreadId(7), member=ANNA)
-    assert in_topic == await open_base(stores)
-
-
 async def test_two_people_have_two_bases(stores: Stores) -> None:
     assert await open_base(stores) != await open_base(stores, UserId(202))
 
 
-async def test_each_topic_of_a_group_has_a_base_of_its_own(stores: Stores) -> None:
+@pytest.mark.parametrize("chat", [GROUP, ChatId(ANNA)])
+async def test_each_topic_has_a_base_of_its_own(stores: Stores, chat: ChatId) -> None:
     threads = (None, ThreadId(1), ThreadId(2))
-    bases = [await stores.people.open_base(GROUP, thread=thread, member=ANNA) for thread in threads]
+    bases = [await stores.people.open_base(chat, thread=thread, member=ANNA) for thread in threads]
     assert len(set(bases)) == len(threads)
 
 

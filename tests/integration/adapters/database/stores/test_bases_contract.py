@@ -1,0 +1,211 @@
+"""Several bases of a person, shared ones and those of groups, over both transports."""
+
+import pytest
+
+from adapters.database.acting import ActingTransport
+from adapters.database.transport import Transport
+from domain.acting import NobodyActs, acting_for
+from domain.bases import Role
+from domain.errors import BaseClosed, BaseReadOnly
+from domain.ids import BaseId, ChatId, ThreadId, UserId
+from domain.tokens import new_token, token_hash
+from rag.records import Exchange
+from tests.integration.adapters.database.stores.conftest import DatabaseStores
+from tests.integration.adapters.database.stores.material import ANNA, batch_of, note, open_base, publish
+
+pytestmark = pytest.mark.over_rest
+
+BORIS, GROUP = UserId(202), ChatId(-100500)
+SAID = Exchange(question="Где ключи?", answer="На столе.")
+
+
+@pytest.fixture
+def mine(transport: Transport) -> DatabaseStores:
+    """For people."""
+    return DatabaseStores(ActingTransport(transport))
+
+
+@pytest.fixture
+async def work(mine: DatabaseStores) -> BaseId:
+    """A second base of Anna's, of which her chat has the first."""
+    await mine.people.open_base(ChatId(ANNA), thread=None, member=ANNA, name="Анна")
+    made = await mine.bases.make(ANNA, "Работа")
+    assert made
+    return made
+
+
+async def share(mine: DatabaseStores, base: BaseId, role: Role, *, once: bool = False, days: int | None = None) -> str:
+    """The secret of a link."""
+    secret = token_hash(new_token())
+    with acting_for(ANNA):
+        await mine.bases.invite(base, secret, role=role, once=once, days=days)
+    return secret
+
+
+async def test_who_acts_for_nobody_reaches_nothing(mine: DatabaseStores, work: BaseId) -> None:
+    with pytest.raises(NobodyActs):
+        await mine.library.count(work)
+
+
+async def test_a_person_has_bases_of_their_own_and_opens_one(mine: DatabaseStores, work: BaseId) -> None:
+    home = await open_base(mine)
+    await mine.people.state(ANNA, base=home, language="ru")
+    with acting_for(ANNA):
+        await mine.bases.open(ANNA, work, thread=None)
+        await mine.intake.enqueue(batch_of(work, note("план")))
+    listed = await mine.bases.all(ANNA)
+    assert [(each.id, each.name, each.role, each.documents, each.is_open, each.is_first) for each in listed] == [
+        (home, None, Role.OWNER, 0, False, True),
+        (work, "Работа", Role.OWNER, 1, True, False),
+    ]
+    state = await mine.people.state(ANNA, base=home, language="ru")
+    assert (state.base_id, state.base_name, state.role, state.base_owner) == (work, "Работа", Role.OWNER, None)
+    assert await mine.bases.all(BORIS) == []
+
+
+async def test_each_topic_has_a_base_and_a_dialogue(mine: DatabaseStores) -> None:
+    states = []
+    for thread in (None, ThreadId(7)):
+        base = await mine.people.open_base(ChatId(ANNA), thread=thread, member=ANNA, topic="Отпуск")
+        states.append(await mine.people.state(ANNA, base=base, language="en", thread=thread))
+    assert len({state.base_id for state in states}) == len({state.session_id for state in states}) == 2
+    assert states[1].base_name == "Отпуск"
+    await mine.people.set_language(ANNA, "ru")
+    new = await mine.people.new_session(ANNA, thread=ThreadId(7))
+    assert (new.thread, new.language, new.session_id != states[1].session_id) == (ThreadId(7), "ru", True)
+    assert (await mine.people.state(ANNA, base=base, language="en")).session_id == states[0].session_id
+
+
+async def test_a_dialogue_belongs_to_its_base(mine: DatabaseStores, work: BaseId) -> None:
+    home = await open_base(mine)
+    before = await mine.people.state(ANNA, base=home, language="ru")
+    with acting_for(ANNA):
+        await mine.dialogue.append(
+            ANNA, before.session_id, base=home, exchange=SAID, question_terms=[], answer_terms=[], keep=30
+        )
+        await mine.bases.open(ANNA, work, thread=None)
+        there = await mine.people.state(ANNA, base=home, language="ru")
+        assert there.session_id != before.session_id
+        assert await mine.dialogue.sessions(ANNA, base=work, limit=9) == []
+        assert not await mine.dialogue.resume(ANNA, before.session_id)
+        assert (await mine.people.clean_chat(ANNA, base=work)).messages == 0
+        await mine.bases.open(ANNA, home, thread=None)
+        assert (await mine.people.state(ANNA, base=home, language="ru")).session_id == before.session_id
+        assert (await mine.people.clean_chat(ANNA, base=home)).messages == 2
+
+
+async def test_a_reader_reads_and_changes_nothing(mine: DatabaseStores, stores: DatabaseStores, work: BaseId) -> None:
+    document = await publish(stores, work, "ключи на столе")
+    joined = await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
+    assert joined
+    assert (joined.base, joined.name, joined.role, joined.owner_name) == (
+        work,
+        "Работа",
+        Role.READER,
+        "Анна",
+    )
+    with acting_for(BORIS):
+        assert await mine.library.card(work, document)
+        for change in (
+            mine.library.delete(work, document),
+            mine.library.clean_base(work),
+            mine.intake.enqueue(batch_of(work, note("план"))),
+            mine.bases.rename(work, "Моя"),
+            mine.bases.delete(work),
+            mine.bases.members(work),
+            mine.bases.invite(work, "x", role=Role.WRITER, once=False, days=None),
+            mine.bases.remove_member(work, UserId(303)),
+        ):
+            with pytest.raises(BaseReadOnly):
+                await change
+    with acting_for(UserId(303)), pytest.raises(BaseClosed):
+        await mine.library.card(work, document)
+
+
+async def test_a_writer_writes_until_taken_off(mine: DatabaseStores, work: BaseId) -> None:
+    home = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
+    await mine.people.state(BORIS, base=home, language="ru")
+    await mine.bases.accept(BORIS, await share(mine, work, Role.WRITER), name="Борис")
+    with acting_for(BORIS):
+        await mine.bases.open(BORIS, work, thread=None)
+        await mine.intake.enqueue(batch_of(work, note("план")))
+        token = await mine.tokens.add(work, "hash", is_read_only=False, days=None)
+    with acting_for(token):
+        assert (await mine.library.count(work)).documents == 1
+    with acting_for(ANNA):
+        assert [(each.id, each.name, each.role) for each in await mine.bases.members(work)] == [
+            (BORIS, "Борис", Role.WRITER)
+        ]
+        assert await mine.bases.remove_member(work, BORIS)
+        assert not await mine.bases.remove_member(work, ANNA)
+    for actor in (BORIS, token):
+        with acting_for(actor), pytest.raises(BaseClosed):
+            await mine.library.count(work)
+    assert (await mine.people.state(BORIS, base=home, language="ru")).base_id == home
+
+
+async def test_a_link_ends(mine: DatabaseStores, work: BaseId) -> None:
+    once = await share(mine, work, Role.READER, once=True)
+    assert await mine.bases.accept(ANNA, once, name="Анна")  # an owner does not use it up
+    assert await mine.bases.accept(BORIS, once, name="Борис")
+    assert await mine.bases.accept(UserId(303), once, name="Вера") is None
+    over = await share(mine, work, Role.WRITER, days=0)
+    assert await mine.bases.accept(BORIS, over, name="Борис") is None
+    kept = await share(mine, work, Role.WRITER)
+    with acting_for(ANNA):
+        (link,) = await mine.bases.invitations(work)
+        assert await mine.bases.revoke(work, link.id)
+        assert not await mine.bases.revoke(work, link.id)
+    assert await mine.bases.accept(UserId(303), kept, name="Вера") is None
+
+
+async def test_a_member_leaves(mine: DatabaseStores, work: BaseId) -> None:
+    await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
+    with acting_for(BORIS):
+        assert await mine.bases.remove_member(work, BORIS)
+        with pytest.raises(BaseClosed):
+            await mine.library.count(work)
+
+
+async def test_who_writes_in_a_group_may_read_its_base_until_they_leave(mine: DatabaseStores) -> None:
+    base = await mine.people.open_base(GROUP, thread=None, member=BORIS, name="Дом")
+    (listed,) = await mine.bases.all(BORIS)
+    assert (listed.id, listed.name, listed.role, listed.group) == (base, "Дом", Role.READER, GROUP)
+    with acting_for(BORIS), pytest.raises(BaseReadOnly):
+        await mine.library.clean_base(base)
+    with acting_for(UserId(GROUP)):
+        await mine.library.clean_base(base)
+    await mine.bases.leave_group(GROUP, BORIS)
+    assert await mine.bases.all(BORIS) == []
+
+
+async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_off(
+    mine: DatabaseStores, work: BaseId
+) -> None:
+    own = await mine.people.open_base(GROUP, thread=None, member=ANNA, name="Дом")
+    await mine.people.state(UserId(GROUP), base=own, language="ru")
+    with acting_for(BORIS), pytest.raises(BaseClosed):
+        await mine.bases.bind(work, GROUP, thread=None, name="Дом")
+    with acting_for(ANNA):
+        await mine.bases.bind(work, GROUP, thread=None, name="Дом")
+    assert (await mine.people.state(UserId(GROUP), base=own, language="ru")).base_id == work
+    with acting_for(UserId(GROUP)):
+        await mine.intake.enqueue(batch_of(work, note("план")))
+        with pytest.raises(BaseReadOnly):
+            await mine.library.clean_base(work)
+    with acting_for(ANNA):
+        await mine.bases.remove_member(work, UserId(GROUP))
+    assert (await mine.people.state(UserId(GROUP), base=own, language="ru")).base_id == own
+
+
+async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStores, work: BaseId) -> None:
+    home = await open_base(mine)
+    await mine.people.state(ANNA, base=home, language="ru")
+    with acting_for(ANNA):
+        await mine.bases.open(ANNA, work, thread=None)
+        await mine.intake.enqueue(batch_of(work, note("план")))
+        assert await mine.bases.delete(home) is None
+        assert await mine.bases.delete(work) == 1
+        with pytest.raises(BaseClosed):
+            await mine.library.count(work)
+    assert (await mine.people.state(ANNA, base=home, language="ru")).base_id == home
