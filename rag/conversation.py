@@ -376,6 +376,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         choices=_choices(found),
         alike=_offered(draft, found),
         still_read=still_read(payload, draft.citations),
+        unread=payload.unread,
         left_out=payload.left_out,
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,

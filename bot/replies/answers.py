@@ -57,7 +57,8 @@ def _remarks(answer: Answer, words: Words) -> list[str]:
     told = words.plain("answer-withdrawn", count=withdrawn, kind=answer.kind.value) if withdrawn else ""
     other_language = words.plain("answer-other-language") if answer.in_other_language else ""
     alike = words.plain("answer-alike") if answer.alike and not answer.asks_which else ""
-    return list(filter(None, (told, other_language, alike)))
+    unread = words.plain("answer-unread", count=answer.unread) if answer.unread else ""
+    return list(filter(None, (told, other_language, unread, alike)))
 
 
 def _quoted(answer: Answer, words: Words) -> RichText:

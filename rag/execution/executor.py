@@ -125,7 +125,7 @@ class Executor:
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
             results = [*results, await self._fall_back(plan, context, early)]
-            payload = self._together([result for result in results if result.payload.found or result.payload.remarks])
+            payload = self._together([each for each in results if each.payload.found or _tells(each.payload)])
             if payload.found:
                 payload = replace(payload, facts=(*remark, *payload.facts))
         # The plan's limit is one for lists. An explanation or a single value is written from all that was found.
@@ -398,6 +398,11 @@ def _within(payload: FactsPayload, only: Sequence[DocumentId]) -> FactsPayload:
     if not only:
         return payload
     return replace(payload, facts=tuple(fact for fact in payload.facts if fact.document in (None, *only)))
+
+
+def _tells(payload: FactsPayload) -> bool:
+    """Whether it says anything without facts."""
+    return bool(payload.remarks or payload.unread)
 
 
 def _is_same_search(call: ToolCall, early: EarlySearch) -> bool:

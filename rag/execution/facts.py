@@ -97,6 +97,7 @@ class FactsPayload:
     table: FactTable | None = None
     conflicts: tuple[Conflict, ...] = ()
     advice: Advice | None = None  # what to do next, from an analysis step
+    unread: int = 0  # documents that are still to be read for entities: a list of what they state may become longer
     remarks: tuple[str, ...] = ()  # for the model that answers: what was looked for otherwise than asked, or not at all
 
     @property
@@ -153,6 +154,7 @@ def merge(payloads: Sequence[FactsPayload]) -> FactsPayload:
         documents=_documents([each.documents for each in payloads if each.documents]),
         table=max((each.table for each in payloads if each.table), key=lambda table: len(table.rows), default=None),
         conflicts=tuple(conflict for payload in payloads for conflict in payload.conflicts),
+        unread=max(payload.unread for payload in payloads),
         remarks=tuple(dict.fromkeys(remark for payload in payloads for remark in payload.remarks)),
     )
 

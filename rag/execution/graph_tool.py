@@ -75,9 +75,6 @@ LISTS = frozenset(GraphIntent) - {GraphIntent.CURRENT_JOB, GraphIntent.CONTACTS,
 
 FEWEST = 3  # facts; a list with fewer may be what the reading of names has missed
 PARTIAL = 0.4  # coverage of a list that may be incomplete: below `executor.LOW_COVERAGE`, so that a search joins
-READING_GOES_ON = (
-    "{unread} documents of the base are still being read for names and facts: what is listed may become more. Say so."
-)
 
 
 class GraphArguments(ToolArguments):
@@ -114,8 +111,7 @@ class GraphQuery(Tool[GraphArguments]):
         unread = await self._graph.unread(context.base_id)
         is_short = arguments.intent in LISTS and len(facts) < FEWEST
         coverage = 0.0 if not facts else PARTIAL if unread or is_short else 1.0
-        remarks = (READING_GOES_ON.format(unread=unread),) if unread else ()
-        return FactsPayload(facts=facts, coverage=coverage, remarks=remarks)
+        return FactsPayload(facts=facts, coverage=coverage, unread=unread)
 
 
 def _without_bare_names(found: Sequence[GraphFact]) -> list[GraphFact]:

@@ -16,7 +16,7 @@ from rag.execution.search_tool import SearchBase
 from rag.planning.mending import AnyTool
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
-from rag.ports import ChatModel, EntityResolver
+from rag.ports import ChatModel, EntityResolver, PassageSearch
 from rag.records import (
     Answer,
     Answered,
@@ -98,7 +98,7 @@ def _today() -> date:
     return date(2026, 5, 12)
 
 
-def by_words_alone(search: FoundPassages) -> Retrieval:
+def by_words_alone(search: PassageSearch) -> Retrieval:
     """A search that finds what `search` was told to, in the order of its BM25 scores."""
     return Retrieval(
         search,

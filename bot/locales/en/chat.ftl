@@ -58,6 +58,11 @@ dialog-resumed = We go on with “{ $title }”. Ask away.
 dialog-gone = That conversation is gone.
 question-gone = That question is not in the conversation any more. Please ask it again.
 
+answer-unread =
+    { $count ->
+        [one] { $count } document is still being read for names and facts: the list may become longer.
+       *[other] { $count } documents are still being read for names and facts: the list may become longer.
+    }
 answer-still-read = The document “{ $title }” is still being read: { $percent } % so far.
 
 place-slides = slide { $slides }

@@ -11,6 +11,7 @@ from domain.ids import DocumentId
 from rag.execution.documents_tool import ListDocuments
 from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import Advice, FactKind, FactsPayload
+from rag.execution.graph_tool import PARTIAL
 from rag.execution.reading_tool import ReadDocument
 from rag.execution.search_tool import SearchBase, passages_payload
 from rag.execution.tools import StepFailed, ToolContext
@@ -150,9 +151,9 @@ async def test_where_one_document_holds_all_or_none_stands_out_nothing_more_is_s
     [
         (FactsPayload(), FallbackReason.NO_RESULTS, True),
         (FactsPayload(), FallbackReason.LOW_COVERAGE, False),
-        (Facts(coverage=0.2)("немного"), FallbackReason.LOW_COVERAGE, True),
-        (Facts(coverage=0.2)("немного"), FallbackReason.NO_RESULTS, False),
-        (Facts(coverage=0.9)("всё"), FallbackReason.LOW_COVERAGE, False),
+        (Facts(coverage=PARTIAL)("немного"), FallbackReason.LOW_COVERAGE, True),
+        (Facts(coverage=PARTIAL)("немного"), FallbackReason.NO_RESULTS, False),
+        (Facts(coverage=1.0)("всё"), FallbackReason.LOW_COVERAGE, False),
     ],
 )
 async def test_the_fallback_comes_when_the_plan_says(

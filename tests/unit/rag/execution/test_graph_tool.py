@@ -77,7 +77,7 @@ async def test_a_list_that_may_be_incomplete_is_joined_by_a_search(
     done = await Executor([tool, search], max_calls=4).execute(made, begin())
     assert (search.asked != []) is joins
     assert len(done.payload.facts) == count + joins
-    assert ("still being read" in done.gaps) is bool(waiting)
+    assert done.payload.unread == waiting
 
 
 async def test_nothing_known_covers_nothing() -> None:
