@@ -8,7 +8,7 @@ from prompts.loader import load_prompts
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
 from rag.dialogue.records import Dialogue
 from rag.execution.search_tool import passages_payload
-from rag.planning.plan import RenderStyle
+from rag.planning.plan import Limits, RenderStyle
 from rag.records import Exchange, RankedPassage
 from rag.tokens import estimate_tokens
 from tests.fakes.rag import make_passage, rank
@@ -26,6 +26,7 @@ def build(
     searched: bool = True,
     style: RenderStyle = RenderStyle.SHORT,
     gaps: str = "",
+    limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> AnswerPrompt:
     window = tuple(Exchange(question=f"вопрос {n}", answer="ответ " * 40) for n in range(history))
     return build_prompt(
@@ -36,6 +37,7 @@ def build(
             searched=searched,
             style=style,
             gaps=gaps,
+            limits=limits,
         ),
         prompts=load_prompts(),
         settings=AnswerSettings(
@@ -63,6 +65,20 @@ def test_nothing_found_is_said() -> None:
 
     assert "found nothing" in last
     assert "[+]" not in last
+
+
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [
+        (RenderStyle.BULLETS, "at most 7, one line"),
+        (RenderStyle.GROUPED_BULLETS, "under at most 5 bold headings"),
+        (RenderStyle.SHORT, "at most 2 short paragraphs"),
+        (RenderStyle.TABLE, "at most 7 rows"),
+    ],
+)
+def test_the_limits_of_the_plan_reach_the_writer(style: RenderStyle, said: str) -> None:
+    limits = Limits(max_items=7, max_groups=5, max_paragraphs=2)
+    assert said in build(found=rank(make_passage("текст")), style=style, limits=limits).messages[-1].content
 
 
 @pytest.mark.parametrize(("language", "words"), [("ru", "Answer in Russian"), ("en", "Answer in English")])

@@ -77,6 +77,7 @@ async def test_ordinary_words_match_only_as_names() -> None:
     cedar = entity("organization:Кедр", "kedr", as_name=True)
     assert await resolve("какой кедр растёт", cedar) == []
     assert await resolve("проекты в Кедре", cedar) == [("Кедр", 1.0)]
+    assert await resolve("нет, я про другое", entity("technology:PRO-режим", "pro", weight=0.8)) == []
 
 
 async def test_what_was_named_before_comes_after_and_is_less_sure() -> None:
