@@ -58,7 +58,8 @@ from rag.trace import trace_of
 from rag.watching import Latest, end
 
 DIALOGUE_CHARS = 600  # of the last answer, for tools
-LISTED_DOCUMENTS = 12  # that the planner sees; a dozen names take some 300 tokens
+LISTED_DOCUMENTS = 12  # that the planner sees; a dozen take some 400 tokens
+LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
 ASKED_BETWEEN = 3  # documents that fit equally: of so many one is asked for, where no model judges; of two the best is
 # quoted and the other offered. False alarms: 0 of 400 questions of XQuAD (docs/retrieval.md)
 
@@ -219,7 +220,8 @@ class Conversation:
         found = await finder.find_documents(asked.base_id, asked.text, limit=LISTED_DOCUMENTS)
         if asked.only:
             return tuple(each for each in found if each.id in asked.only), len(asked.only)
-        return found, (await catalogue.count(asked.base_id)).documents if found else 0
+        likely = tuple(each for each in found if each.score >= LISTED_SHARE * found[0].score)
+        return likely, (await catalogue.count(asked.base_id)).documents if found else 0
 
     async def _dialogue_and_entities(self, asked: Question) -> _Known:
         """Entities that the previous question named may still be meant («а достижения там?»). When the store gives
