@@ -3,9 +3,10 @@
 BIN := .venv/bin
 SOURCES := adapters api bot domain ingestion localchat prompts rag sandbox
 UV ?= uv
+LOCK := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
 WORKERS ?= 6
 
-.PHONY: run test check lint types imports tests format lock wheel pictures migration released clean
+.PHONY: run test check lint types imports tests format lock sbom wheel pictures migration released clean
 
 run: .venv/run.stamp        ## start Baza; it says which page to open
 	@$(BIN)/baza run
@@ -36,8 +37,9 @@ format: .venv/test.stamp    ## format and mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 
 lock: .venv/test.stamp      ## resolve the dependencies anew (needs uv)
-	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --no-header --no-emit-index-url --no-annotate -o requirements.lock
-	$(UV) pip compile -q --universal --python-version 3.11 pyproject.toml --group dev --no-header --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 
 migration: .venv/test.stamp ## for the Supabase CLI: the functions that have changed, as the next migration (NAME=…)
 	$(BIN)/python -m adapters.database.schema $(NAME)
@@ -46,13 +48,18 @@ released: .venv/test.stamp  ## at a release: the migrations hold all functions, 
 	$(BIN)/python -m adapters.database.schema functions
 	$(BIN)/python -m adapters.database.schema --release
 
+sbom:                       ## dist/baza.cdx.json: what a running Baza consists of, as CycloneDX (needs uv)
+	@mkdir -p dist
+	$(UV) tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
+	  -o dist/baza.cdx.json requirements.lock
+
 wheel: .venv/test.stamp     ## dist/baza-*.whl
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
 	rm -rf .venv dist build
 
-.venv/run.stamp: requirements.lock pyproject.toml
+.venv/run.stamp: requirements.lock requirements-build.lock pyproject.toml
 	@sh .ci/setup requirements.lock $@
 
 .venv/test.stamp: requirements-dev.lock requirements.lock pyproject.toml

@@ -3,18 +3,22 @@
 In: the folder of the settings. Out: it exists, what this process makes is closed to others, and what an earlier version
 (or a person who copied it) left open below it is closed, too. The mode of a folder that was there before Baza is not
 changed, and only what carries our names is looked at: BAZA_HOME may be shared with other things. PostgreSQL closes its
-cluster itself.
+cluster itself. A sign of life lies there, too: the processes with this home touch it while their event loops turn.
 """
 
+import asyncio
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_UMASK = 0o077
 LOCALCHAT = "localchat"
-OURS = (LOCALCHAT, "log", "models", "scratch", "settings.env", "postgres.*")
+ALIVE = "alive"
+BEAT_S, SILENT_S = 10.0, 60.0  # between two signs of life; after which a process hangs
+OURS = (LOCALCHAT, ALIVE, "log", "models", "scratch", "settings.env", "postgres.*")
 
 
 def open_home(home: Path) -> None:
@@ -29,6 +33,23 @@ def open_home(home: Path) -> None:
             mode = path.lstat().st_mode
             if not stat.S_ISLNK(mode) and mode & PRIVATE_UMASK:
                 path.chmod(stat.S_IMODE(mode) & ~PRIVATE_UMASK)
+
+
+async def show_life(home: Path, stop: asyncio.Event) -> None:
+    """Touch the sign of life until `stop`; where nothing can be written it grows old, which tells as much."""
+    while not stop.is_set():
+        with suppress(OSError):
+            (home / ALIVE).touch()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), BEAT_S)
+
+
+def silence_s(home: Path) -> float | None:
+    """How many seconds ago a process with this home gave a sign of life; None when none ever did."""
+    try:
+        return time.time() - (home / ALIVE).stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def _ours(home: Path) -> Iterator[Path]:

@@ -19,6 +19,7 @@ from bot.app import Parts, open_parts
 from bot.cli.errors import port_named
 from bot.cli.output import print_line
 from bot.expiry import remove_expired, remove_files
+from bot.home import show_life
 from bot.lazy_models import built_when_used
 from bot.metrics.opening import serve_measures
 from bot.recognition import describe_recognition
@@ -55,8 +56,9 @@ async def serve(
             figures = serve_measures(settings.metrics, parts.measures, parts.stores.statistics.queue)
             await stack.enter_async_context(figures)
         worker = await stack.enter_async_context(parts.open_worker(files=place.files))
-        works = [worker.run(stop)] if with_worker else []
+        works = [show_life(settings.home, stop)]
         if with_worker:
+            works.append(worker.run(stop))
             enricher = await stack.enter_async_context(parts.open_enricher())
             works.append(enricher.run(stop))
             files = partial(remove_files, parts.stores.kept_files, parts.kept_files)
@@ -78,7 +80,7 @@ async def serve_api_until_signal(settings: Settings) -> int:
         parts = await stack.enter_async_context(open_parts(settings))
         await stack.enter_async_context(parts.mirror.kept_fresh())
         await stack.enter_async_context(_api(parts, settings.api.port or API_PORT, lambda: None))
-        await stop.wait()
+        await show_life(settings.home, stop)
     return 0
 
 

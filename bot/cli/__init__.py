@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from dotenv import dotenv_values
 
-from bot.home import open_home
+from bot.home import SILENT_S, open_home, silence_s
 from bot.journal import configure_logging
 from bot.settings import Settings, SettingsError, secret_variables
 from sandbox.environment import forget_variables, hide_from_others
@@ -136,6 +136,16 @@ def reindex(
     from bot.cli.reindexing import reindex_bases
 
     start(reindex_bases(prepare(), name=base))
+
+
+@app.command()
+def health() -> None:
+    """Whether a process with this BAZA_HOME is alive, for supervisors: exit code 1 when none was for a minute."""
+    silent = silence_s(read_settings().home)
+    if silent is None or silent > SILENT_S:
+        typer.echo(f"No sign of life {'yet' if silent is None else f'for {silent:.0f} s'}.", err=True)
+        raise typer.Exit(1)
+    typer.echo("alive")
 
 
 @app.command()
