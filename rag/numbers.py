@@ -12,15 +12,14 @@ from decimal import Decimal, InvalidOperation
 
 from rag.words import folded
 
-DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
-_WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+(?:[ \u00a0\u202f]\d{3}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _SPACES = re.compile(r"[ \u00a0\u202f]")
 _MONTH_AND_YEAR = re.compile(r"\d{1,2}\.\d{4}")  # «до 03.2029»
 _SCALE = re.compile(
     r"[ \u00a0\u202f]?(тыс|млн|млрд|миллион|миллиард|thousand|million|billion|[KkMк](?!\w))", re.IGNORECASE
 )
-SCALES: dict[str, int] = {
+_SCALES: dict[str, int] = {
     "тыс": 10**3, "thousand": 10**3, "k": 10**3, "к": 10**3, "млн": 10**6, "миллион": 10**6, "million": 10**6,
     "m": 10**6, "млрд": 10**9, "миллиард": 10**9, "billion": 10**9,
 }  # fmt: skip
@@ -31,34 +30,36 @@ _ENGLISH_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-MONTH = re.compile(  # the nth group is the nth month
+_MONTH = re.compile(  # the nth group is the nth month
     r"\b(?:"
     + "|".join(rf"({russian}\w{{0,3}}|{english})" for russian, english in zip(_MONTHS, _ENGLISH_MONTHS, strict=True))
     + r")\b",
     re.IGNORECASE,
 )
 
-# Stems of numerals in any case and of ordinals («тридцати», «тридцатый»); longer ones first.
+# Stems of numerals in any case and of ordinals («тридцати», «тридцатый»); longer ones first. Now and then a word has
+# such a stem by chance: one known number too many does less harm than one too few.
 _STEMS: tuple[tuple[str, int], ...] = (
     ("одиннадцат", 11), ("двенадцат", 12), ("тринадцат", 13), ("четырнадцат", 14), ("пятнадцат", 15),
-    ("шестнадцат", 16), ("семнадцат", 17), ("восемнадцат", 18), ("девятнадцат", 19), ("двадцат", 20),
-    ("тридцат", 30), ("сорок", 40), ("пятьдесят", 50), ("пятидесят", 50), ("шестьдесят", 60), ("шестидесят", 60),
-    ("семьдесят", 70), ("семидесят", 70), ("восемьдесят", 80), ("восьмидесят", 80), ("девяност", 90), ("двест", 200),
-    ("двухсот", 200), ("трист", 300), ("трехсот", 300), ("четырест", 400), ("четырехсот", 400), ("пятьсот", 500),
-    ("пятисот", 500), ("шестьсот", 600), ("семьсот", 700), ("восемьсот", 800), ("девятьсот", 900), ("тысяч", 1000),
-    ("миллион", 1_000_000), ("eleven", 11), ("twelve", 12), ("thirteen", 13), ("fourteen", 14), ("fifteen", 15),
-    ("sixteen", 16), ("seventeen", 17), ("eighteen", 18), ("nineteen", 19), ("twent", 20), ("thirt", 30), ("fort", 40),
-    ("fift", 50), ("sixt", 60), ("sevent", 70), ("eight", 8), ("ninet", 90), ("hundred", 100), ("thousand", 1000),
-    ("million", 1_000_000), ("четыр", 4), ("четверт", 4), ("девят", 9), ("десят", 10), ("восьм", 8), ("восем", 8),
-    ("перв", 1), ("втор", 2), ("трет", 3), ("трех", 3), ("трем", 3), ("пят", 5), ("шест", 6), ("седьм", 7), ("семь", 7),
-    ("семи", 7), ("двух", 2), ("двум", 2), ("двое", 2), ("трое", 3), ("дважд", 2), ("трижд", 3),
+    ("шестнадцат", 16), ("семнадцат", 17), ("восемнадцат", 18), ("девятнадцат", 19), ("двадцат", 20), ("тридцат", 30),
+    ("сорок", 40), ("пятьдесят", 50), ("пятидесят", 50), ("шестьдесят", 60), ("шестидесят", 60), ("семьдесят", 70),
+    ("семидесят", 70), ("восемьдесят", 80), ("восьмидесят", 80), ("девяност", 90), ("двест", 200), ("двухсот", 200),
+    ("трист", 300), ("трехсот", 300), ("четырест", 400), ("четырехсот", 400), ("пятьсот", 500), ("пятисот", 500),
+    ("шестьсот", 600), ("семьсот", 700), ("восемьсот", 800), ("девятьсот", 900), ("тысяч", 1000),
+    ("миллион", 1_000_000), ("миллиард", 10**9), ("eleven", 11), ("twelve", 12), ("thirteen", 13), ("fourteen", 14),
+    ("fifteen", 15), ("sixteen", 16), ("seventeen", 17), ("eighteen", 18), ("nineteen", 19), ("twent", 20),
+    ("thirt", 30), ("fort", 40), ("fift", 50), ("sixt", 60), ("sevent", 70), ("eight", 8), ("ninet", 90),
+    ("hundred", 100), ("thousand", 1000), ("million", 1_000_000), ("billion", 10**9), ("четыр", 4), ("четверт", 4),
+    ("девят", 9), ("десят", 10), ("восьм", 8), ("восем", 8), ("перв", 1), ("втор", 2), ("трет", 3), ("трех", 3),
+    ("трем", 3), ("пят", 5), ("шест", 6), ("седьм", 7), ("семь", 7), ("семи", 7), ("двух", 2), ("двум", 2),
+    ("двое", 2), ("трое", 3), ("дважд", 2), ("трижд", 3),
 )  # fmt: skip
-_WHOLE: dict[str, int] = {
-    "ноль": 0, "один": 1, "одна": 1, "одно": 1, "одного": 1, "одной": 1, "одну": 1, "одним": 1, "два": 2, "две": 2,
-    "три": 3, "сто": 100, "ста": 100, "сотня": 100, "пара": 2, "вдвое": 2, "двойной": 2, "двойная": 2, "втрое": 3,
-    "тройной": 3, "вчетверо": 4, "полтора": 1, "twice": 2, "double": 2, "thrice": 3, "triple": 3, "zero": 0, "one": 1,
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "nine": 9, "ten": 10, "first": 1, "second": 2,
-    "third": 3, "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
+_WHOLE: dict[str, float] = {
+    "полтора": 1.5, "полторы": 1.5, "полутора": 1.5, "ноль": 0, "один": 1, "одна": 1, "одно": 1, "одного": 1,
+    "одной": 1, "одну": 1, "одним": 1, "два": 2, "две": 2, "три": 3, "сто": 100, "ста": 100, "сотня": 100, "пара": 2,
+    "вдвое": 2, "двойной": 2, "двойная": 2, "втрое": 3, "тройной": 3, "вчетверо": 4, "twice": 2, "double": 2,
+    "thrice": 3, "triple": 3, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "nine": 9, "ten": 10, "first": 1, "second": 2, "third": 3, "fourth": 4, "sixth": 6, "ninth": 9, "tenth": 10,
 }  # fmt: skip
 
 # Numbers that a fraction in words may stand for: «половина» is 0,5, 50 % or one of two.
@@ -71,38 +72,10 @@ _SHARES: dict[str, tuple[str, ...]] = {
 _VALUES = dict(_STEMS)
 _STEM = re.compile("|".join(stem for stem, _ in _STEMS))  # takes a tenth of the time of trying each stem in turn
 
-_CARDINALS = {
-    0: "ноль нуля нулю нулем zero",
-    1: "один одна одно одного одной одну одним одном одному одни одних one",
-    2: "два две двух двум двумя двое двоих двоим two", 3: "три трех трем тремя трое троих троим three",
-    4: "четыре четырех четырем четырьмя четверо four", 5: "пять пяти пятью пятеро five",
-    6: "шесть шести шестью шестеро six", 7: "семь семи семью семеро seven",
-    8: "восемь восьми восемью восьмью eight", 9: "девять девяти девятью nine", 10: "десять десяти десятью ten",
-    11: "одиннадцать одиннадцати одиннадцатью eleven", 12: "двенадцать двенадцати двенадцатью twelve",
-    13: "тринадцать тринадцати тринадцатью thirteen", 14: "четырнадцать четырнадцати четырнадцатью fourteen",
-    15: "пятнадцать пятнадцати пятнадцатью fifteen", 16: "шестнадцать шестнадцати шестнадцатью sixteen",
-    17: "семнадцать семнадцати семнадцатью seventeen", 18: "восемнадцать восемнадцати восемнадцатью eighteen",
-    19: "девятнадцать девятнадцати девятнадцатью nineteen", 20: "двадцать двадцати двадцатью twenty",
-    30: "тридцать тридцати тридцатью thirty", 40: "сорок сорока forty",
-    50: "пятьдесят пятидесяти пятьюдесятью fifty", 60: "шестьдесят шестидесяти шестьюдесятью sixty",
-    70: "семьдесят семидесяти семьюдесятью seventy", 80: "восемьдесят восьмидесяти восемьюдесятью eighty",
-    90: "девяносто девяноста ninety", 100: "сто ста", 200: "двести двухсот двумстам двухстах двумястами",
-    300: "триста трехсот тремстам трехстах тремястами", 400: "четыреста четырехсот четыремстам четырехстах",
-    500: "пятьсот пятисот пятистам пятистах", 600: "шестьсот шестисот шестистам шестистах",
-    700: "семьсот семисот семистам семистах", 800: "восемьсот восьмисот восьмистам восьмистах",
-    900: "девятьсот девятисот девятистам девятистах",
-}  # fmt: skip
-_SCALES = {
-    100: "hundred", 1000: "тысяча тысячи тысяч тысячу тысяче тысячей тысячам тысячами тысячах thousand",
-    10**6: "миллион миллиона миллионов миллиону миллионом миллионе миллионам million",
-    10**9: "миллиард миллиарда миллиардов миллиарду миллиардом миллиарде billion",
-}  # fmt: skip
-_SINGLE_SCALES = frozenset({"тысяча", "тысячу", "миллион", "миллиард"})  # «тысячи людей» is no number
-_HALVES = {word: Decimal("1.5") for word in ("полтора", "полторы", "полутора")}
+_SCALE_VALUES = frozenset({100, 1000, 10**6, 10**9})
 _TOKEN = re.compile(r"[^\W\d_]+")
 _BESIDE = re.compile(r"[ \u00a0\u202f\n-]|[ ]?-[ ]?")  # separators between the words of one number
 _AND_A_HALF = re.compile(r"[ \u00a0](?:с половиной|and a half)\b")
-_DIGIT_BEFORE = re.compile(r"\d[ \u00a0\u202f-]*\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,34 +83,7 @@ class _Word:
     start: int
     end: int
     value: Decimal
-    is_scale: bool
-
-
-_WORDS = {
-    **{word: (Decimal(value), False) for value, words in _CARDINALS.items() for word in words.split()},
-    **{word: (value, False) for word, value in _HALVES.items()},
-    **{word: (Decimal(value), True) for value, words in _SCALES.items() for word in words.split()},
-}
-
-
-def in_words(text: str) -> Iterator[Decimal]:
-    """The values of numbers in words, up to 999 billion, in order: «сто двадцать пять тысяч», «два с половиной». A
-    scale after digits («250 тысяч») belongs to the digits and is skipped."""
-    plain = folded(text)
-    if _WORDS.keys().isdisjoint(_TOKEN.findall(plain)):  # most texts
-        return
-    words = [
-        _Word(start=token.start(), end=token.end(), value=known[0], is_scale=known[1])
-        for token in _TOKEN.finditer(plain)
-        if (known := _WORDS.get(token[0]))
-    ]
-    for run in _runs(words, plain):
-        first = run[0]
-        if first.is_scale and _DIGIT_BEFORE.search(plain, max(0, first.start - 4), first.start):
-            continue
-        is_bare_scale = first.is_scale and len(run) == 1 and plain[first.start : first.end] not in _SINGLE_SCALES
-        if not is_bare_scale:
-            yield _value(run, plain)
+    is_scale: bool  # it multiplies what stands before it
 
 
 def _runs(words: Sequence[_Word], plain: str) -> Iterator[list[_Word]]:
@@ -198,9 +144,9 @@ class WrittenNumber:
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """The numbers in digits, in order."""
-    for match in DIGITS.finditer(text):
+    for match in _DIGITS.finditer(text):
         scaled = _scaled(match, text)
-        meant = [*map(frozenset, readings(match[0])), *([frozenset(scaled)] if scaled else [])]
+        meant = [*map(frozenset, _readings(match[0])), *([frozenset(scaled)] if scaled else [])]
         if text[: match.start()].endswith("+"):  # a telephone number: it may be grouped differently elsewhere
             meant.append(frozenset(_groups(match[0])))
         if meant:
@@ -209,43 +155,42 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 
 def numbers(text: str) -> frozenset[Decimal]:
     """The values of all numbers in digits, in every reading."""
-    return frozenset(value for match in DIGITS.finditer(text) for reading in readings(match[0]) for value in reading)
+    return frozenset(value for match in _DIGITS.finditer(text) for reading in _readings(match[0]) for value in reading)
 
 
-def months(text: str) -> frozenset[Decimal]:
+def _months(text: str) -> frozenset[Decimal]:
     """The months that a text names, as numbers."""
-    return frozenset(Decimal(match.lastindex or 0) for match in MONTH.finditer(text))
+    return frozenset(Decimal(match.lastindex or 0) for match in _MONTH.finditer(text))
 
 
 def known_numbers(text: str) -> frozenset[Decimal]:
-    """All numbers that an answer may take from this text: in digits, in words, and months as numbers."""
-    return amounts(text) | months(text)
-
-
-def amounts(text: str) -> frozenset[Decimal]:
-    """All numbers in digits (in every reading) and in words."""
-    found = set(numbers(text) | spoken_numbers(text))
-    for match in DIGITS.finditer(text):
+    """All numbers that may be taken from this text: in digits (in every reading), in words, and months as numbers."""
+    found = set(numbers(text) | spoken_numbers(text) | _months(text))
+    for match in _DIGITS.finditer(text):
         found |= _scaled(match, text) | _groups(match[0])
     return frozenset(found)
 
 
 def spoken_numbers(text: str) -> frozenset[Decimal]:
-    """All numbers in words, and the sums of neighbouring ones («двадцать пять»: 20, 5 and 25)."""
-    found = set(in_words(text))
-    before: int | None = None
-    for match in _WORD.finditer(folded(text)):
-        found.update(map(Decimal, _SHARES.get(match[0], ())))
-        value = _spoken(match[0])
+    """All numbers in words: each word's own, and what neighbouring ones make («двадцать пять тысяч», «два с
+    половиной»)."""
+    plain = folded(text)
+    words = list(_words(plain))
+    shares = (share for token in _TOKEN.findall(plain) for share in _SHARES.get(token, ()))
+    runs = (_value(run, plain) for run in _runs(words, plain))
+    return frozenset((*map(Decimal, shares), *(word.value for word in words), *runs))
+
+
+def _words(plain: str) -> Iterator[_Word]:
+    for token in _TOKEN.finditer(plain):
+        stem = _STEM.match(token[0])
+        value = _WHOLE.get(token[0], _VALUES[stem[0]] if stem else None)
         if value is not None:
-            found.add(Decimal(value))
-            if before is not None:
-                found.add(Decimal(before * value if value >= 1000 > before else before + value))
-        before = value
-    return frozenset(found)
+            is_scale = value in _SCALE_VALUES and token[0] not in ("сто", "ста")
+            yield _Word(start=token.start(), end=token.end(), value=Decimal(value), is_scale=is_scale)
 
 
-def readings(written: str) -> list[set[Decimal]]:
+def _readings(written: str) -> list[set[Decimal]]:
     """Every reading of the digits: decimal and thousands separators differ between countries."""
     plain = _SPACES.sub("", written)
     wholes = [plain.replace(",", ".")]
@@ -267,8 +212,8 @@ def _scaled(match: re.Match[str], text: str) -> set[Decimal]:
     if scale is None:
         return set()
     return {
-        (value * SCALES[scale[1].casefold()]).normalize()
-        for reading in readings(match[0])
+        (value * _SCALES[scale[1].casefold()]).normalize()
+        for reading in _readings(match[0])
         if len(reading) == 1
         for value in reading
     }
@@ -284,10 +229,3 @@ def _decimal(digits: str) -> Decimal | None:
         return Decimal(digits.replace(",", ".")).normalize()
     except InvalidOperation:
         return None
-
-
-def _spoken(word: str) -> int | None:
-    if word in _WHOLE:
-        return _WHOLE[word]
-    stem = _STEM.match(word)
-    return _VALUES[stem[0]] if stem else None
