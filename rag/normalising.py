@@ -1,6 +1,7 @@
-"""Input normalisation of the question, for all later stages (seed 4, section 5.1), and of texts for prompts.
+"""Input normalisation of the question, for all later stages (seed 4, section 5.1), and of texts and names for prompts.
 
-In: what a person typed. Out: the same text in NFC, without invisible characters and superfluous blanks.
+In: what a person typed, a document says, or a file or message gives as a name. Out: the same text in NFC, without
+invisible characters and superfluous blanks; no heading of a prompt; a name in one line.
 """
 
 import re
@@ -11,6 +12,7 @@ from domain.visible import visible
 _BLANKS = re.compile(r"(?<=\S)[^\S\n]+")
 _HEADING = re.compile(r"^([ \t>]*)(#{1,6}[ \t])", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
+NAME_CHARS = 100  # a channel's title and a signature have no more
 
 
 def normalise(text: str) -> str:
@@ -22,3 +24,8 @@ def normalise(text: str) -> str:
 def without_headings(text: str) -> str:
     """A text for a prompt whose lines cannot be taken for headings of the prompt: Markdown's own escape before #."""
     return _HEADING.sub(r"\1\\\2", text)
+
+
+def person_name(name: str | None) -> str:
+    """The name of a person, a channel or an author; empty without one."""
+    return " ".join(visible(name or "").split())[:NAME_CHARS]

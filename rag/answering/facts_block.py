@@ -13,8 +13,7 @@ from domain.documents import SourceType, title_beside
 from domain.locator import Locator
 from domain.visible import visible
 from rag.execution.facts import Fact, FactKind
-from rag.normalising import without_headings
-from rag.persons import person_name
+from rag.normalising import person_name, without_headings
 from rag.records import Passage
 from rag.tokens import estimate_tokens
 
