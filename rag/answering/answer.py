@@ -71,14 +71,13 @@ class AnswerWriter:
         self._prompts = prompts
         self._settings = settings
         self._plain = PlainAnswers(prompts, settings.language)
-        self._judge = AnswerJudge(settings, check=check, today=today)
+        self._judge = AnswerJudge(settings, check=check)
         self._today = today
 
     async def write(self, assignment: Assignment, stop: asyncio.Event | None = None) -> AsyncGenerator[Draft, None]:
         """Drafts of the answer; only the last is `done`. Model errors become degraded answers. When `stop` is set, the
         model is cancelled, and what it wrote so far is the answer if it may be shown."""
-        today = self._today()
-        prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=today)
+        prompt = build_prompt(assignment, prompts=self._prompts, settings=self._settings, today=self._today())
         progress, enough = _Progress(), stop or asyncio.Event()
         try:
             async with aclosing(self._stream(prompt, progress, enough)) as drafts:
@@ -86,17 +85,17 @@ class AnswerWriter:
                     yield draft
         except BrokenOff:
             self._look(progress, prompt)
-            yield self._stopped(progress.shown, prompt, assignment)
+            yield self._stopped(progress.shown, prompt)
             return
         except ModelError as error:
             self._look(progress, prompt)
             self._report(error, progress.shown)
             was_shown = bool(progress.shown.text)
-            yield self._cut_off(progress.shown, prompt, assignment) if was_shown else self._plain.write(assignment)
+            yield self._cut_off(progress.shown, prompt) if was_shown else self._plain.write(assignment)
             return
         if self._look(progress, prompt) is progress.shown:
             yield self._draft(progress.shown, prompt)  # all of it can be read while it is checked
-        yield await self._finish(progress.raw, prompt, assignment, enough)
+        yield await self._finish(progress.raw, prompt, enough)
 
     async def _stream(
         self, prompt: AnswerPrompt, progress: _Progress, stop: asyncio.Event
@@ -134,48 +133,46 @@ class AnswerWriter:
         only_claimed = reading.kind is AnswerKind.FROM_BASE and not reading.used
         return self._settings.general_knowledge or not only_claimed
 
-    async def _finish(self, raw: str, prompt: AnswerPrompt, assignment: Assignment, stop: asyncio.Event) -> Draft:
+    async def _finish(self, raw: str, prompt: AnswerPrompt, stop: asyncio.Event) -> Draft:
         """The whole answer with its sources, checked, and written once more when it may not be shown. When `stop` is
         set meanwhile, no model is asked any more."""
-        first = self._judge.by_rules(raw, prompt, assignment)
+        first = self._judge.by_rules(raw, prompt)
         try:
-            first = await unless_set(stop, self._judge.by_meaning(first, prompt, assignment))
+            first = await unless_set(stop, self._judge.by_meaning(first, prompt))
         except BrokenOff:
-            return self._stopped(first.reading, prompt, assignment)
+            return self._stopped(first.reading, prompt)
         if self._is_unwanted(first.reading):
             return NOTHING
         complaints = first.complaints
-        if not (first.reading.text or self._plain.write(assignment).text):
+        if not (first.reading.text or self._plain.write(prompt.assignment).text):
             complaints = SAYS_NOTHING  # and no facts were found to show instead
         if not complaints:
-            kept = self._judge.supported(first, prompt, assignment)
-            return replace(self._settled(kept, prompt, assignment), check=counted(kept))
+            kept = self._judge.supported(first, prompt)
+            return replace(self._settled(kept, prompt), check=counted(kept))
         log.info("answer.withdrawn", model=self._model.name, remarks=len(complaints))
         try:
-            again = await unless_set(stop, self._again(raw, complaints, prompt, assignment))
+            again = await unless_set(stop, self._again(raw, complaints, prompt))
         except BrokenOff:
-            return replace(self._stopped(NOT_SHOWN, prompt, assignment), remarks=complaints)
-        draft = self._best(first, again, prompt, assignment)
+            return replace(self._stopped(NOT_SHOWN, prompt), remarks=complaints)
+        draft = self._best(first, again, prompt)
         return replace(draft, remarks=tuple(dict.fromkeys((*complaints, *again.complaints))))
 
-    async def _again(
-        self, raw: str, complaints: tuple[str, ...], prompt: AnswerPrompt, assignment: Assignment
-    ) -> Judged:
+    async def _again(self, raw: str, complaints: tuple[str, ...], prompt: AnswerPrompt) -> Judged:
         """The second answer, judged; empty when the model fails."""
         written = await self._write_again(raw, complaints, prompt)
-        return await self._judge.by_meaning(self._judge.by_rules(written, prompt, assignment), prompt, assignment)
+        return await self._judge.by_meaning(self._judge.by_rules(written, prompt), prompt)
 
-    def _best(self, first: Judged, again: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+    def _best(self, first: Judged, again: Judged, prompt: AnswerPrompt) -> Draft:
         """The second answer, or else the first one, without the statements that failed; the facts themselves if neither
         may be shown."""
         if self._is_unwanted(again.reading):
             return replace(NOTHING, check=counted(first, again))
-        instead = self._plain.write(assignment, marked=_marked(again, prompt) or _marked(first, prompt))
+        instead = self._plain.write(prompt.assignment, marked=_marked(again, prompt) or _marked(first, prompt))
         for each in (again, first):
-            kept, is_foreign = self._judge.supported(each, prompt, assignment), of_language(each.remarks)
+            kept, is_foreign = self._judge.supported(each, prompt), of_language(each.remarks)
             may_be_shown = kept.reading.text and (is_foreign or not each.remarks)
-            if may_be_shown and (not is_foreign or self._says_more(kept, instead, assignment)):
-                draft = self._settled(kept, prompt, assignment)
+            if may_be_shown and (not is_foreign or self._says_more(kept, instead, prompt.assignment)):
+                draft = self._settled(kept, prompt)
                 return replace(draft, check=counted(first, kept), in_other_language=is_foreign)
         log.info("answer.rendered", model=self._model.name, remarks=len(again.complaints))
         return replace(instead, check=counted(first, again))
@@ -198,12 +195,12 @@ class AnswerWriter:
             self._report(error, NOT_SHOWN)
             return ""
 
-    def _settled(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+    def _settled(self, judged: Judged, prompt: AnswerPrompt) -> Draft:
         """The answer as it is shown in the end."""
         reading = judged.reading
         if not reading.text:
             log.warning("answer.empty", model=self._model.name)
-            return self._plain.write(assignment)
+            return self._plain.write(prompt.assignment)
         log.info(
             "answer.written",
             model=self._model.name,
@@ -214,10 +211,10 @@ class AnswerWriter:
             check=judged.checked.outcome.value,
         )
         draft = self._draft(reading, prompt)
-        text = self._with_remainder(draft.text, assignment)
-        cited = citations_of(reading, prompt, assignment.question, judged.carried)
+        text = self._with_remainder(draft.text, prompt.assignment)
+        cited = citations_of(reading, prompt, judged.carried)
         if draft.kind is AnswerKind.FROM_BASE:
-            text, cited = with_sides(text, cited, assignment.facts.conflicts)
+            text, cited = with_sides(text, cited, prompt.assignment.facts.conflicts)
         return replace(draft, text=text, citations=cited, done=True)
 
     def _with_remainder(self, text: str, assignment: Assignment) -> str:
@@ -233,31 +230,29 @@ class AnswerWriter:
             return text
         return f"{without_remainder(text).rstrip()}\n\n{self._plain.remainder(listed, left, assignment)}"
 
-    def _stopped(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+    def _stopped(self, shown: Reading, prompt: AnswerPrompt) -> Draft:
         """The text written until the person pressed stop, if it passes its check. Otherwise, and before the first
         words, the facts themselves. No model is asked any more."""
         log.info("answer.stopped", model=self._model.name, shown=len(shown.text))
-        remarks = self._judge.beginning(shown, prompt, assignment)
+        remarks = self._judge.beginning(shown, prompt)
         if not shown.text or shown.kind is None or remarks:
-            return replace(self._plain.write(assignment), stopped=True, remarks=remarks)
+            return replace(self._plain.write(prompt.assignment), stopped=True, remarks=remarks)
         is_marked = bool(shown.used) or shown.kind is not AnswerKind.FROM_BASE
-        draft = (
-            self._sourced(shown, prompt, assignment) if is_marked else self._above_passages(shown, prompt, assignment)
-        )
+        draft = self._sourced(shown, prompt) if is_marked else self._above_passages(shown, prompt)
         return replace(draft, stopped=True)
 
-    def _cut_off(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
+    def _cut_off(self, shown: Reading, prompt: AnswerPrompt) -> Draft:
         """The shown text stays, with the passages below it, which may hold the rest."""
         is_from_base = shown.kind is AnswerKind.FROM_BASE
         write = self._above_passages if is_from_base else self._sourced
-        return replace(write(shown, prompt, assignment), cut=True)
+        return replace(write(shown, prompt), cut=True)
 
-    def _sourced(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        cited = citations_of(reading, prompt, assignment.question)
+    def _sourced(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
+        cited = citations_of(reading, prompt)
         return replace(self._draft(reading, prompt), citations=cited, done=True)
 
-    def _above_passages(self, reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> Draft:
-        draft, below = self._sourced(reading, prompt, assignment), self._plain.write(assignment)
+    def _above_passages(self, reading: Reading, prompt: AnswerPrompt) -> Draft:
+        draft, below = self._sourced(reading, prompt), self._plain.write(prompt.assignment)
         known = {each.chunk_id for each in draft.citations}
         more = tuple(each for each in below.citations if each.chunk_id not in known)
         return replace(

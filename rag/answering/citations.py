@@ -44,14 +44,12 @@ def sober(reading: Reading, prompt: AnswerPrompt) -> Reading:
     return replace(reading, kind=AnswerKind.GENERAL) if claimed else reading
 
 
-def citations_of(
-    reading: Reading, prompt: AnswerPrompt, question: str, carried: Carried | None = None
-) -> tuple[Citation, ...]:
+def citations_of(reading: Reading, prompt: AnswerPrompt, carried: Carried | None = None) -> tuple[Citation, ...]:
     """The sources of an answer from the base. A passage cited for several facts is one source; where the words that
     carry the answer are not known, the quote is chosen by the answer, for facts other than passages by their text."""
     if reading.kind is not AnswerKind.FROM_BASE:
         return ()
-    about = f"{question}\n{reading.text}"
+    about = f"{prompt.assignment.question}\n{reading.text}"
     found: dict[ChunkId, Citation] = {}
     words: dict[ChunkId, list[str]] = {}
     for number in reading.used:

@@ -4,9 +4,8 @@ In: a model's text, its prompt and the `Assignment`. Out: a `Judged`: the parsed
 words that carry it; or the same without the statements that no source supports. It asks for no second answer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property
 
 from rag.answering.citations import understood, without_references
@@ -62,33 +61,30 @@ class Judged:
 class AnswerJudge:
     """Judges the answers of an installation."""
 
-    def __init__(
-        self, settings: AnswerSettings, *, check: SupportCheck | None = None, today: Callable[[], date]
-    ) -> None:
+    def __init__(self, settings: AnswerSettings, *, check: SupportCheck | None = None) -> None:
         """Without `check`, the rules alone count."""
         self._settings = settings
         self._check = check
-        self._today = today
 
-    def by_rules(self, raw: str, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+    def by_rules(self, raw: str, prompt: AnswerPrompt) -> Judged:
         """The parsed answer, and what breaks a rule."""
         reading = understood(raw, prompt)
         remarks: tuple[str, ...] = ()
         if reading.text and self._settings.rules:
-            evidence = replace(_evidence(assignment, prompt), language=self.language(assignment))
+            evidence = replace(_evidence(prompt), language=self.language(prompt.assignment))
             remarks = remarks_on(reading.text, evidence, from_base=is_held_to_facts(reading, prompt))
-        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, prompt, assignment))
+        return Judged(raw=raw, reading=reading, remarks=remarks, sources=_sources(reading, prompt))
 
-    async def by_meaning(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+    async def by_meaning(self, judged: Judged, prompt: AnswerPrompt) -> Judged:
         """The same with the check's judgements. General knowledge is not checked: it is said not to be the base's."""
         if self._check and judged.reading.text and judged.reading.kind is not AnswerKind.GENERAL:
-            question = assignment.understood or assignment.question
+            question = prompt.assignment.understood or prompt.assignment.question
             statements = _statements(judged.raw, prompt)
-            checked = await self._check.judge(statements, judged.sources, question=question, today=self._today())
+            checked = await self._check.judge(statements, judged.sources, question=question, today=prompt.today)
             judged = replace(judged, checked=checked)
         return _placed(judged)
 
-    def supported(self, judged: Judged, prompt: AnswerPrompt, assignment: Assignment) -> Judged:
+    def supported(self, judged: Judged, prompt: AnswerPrompt) -> Judged:
         """The answer without the statements that failed, with the sources that carry the others. Its text is empty
         where nothing that is supported is left."""
         gone = [each.statement for each in judged.checked.failed]
@@ -104,13 +100,11 @@ class AnswerJudge:
         kind = AnswerKind.FROM_BASE if judged.carried else judged.reading.kind
         return replace(judged, reading=replace(judged.reading, used=used, kind=kind))
 
-    def beginning(self, shown: Reading, prompt: AnswerPrompt, assignment: Assignment) -> tuple[str, ...]:
+    def beginning(self, shown: Reading, prompt: AnswerPrompt) -> tuple[str, ...]:
         """What breaks a rule in a text that was broken off."""
         if not self._settings.rules:
             return ()
-        return remarks_on_beginning(
-            shown.text, _evidence(assignment, prompt), from_base=is_held_to_facts(shown, prompt)
-        )
+        return remarks_on_beginning(shown.text, _evidence(prompt), from_base=is_held_to_facts(shown, prompt))
 
     def language(self, assignment: Assignment) -> str | None:
         """The language that the answer must be in. The previous question counts, too: it may have asked for a
@@ -160,9 +154,10 @@ def _statements(raw: str, prompt: AnswerPrompt) -> tuple[Statement, ...]:
     return split(body, facts=len(prompt.facts))
 
 
-def _sources(reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> dict[int, str]:
+def _sources(reading: Reading, prompt: AnswerPrompt) -> dict[int, str]:
     """What an answer is held against: the facts that it cites, or else the best ones; for a conversation the whole
     dialogue."""
+    assignment = prompt.assignment
     numbers = reading.used or tuple(range(1, min(len(prompt.facts), BEST_FACTS) + 1))
     is_conversation = reading.kind is AnswerKind.CONVERSATION
     last = (each.question for each in assignment.dialogue.window[-LAST_QUESTIONS:])
@@ -172,7 +167,8 @@ def _sources(reading: Reading, prompt: AnswerPrompt, assignment: Assignment) -> 
     return {**{number: prompt.said[number - 1] for number in numbers}, **({SAID: told} if told else {})}
 
 
-def _evidence(assignment: Assignment, prompt: AnswerPrompt) -> Evidence:
+def _evidence(prompt: AnswerPrompt) -> Evidence:
+    assignment = prompt.assignment
     return Evidence(
         question=f"{assignment.question}\n{assignment.understood}",
         facts=prompt.said,

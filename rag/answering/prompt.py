@@ -60,10 +60,12 @@ class AnswerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerPrompt:
-    """The messages to the model, and the facts that it may cite."""
+    """The messages to the model, and what they were made from."""
 
+    assignment: Assignment
+    today: date
     messages: tuple[ChatMessage, ...]
-    facts: tuple[Fact, ...]  # number n is facts[n - 1]
+    facts: tuple[Fact, ...]  # that may be cited: number n is facts[n - 1]
     said: tuple[str, ...] = ()  # the text of each fact in the prompt, then the text about gaps
 
     @property
@@ -91,7 +93,7 @@ def build_prompt(assignment: Assignment, *, prompts: Prompts, settings: AnswerSe
     last = before + _last(assignment, asked, replace(block, text=materials), prompts, today)
     messages = (ChatMessage(role="system", content=rules), *window, ChatMessage(role="user", content=last))
     said = (*block.said, assignment.gaps) if gaps else block.said
-    return AnswerPrompt(messages=messages, facts=block.facts, said=said)
+    return AnswerPrompt(assignment=assignment, today=today, messages=messages, facts=block.facts, said=said)
 
 
 def _gaps(assignment: Assignment, fence: str) -> str:

@@ -1,6 +1,7 @@
 """What an answer stands on: its marks, its sources and their quotes, and what is told beside them."""
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from rag.answering.citations import (
     without_references,
 )
 from rag.answering.marks import Reading
-from rag.answering.prompt import AnswerPrompt
+from rag.answering.prompt import AnswerPrompt, Assignment
 from rag.execution.facts import Fact
 from rag.execution.search_tool import passages_payload
 from rag.records import AnswerKind, Claim, Conflict, Passage
@@ -86,7 +87,8 @@ def test_a_reference_that_has_only_begun_is_held_back(begun: str) -> None:
 
 
 FINED = passages_payload(rank(make_passage("Штраф 0,1 %.", number=1), make_passage("Срок.", number=2)), asked="x").facts
-FINED_PROMPT = AnswerPrompt(messages=(), facts=FINED)
+ASKED = Assignment(question="Какой срок?")
+FINED_PROMPT = AnswerPrompt(assignment=ASKED, today=date(2026, 5, 12), messages=(), facts=FINED)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +107,9 @@ def test_references_count_as_marks_only_where_there_are_no_others(raw: str, used
 
 def test_a_source_is_quoted_by_the_words_that_carry_the_answer() -> None:
     passage = make_passage("Срок — 14 дней. Потом ещё 5. Штраф 0,1 %.")
-    prompt = AnswerPrompt(messages=(), facts=passages_payload(rank(passage), asked="x").facts)
+    prompt = replace(FINED_PROMPT, facts=passages_payload(rank(passage), asked="x").facts)
     reading = Reading(kind=AnswerKind.FROM_BASE, text="Срок две недели.", used=(1,))
-    (cited,) = citations_of(reading, prompt, "Какой срок?", {1: ["Штраф 0,1 %", "Срок - 14 дней", "Срок — 14", "нет"]})
+    (cited,) = citations_of(reading, prompt, {1: ["Штраф 0,1 %", "Срок - 14 дней", "Срок — 14", "нет"]})
     assert cited.quote == "Срок — 14 дней … Штраф 0,1 %"
     assert [passage.text[span.start : span.end] for span in cited.carrying] == ["Срок — 14 дней", "Штраф 0,1 %"]
 
