@@ -123,6 +123,12 @@ def test_the_dialogue_does_not_crowd_out_the_passages() -> None:
     assert len(with_history.facts) >= len(alone.facts) * 0.7
 
 
+def test_room_that_passages_do_not_use_is_the_dialogues() -> None:
+    many = rank(*(make_passage("слово " * 50, number=number) for number in range(1, 40)))
+    crowded, free = (build(found=found, history=15, tokens=5000) for found in (many, many[:1]))
+    assert len(free.messages) > len(crowded.messages)
+
+
 def test_what_was_said_long_ago_comes_before_the_question() -> None:
     last = build("Какой срок?", summary="Говорили о договоре аренды.", found=rank(make_passage("текст"))).messages[-1]
 
