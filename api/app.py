@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import bases, chat, documents, mcp, openai_chat, webhooks
+from api import bases, chat, documents, mcp, openai_chat, web, webhooks
 from api.problems import PROBLEMS, answer_problems
 from api.services import ApiServices
 from api.turns import Turns
@@ -35,7 +35,7 @@ def build_api(services: ApiServices) -> FastAPI:
     app.state.services, app.state.turns = services, Turns(services=services)
     answer_problems(app, services)
     app.add_middleware(BoundedBodies, file_bytes=services.uploads.file_bytes)
-    for part in (bases, documents, webhooks, chat, openai_chat, mcp):
+    for part in (bases, documents, webhooks, chat, openai_chat, mcp, web):
         app.include_router(part.router, responses=PROBLEMS)
     return app
 

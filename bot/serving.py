@@ -26,7 +26,7 @@ from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
 
-API_PORT = 8091  # of `baza api` where none is set
+API_PORT = 8091  # where none is set: of `baza api`, and beside the local chat
 BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
 
 log = structlog.get_logger()
@@ -43,7 +43,7 @@ async def serve(
     """Run until `stop`; then finish what is running and close everything in order.
 
     `on_ready` gets the address to open (None for a worker alone). The HTTP API is served beside the bot where API_PORT
-    is set. Raises what the parts raise when they cannot start.
+    is set, and beside the local chat. Raises what the parts raise when they cannot start.
     """
     importing = asyncio.create_task(asyncio.to_thread(_import_talking))
     async with AsyncExitStack() as stack:
@@ -68,6 +68,8 @@ async def serve(
             await stack.enter_async_context(parts.mirror.kept_fresh())
             if port := settings.api.port:
                 await stack.enter_async_context(_api(parts, port, worker.wake))
+            elif port is None and settings.telegram.token is None:
+                works.append(_serve_api_beside_the_chat(parts, worker.wake, stop))
             works.append(talking.talk(parts, load_texts(), place, stop, wake_worker=worker.wake))
         on_ready(place.address if with_bot else None)
         await _run_together(works, stop)
@@ -116,6 +118,19 @@ async def _api(parts: Parts, port: int, wake: Callable[[], None]) -> AsyncIterat
             address = await stack.enter_async_context(served_api(parts, load_texts(), port=port, wake=wake))
         print_line(f"API: {address}/docs")
         yield
+
+
+async def _serve_api_beside_the_chat(parts: Parts, wake: Callable[[], None], stop: asyncio.Event) -> None:
+    """Nobody has asked for it, so it holds up no start, prints nothing, and does without a port that is taken."""
+    await asyncio.to_thread(import_module, "bot.http_api")
+    from bot.http_api import served_api
+
+    try:
+        async with served_api(parts, load_texts(), port=API_PORT, wake=wake) as address:
+            log.info("api_served", address=address)
+            await stop.wait()
+    except OSError as error:
+        log.warning("api_not_served", port=API_PORT, hint="API_PORT sets another", reason=error.strerror)
 
 
 def _import_talking() -> None:

@@ -255,7 +255,7 @@ class MetricsSettings(Section):
 class ApiSettings(Section):
     """Where programs reach bases over HTTP."""
 
-    port: int = Field(0, alias="API_PORT", ge=0, le=65535)  # 0: nowhere; `baza api` takes its own default then
+    port: int | None = Field(None, alias="API_PORT", ge=0, le=65535)  # 0: nowhere; None: beside the local chat only
     host: str = Field("127.0.0.1", alias="API_HOST")
     requests_per_minute: int = Field(120, alias="API_REQUESTS_PER_MINUTE", ge=1)  # of one token
     upload_mb: int = Field(2000, alias="API_UPLOAD_MB_PER_DAY", ge=1)  # of one token

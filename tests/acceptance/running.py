@@ -27,7 +27,7 @@ TEXTS = cache(load_texts)  # parsing them takes as long as all else of a start
 @asynccontextmanager
 async def running_baza(home: Path, database_url: str, environment: Mapping[str, str]) -> AsyncIterator[str]:
     """Start the bot and a worker, and yield the page's address; at the end stop them as SIGTERM does."""
-    quick = {"WORKER_POLL_SECONDS": "0.1", "WORKER_BACKOFF_SECONDS": "0.2", "LOCALCHAT_PORT": "0"}
+    quick = {"WORKER_POLL_SECONDS": "0.1", "WORKER_BACKOFF_SECONDS": "0.2", "LOCALCHAT_PORT": "0", "API_PORT": "0"}
     variables = {"BAZA_HOME": str(home), "DATABASE_URL": database_url, **quick, **environment}
     stop, page = asyncio.Event(), asyncio.get_running_loop().create_future()
     faulty = patch.object(talking, "serve_local_chat", serve_faulty_chat)

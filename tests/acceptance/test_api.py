@@ -108,6 +108,28 @@ async def test_a_question_is_answered_with_its_sources_and_can_be_read_back(
         assert (await client.post(f"/rags/{base}/search", json={"query": QUESTION})).json() == missing
 
 
+async def test_beside_the_local_chat_the_api_is_on_and_a_port_that_is_taken_stops_nothing(
+    start: Start, tmp_path: Path
+) -> None:
+    port = free_port()
+    with patch("bot.serving.API_PORT", port):
+        async with start(API_PORT=""), httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            async with asyncio.timeout(60):
+                while await status_of(client) is None:
+                    await asyncio.sleep(0.1)
+            assert (await client.get("/rags")).status_code == 401
+            async with start(API_PORT="", BAZA_HOME=str(tmp_path / "another")) as page:
+                assert page
+
+
+async def status_of(client: httpx.AsyncClient) -> int | None:
+    """Of the page; None while nobody answers."""
+    try:
+        return (await client.get("/")).status_code
+    except httpx.ConnectError:
+        return None
+
+
 async def test_an_answer_streams_as_it_is_written(
     api: Open,
     settings: Settings,
