@@ -1,4 +1,4 @@
-"""How much of a document's text each parser finds, in its order, beside markitdown where that is installed.
+"""How much of a document's text each parser finds, in its order, beside markitdown and kreuzberg where installed.
 
 In: `../shared/data` (`python -m benchmarks.text_quality ../shared/data`). Out: a table, a line for each format. DOCX
 with gold Markdown is measured as it is; from Russian documentation in Markdown LibreOffice (`soffice`, when it is
@@ -65,6 +65,27 @@ def open_markitdown() -> Reader | None:
         try:
             return str(converter.convert_local(path).text_content)
         except (MarkItDownException, ValueError, UnicodeError):
+            return ""
+
+    return read
+
+
+def open_kreuzberg() -> Reader | None:
+    """kreuzberg, if it is installed (not among our dependencies). Its cache would write to disk."""
+    try:
+        from kreuzberg import (  # type: ignore[import-not-found] # a peer
+            ExtractionConfig,
+            KreuzbergError,
+            extract_file_sync,
+        )
+    except ImportError:
+        return None
+    config = ExtractionConfig(use_cache=False, disable_ocr=True)
+
+    def read(path: Path) -> str:
+        try:
+            return str(extract_file_sync(str(path), config=config).content)
+        except KreuzbergError:
             return ""
 
     return read
@@ -157,8 +178,8 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="../shared/data")
     data: Path = parser.parse_args().data
     readers: dict[str, Reader] = {"ours": read_ours}
-    if (peer := open_markitdown()) is not None:
-        readers["markitdown"] = peer
+    peers = {"markitdown": open_markitdown(), "kreuzberg": open_kreuzberg()}
+    readers.update({name: peer for name, peer in peers.items() if peer is not None})
     with tempfile.TemporaryDirectory() as folder:
         samples = [*gold_docx(data), *made_texts(data, Path(folder)), *made_sheets(Path(folder))]
         print_table(samples, readers)
