@@ -13,6 +13,7 @@ from prompts.small_talk import load_small_talk
 from prompts.wordings import load_wordings
 from rag.answering.answer import AnswerWriter
 from rag.answering.plain import PlainAnswers
+from rag.answering.plain_requests import PlainRequests
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
@@ -56,6 +57,7 @@ def build_conversation(
     """Without a model each question is one plain search. `planner_model` also summarises the dialogue;
     `checker_model` judges answers; `reading_model` analyses facts and reads documents."""
     asked, prompts, breadth = settings.answer, load_prompts(), Breadth(load_breadth())
+    requests = PlainRequests(load_breadth(), load_wordings())
     tools = _tools(asked, stores, retrieval, reading_model, prompts, breadth)
     entities = RegistryResolver(stores.entities, names)
     check = SupportCheck(checker_model, prompts) if checker_model else None
@@ -73,6 +75,7 @@ def build_conversation(
             intents=load_intents(),
             threshold=asked.plan_threshold,
             breadth=breadth,
+            requests=requests,
             small_talk=SmallTalkRule(load_small_talk()),
             entities=entities,
             needs_sign=asked.search_policy == "explicit",
@@ -86,7 +89,7 @@ def build_conversation(
             is_shortened=model is not None,
         ),
         writer=AnswerWriter(model, prompts, _writing(asked), check=check) if model else None,
-        plain=PlainAnswers(prompts, "auto"),  # facts are in the language of the question
+        plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
         documents=DocumentSearch(stores.search, analyzer),
         catalogue=stores.library,
         searches_early=asked.search_policy == "planned",

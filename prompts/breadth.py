@@ -20,6 +20,12 @@ class BreadthWords:
     rest: tuple[str, ...]  # requests for the rest of a list
     rest_beside: tuple[str, ...]  # what may stand beside such a request
     pronouns: tuple[str, ...]  # make a short question depend on the dialogue
+    retell: tuple[str, ...]  # first words of a request for a document's contents
+    compare: tuple[str, ...]  # first words of a request to compare two things
+    below: tuple[str, ...]  # before a number: what is less than it
+    above: tuple[str, ...]  # what is more
+    priced: tuple[str, ...]  # those of both that speak of a price
+    prices: tuple[str, ...]  # words of a column that holds prices
 
 
 def load_breadth(folder: Traversable | None = None) -> BreadthWords:

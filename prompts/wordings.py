@@ -53,6 +53,8 @@ class Wordings:
     survey_best: str  # those of them that hold most of the question's words
     survey_remark: str
     documents: str  # count: of the base
+    rows_fit: str  # fit, total: rows of a table
+    rows_fit_found: str  # the same, of a part of the document
     entry_name: str  # entry_*: the fields of each document in the list of documents
     entry_title: str
     entry_kind: str

@@ -374,6 +374,7 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         small_talk=draft.small_talk,
         stopped=draft.stopped,
         is_weak=draft.is_weak,
+        instead=draft.instead,
         in_other_language=draft.in_other_language,
         choices=_choices(found),
         alike=_offered(draft, found),

@@ -344,6 +344,7 @@ class Answer:
     small_talk: SmallTalk | None = None  # the bot adds the text; `passages` are notes that say exactly the message
     stopped: bool = False  # the person stopped it in mid-answer
     is_weak: bool = False  # quotes that may be about something else
+    instead: str = ""  # what code did where a model would write: outline, comparison or rows
     in_other_language: bool = False  # than ANSWER_LANGUAGE's, although the model was asked twice
     choices: tuple[str, ...] = ()  # suggested replies when the bot asks back
     alike: tuple[DocumentChoice, ...] = ()  # documents that fit as well: one may be chosen (`Question.only`)

@@ -7,9 +7,11 @@ In: text. Out: its sentences with their places, and its words cut to stems. It i
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 STEM_LETTERS = 5  # words cut to five letters nearly reach lemmas on Russian (DESIGN section 7)
 ROOT_LETTERS = 4  # in a word of four or five letters the last letter is mostly an ending
+ALIKE = 0.85  # one letter of five left out or too many
 # Words under three letters are mostly prepositions; numbers count at any length.
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 _LINE = re.compile(r"[^\n]+")
@@ -41,11 +43,20 @@ def held(wanted: Iterable[str], text: str) -> frozenset[str]:
     return frozenset(stem for stem in wanted if stem in plain and _stands(stem, plain))
 
 
-def akin(wanted: frozenset[str], text: str) -> frozenset[str]:
-    """Those of the stems `wanted` that the text holds. Where it holds none: the text's own stems that share their first
-    ROOT_LETTERS letters («замки» was asked, «замками» is there)."""
-    beginnings = tuple(stem[:ROOT_LETTERS] for stem in wanted if len(stem) >= ROOT_LETTERS and stem.isalpha())
-    return held(wanted, text) or frozenset(stem for stem in stems(text) if stem.startswith(beginnings))
+def akin(wanted: frozenset[str], text: str) -> dict[str, frozenset[str]]:
+    """What stands in the text for each of the stems `wanted`: the stem itself; where it is not there, the stems with
+    the same first ROOT_LETTERS letters («замки» was asked, «замками» is there); else the one that a typo turns into it
+    («плта»). Stems for which nothing stands are left out."""
+    exact, own = held(wanted, text), stems(text)
+    found = {stem: frozenset((stem,)) if stem in exact else _alike(stem, own) for stem in wanted}
+    return {stem: forms for stem, forms in found.items() if forms}
+
+
+def _alike(stem: str, own: frozenset[str]) -> frozenset[str]:
+    if len(stem) < ROOT_LETTERS or not stem.isalpha():
+        return frozenset()
+    same_root = frozenset(each for each in own if each.startswith(stem[:ROOT_LETTERS]))
+    return same_root or frozenset(get_close_matches(stem, sorted(own), n=1, cutoff=ALIKE))
 
 
 def covered(wanted: frozenset[str], texts: Iterable[str]) -> float:

@@ -22,7 +22,7 @@ from bot.keyboards import (
     question_key,
     rows,
 )
-from bot.replies.citations import source_label
+from bot.replies.citations import cited_name, source_label
 from bot.replies.names import shortened
 from bot.texts import Words
 from rag.answering.quotes import MAX_QUOTES
@@ -70,10 +70,11 @@ def only_label(name: str, words: Words) -> str:
 
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
     """A button for each place that was used; equal labels share one. Places of a single document are in page order."""
-    alone = len({citation.document_id for citation in citations}) == 1
+    names = {citation.document_id: cited_name(citation) for citation in citations}
     labels: dict[str, Citation] = {}
-    for citation in sorted(citations, key=_pages) if alone else citations:
-        labels.setdefault(source_label(citation, words, alone=alone, characters=BUTTON_CHARACTERS), citation)
+    for citation in sorted(citations, key=_pages) if len(names) == 1 else citations:
+        label = source_label(citation, words, names=names.values(), characters=BUTTON_CHARACTERS)
+        labels.setdefault(label, citation)
     shown = list(labels.items())[:MAX_SOURCES]
     return [button(label, show_source(citation)) for label, citation in shown]
 

@@ -54,11 +54,12 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
 
 def _remarks(answer: Answer, words: Words) -> list[str]:
     withdrawn = answer.check.withdrawn
+    instead = words.plain(f"answer-instead-{answer.instead}") if answer.instead else ""
     told = words.plain("answer-withdrawn", count=withdrawn, kind=answer.kind.value) if withdrawn else ""
     other_language = words.plain("answer-other-language") if answer.in_other_language else ""
     alike = words.plain("answer-alike") if answer.alike and not answer.asks_which else ""
     unread = words.plain("answer-unread", count=answer.unread) if answer.unread else ""
-    return list(filter(None, (told, other_language, unread, alike)))
+    return list(filter(None, (instead, told, other_language, unread, alike)))
 
 
 def _quoted(answer: Answer, words: Words) -> RichText:

@@ -7,7 +7,7 @@ decide what was used: `rag.answering` does.
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened
+from bot.replies.names import MEDIA_SIGNS, SIGNS, shortened, told_apart
 from bot.replies.places import exact_place, places, section
 from bot.replies.rich import BOLD, FOLDED_QUOTE, RichText, rich
 from bot.texts import Words
@@ -15,6 +15,7 @@ from domain.addresses import readable_address, readable_host
 from domain.documents import Medium, SourceType, known_as
 from domain.locator import Locator
 from rag.records import Citation, Passage
+from rag.table_rows import Line, lines_in_words
 from rag.words import Span
 
 _ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})
@@ -29,16 +30,22 @@ def source_block(citations: Sequence[Citation], words: Words) -> RichText:
     return rich(words.plain("answer-sources-label"), BOLD) + rich("\n" + "\n".join(lines))
 
 
-def source_label(citation: Citation, words: Words, *, alone: bool, characters: int) -> str:
-    """A source on a button: `📄 стр. 7` if all sources are of one document, else `📄 Договор.pdf, стр. 7`."""
+def source_label(citation: Citation, words: Words, *, names: Iterable[str], characters: int) -> str:
+    """A source on a button: `📄 стр. 7` if all sources are of one document, else `📄 Договор.pdf, стр. 7`. `names` are
+    those of all documents of the answer, from which this one is told apart."""
+    names = set(names)
     sign = _sign(citation.source_type, citation.locator)
     place = exact_place([citation.locator], words)
     page = place if len(place) <= characters // 2 else ""
-    if alone and (named := page or section(citation.locator, citation.title)):
+    if len(names) == 1 and (named := page or section(citation.locator, citation.title)):
         return f"{sign} {shortened(named, characters)}"
-    name = known_as(citation.source_type, citation.title, citation.source_identifier)
-    title = shortened(name, characters - len(page))
+    title = told_apart(names, characters - len(page))[cited_name(citation)]
     return f"{sign} {title}, {page}" if page else f"{sign} {title}"
+
+
+def cited_name(citation: Citation) -> str:
+    """What the person calls the document."""
+    return known_as(citation.source_type, citation.title, citation.source_identifier)
 
 
 def source_title(source_type: SourceType, title: str, identifier: str, locator: Locator | None = None) -> str:
@@ -82,9 +89,22 @@ def passage_quote(passage: Passage, words: Words, *, bold: Sequence[Span] = ()) 
 
 
 def _emphasised(text: str, bold: Sequence[Span]) -> RichText:
-    shown, at = RichText(), len(text) - len(text.lstrip())
-    for span in bold:
-        if at <= span.start < span.end <= len(text):
-            shown += rich(text[at : span.start]) + rich(text[span.start : span.end], BOLD)
-            at = span.end
-    return shown + rich(text[at:].rstrip())
+    """With the rows of tables in words, each bold as a whole if a part of it is."""
+    shown = RichText()
+    for line in lines_in_words(text):
+        shown += rich("\n") if shown else RichText()
+        parts = [_clipped(span, line) for span in bold if span.start < line.end and span.end > line.start]
+        if line.row:
+            shown += rich(line.said, *([BOLD] if parts else []))
+            continue
+        at = 0
+        for part in parts:
+            if at <= part.start < part.end:
+                shown += rich(line.said[at : part.start]) + rich(line.said[part.start : part.end], BOLD)
+                at = part.end
+        shown += rich(line.said[at:])
+    return shown
+
+
+def _clipped(span: Span, line: Line) -> Span:
+    return Span(start=max(span.start, line.start) - line.start, end=min(span.end, line.end) - line.start)

@@ -4,7 +4,8 @@ In: a document, or text of any length. Out: the name that the person knows it by
 for the name itself is in `domain`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from os.path import commonprefix
 
 from domain.documents import DocumentCard, Medium, SourceType, known_as
 
@@ -28,6 +29,16 @@ def sign_of(document: DocumentCard) -> str:
 def name_of(document: DocumentCard) -> str:
     """The name of a document of the library."""
     return known_as(document.source_type, document.title, document.source_identifier)
+
+
+def told_apart(names: Iterable[str], characters: int) -> dict[str, str]:
+    """Each name within `characters`. Those that begin alike are cut at the beginning, where they would look the same:
+    «…Ромашка.docx» and «…Василёк.docx»."""
+    cut = {name: shortened(name, characters) for name in names}
+    for alike in ([name for name in cut if cut[name] == each] for each in set(cut.values())):
+        begin = commonprefix(alike).rfind(" ") + 1 if len(alike) > 1 else 0  # noqa: RUF071 - by characters
+        cut.update({name: shortened(f"…{name[begin:]}", characters) for name in alike if begin})
+    return cut
 
 
 def shortened(text: str, characters: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from prompts.loader import Prompts
 from prompts.records import MoreItems
 from prompts.wordings import language_of
+from rag.answering.plain_requests import PlainRequests
 from rag.answering.prompt import Assignment
 from rag.answering.quotes import MAX_QUOTES, quote_passages
 from rag.answering.renderer import render
@@ -46,6 +47,7 @@ class Draft:
     stopped: bool = False  # by the person, in mid-answer
     done: bool = False
     is_weak: bool = False  # quotes that may be about something else
+    instead: str = ""  # what code did where a model would write (`plain_requests.RequestKind`)
     in_other_language: bool = False  # than wanted; shown because the alternative would be worse
     remarks: tuple[str, ...] = ()  # what was wrong with rejected answers
     check: CheckCounts = field(default_factory=CheckCounts)
@@ -57,8 +59,9 @@ NOTHING = Draft(kind=AnswerKind.NOTHING, text="", done=True)
 class PlainAnswers:
     """Writes plain answers for all questions of an installation."""
 
-    def __init__(self, prompts: Prompts, language: str) -> None:
+    def __init__(self, prompts: Prompts, language: str, requests: PlainRequests | None = None) -> None:
         """`language` is ANSWER_LANGUAGE; it affects only the line about left-out items, not the facts."""
+        self._requests = requests
         self._prompts = prompts
         self._language = language
 
@@ -72,8 +75,10 @@ class PlainAnswers:
             assignment.facts,
             style=assignment.style,
             limits=assignment.limits,
-            question=assignment.subject or assignment.understood or assignment.question,
+            question=assignment.understood or assignment.question,
             marked=marked,
+            asked=assignment.question,
+            requests=self._requests,
         )
         if not answer.text:
             return NOTHING
@@ -82,9 +87,10 @@ class PlainAnswers:
             text=answer.text,
             citations=answer.citations,
             used=(used := _ranks(assignment, answer.citations)),
-            cited=tuple(assignment.facts.facts[rank - 1] for rank in used),
+            cited=tuple(assignment.facts.facts[rank - 1] for rank in used) or assignment.facts.facts,  # of a list: all
             done=True,
             is_weak=answer.is_weak,
+            instead=answer.done.value if answer.done else "",
         )
         if not (answer.items and answer.left):
             return draft

@@ -7,14 +7,15 @@ and the sources below. Pure.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from domain.documents import known_as
 from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
-from rag.words import akin, sentences, stems
+from rag.table_rows import in_words
+from rag.words import Span, akin, sentences, stems
 
 MAX_QUOTES = 2
 NEARLY_AS_GOOD = (
@@ -25,14 +26,41 @@ LEAD_CHARS = 300  # with the items of a list that the lead announces
 CONTEXT_CHARS = 800  # of what precedes the lead; half of the answers that are not in the lead stand there
 LONGEST_LEAD_CHARS = 600  # of a sentence without an end, as in logs
 FOLDED_CHARS = 1500  # of a passage: two of them and their sources fit one message
+AKIN_SHARE = 0.7  # of a word's weight, for one of the same root in its place
 HEADING_CHARS = 120
+OPENING_CHARS = 200  # as the search counts it (`opening_of`)
 HEADING_SHARE = 0.9  # of a word's weight, where the heading has it and the sentence has not
 
 _ITEM = re.compile(r"[-*•–] |\d+[.)] ")
-_ROW = re.compile(r"\|.*\|")
-_RULER = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _ENDS_SENTENCE = (".", "!", "…", ":", ";", ",")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """What is told of a passage: its text below its title, its tables in words."""
+
+    text: str
+    rows: Mapping[str, str] = field(default_factory=dict)  # line in words -> row of the table
+    about: frozenset[str] = frozenset()  # of one of several passages: words of its document's names and opening
+
+    @classmethod
+    def of(cls, passage: Passage) -> "_Told":
+        text, rows = in_words(_without_title(passage))
+        named = f"{passage.title}\n{passage.name}\n{passage.opening}"
+        return cls(text=text, rows=rows, about=stems(named) if passage.searchable > 1 else frozenset())
+
+    def spans(self) -> Iterator[Span]:
+        """Its sentences; a row is one, whatever stops are in it («Дрип-пакеты, 10 шт.»)."""
+        row_end = 0
+        for span in sentences(self.text):
+            if span.start < row_end:
+                continue
+            line_end = self.text.find("\n", span.start)
+            line_end = len(self.text) if line_end < 0 else line_end
+            is_row = self.text[span.start : line_end] in self.rows
+            row_end = line_end if is_row else 0
+            yield Span(start=span.start, end=line_end) if is_row else span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +74,7 @@ class _Sentence:
     heading: frozenset[str]
     under: int  # place of its heading among the sentences; -1 without one
     is_heading: bool = False
+    is_row: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +98,11 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
 
     Several documents are named above their quotes; a single one is named among the sources.
     """
-    texts = [_without_title(each.passage) for each in passages]
-    weights = _weights(question, texts)
+    told = [_Told.of(each.passage) for each in passages]
+    weights = _weights(question, told)
     excerpts: list[_Excerpt] = []
-    for each, text in zip(passages, texts, strict=True):
-        excerpt = _excerpt(each.passage, text, weights)
+    for each, said in zip(passages, told, strict=True):
+        excerpt = _excerpt(each.passage, said, weights)
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
@@ -81,36 +110,44 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
 
 
-def _weights(question: str, texts: Sequence[str]) -> dict[str, float]:
+def _weights(question: str, told: Sequence[_Told]) -> dict[str, float]:
     """Stem of the question -> its weight, the logarithm of how few of the sentences have it (IDF, as in BM25)."""
-    read = [each.words for text in texts for each in _sentences(text)]
-    asked = akin(stems(question), "\n".join(texts))
-    counts = {stem: sum(stem in words for words in read) for stem in asked}
-    return {stem: math.log(1 + (len(read) - n + 0.5) / (n + 0.5)) for stem, n in counts.items()}
+    read = [each.words for said in told for each in _sentences(said)]
+    forms = akin(stems(question), "\n".join(said.text for said in told))
+    weights: dict[str, float] = {}
+    for stem, found in forms.items():
+        n = sum(not found.isdisjoint(words) for words in read)
+        weight = math.log(1 + (len(read) - n + 0.5) / (n + 0.5)) * (1.0 if stem in found else AKIN_SHARE)
+        weights |= {each: max(weight, weights.get(each, 0.0)) for each in found}
+    return weights
 
 
-def _excerpt(passage: Passage, text: str, weights: Mapping[str, float]) -> _Excerpt:
-    parts = _sentences(text)
-    first = _lead(parts, weights)
+def _excerpt(passage: Passage, told: _Told, weights: Mapping[str, float]) -> _Excerpt:
+    parts, text = _sentences(told), told.text
+    first = _lead(parts, weights, told.about)
     last = _end_of_lead(parts, first, weights)
-    lead = _in_words(parts, first) or _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
+    lead = _cut(text[parts[first].start : parts[last].end], LONGEST_LEAD_CHARS)
+    carrying = [told.rows.get(line, line) for line in lead.splitlines()]
     says_nothing_alone = len(lead) < SHORT_LEAD_CHARS or weights.keys().isdisjoint(stems(lead))
     if says_nothing_alone and (label := _label(parts, first)):
         lead = f"{label}\n{lead}"
     after = text[parts[last].end :].strip()
     before = text[_context(parts, first) : parts[first].start].strip()
     rest = "\n\n".join(filter(None, (after, before and f"↑ {before}")))
-    return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=cite(passage, about=lead))
+    citation = cite(passage, about=lead, carrying=carrying)
+    return _Excerpt(lead=lead, rest=_cut(rest, FOLDED_CHARS), citation=citation)
 
 
-def _lead(parts: Sequence[_Sentence], weights: Mapping[str, float]) -> int:
+def _lead(parts: Sequence[_Sentence], weights: Mapping[str, float], about: frozenset[str]) -> int:
     """The place of the sentence that carries most of the question. What stands under a heading or after a question
-    belongs to it; of two that carry as much the one with more of its own words, then the earlier."""
+    belongs to it; words of the document's names (`about`) count nowhere: the clause on the rent answers, and not the
+    preamble that names the tenant. Of two that carry as much the one with more of its own words, then the earlier."""
+    left = {stem: weight for stem, weight in weights.items() if stem not in about} or weights
 
     def carried(place: int) -> tuple[float, float, int]:
         part = parts[place]
-        own = sum(weight for stem, weight in weights.items() if stem in part.words)
-        above = sum(weight for stem, weight in weights.items() if stem in part.heading - part.words)
+        own = sum(weight for stem, weight in left.items() if stem in part.words)
+        above = sum(weight for stem, weight in left.items() if stem in part.heading - part.words)
         has_body = part.is_heading and place + 1 < len(parts) and parts[place + 1].under == place
         return (0.0 if has_body else own + HEADING_SHARE * above, own, -place)
 
@@ -125,7 +162,7 @@ def _end_of_lead(parts: Sequence[_Sentence], first: int, weights: Mapping[str, f
     while last + 1 < len(parts) and not parts[last + 1].is_heading:
         following = parts[last + 1]
         is_short = parts[last].end - lead.start < SHORT_LEAD_CHARS and not _ITEM.match(following.text)
-        goes_on = _ITEM.match(following.text) if is_list else is_short and not _ROW.fullmatch(lead.text)
+        goes_on = _ITEM.match(following.text) if is_list else is_short and not lead.is_row
         if not goes_on or following.end - lead.start > LEAD_CHARS:
             break
         last += 1
@@ -134,10 +171,11 @@ def _end_of_lead(parts: Sequence[_Sentence], first: int, weights: Mapping[str, f
 
 def _context(parts: Sequence[_Sentence], place: int) -> int:
     """Where the sentences begin that precede the lead and may be needed to understand it: CONTEXT_CHARS of them, and
-    none where the lead has a heading."""
-    start = parts[place].start
-    nearest = takewhile(lambda part: start - part.start <= CONTEXT_CHARS, reversed(parts[:place]))
-    return min((part.start for part in nearest), default=start) if parts[place].under < 0 else start
+    where the lead has a heading only those below it."""
+    start, under = parts[place].start, parts[place].under
+    own = parts[under + 1 : place] if under >= 0 else parts[:place]
+    nearest = takewhile(lambda part: start - part.start <= CONTEXT_CHARS, reversed(own))
+    return min((part.start for part in nearest), default=start)
 
 
 def _label(parts: Sequence[_Sentence], place: int) -> str:
@@ -146,29 +184,15 @@ def _label(parts: Sequence[_Sentence], place: int) -> str:
     return "" if heading.endswith("?") else heading
 
 
-def _in_words(parts: Sequence[_Sentence], place: int) -> str:
-    """A row of a table with the names of its columns («Сорт: Эфиопия; Цена: 1 890 ₽»); empty for other sentences."""
-    if not _ROW.fullmatch(parts[place].text):
-        return ""
-    rulers = [at for at in range(1, place) if _RULER.fullmatch(parts[at].text)]
-    cells = _cells(parts[place].text)
-    names = _cells(parts[rulers[-1] - 1].text) if rulers else []
-    named = zip(names, cells, strict=True) if len(names) == len(cells) else ((("", cell)) for cell in cells)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("|").split("|")]
-
-
-def _sentences(text: str) -> list[_Sentence]:
+def _sentences(told: _Told) -> list[_Sentence]:
     """The sentences in order. A paragraph of one line that ends no sentence, or asks something, heads what follows."""
-    spans = sentences(text)
+    text = told.text
     found: list[_Sentence] = []
     heading, under = frozenset[str](), -1
-    for span in spans:
+    for span in told.spans():
         said = text[span.start : span.end]
-        words, is_heading = stems(said), _heads_paragraph(text, span.start, span.end)
+        is_row = said in told.rows
+        words, is_heading = stems(said), not is_row and _heads_paragraph(text, span.start, span.end)
         if is_heading and found and found[-1].is_heading and not said.endswith("?"):
             is_heading = False  # a value under its label («Телефон»), or a subtitle
         if is_heading:
@@ -182,6 +206,7 @@ def _sentences(text: str) -> list[_Sentence]:
                 heading=frozenset() if is_heading else heading,
                 under=-1 if is_heading else under,
                 is_heading=is_heading,
+                is_row=is_row,
             )
         )
     return found
@@ -190,7 +215,8 @@ def _sentences(text: str) -> list[_Sentence]:
 def _heads_paragraph(text: str, start: int, end: int) -> bool:
     said = text[start:end]
     alone = (start == 0 or text[:start].endswith("\n")) and text.startswith("\n\n", end)
-    is_line = len(said) <= HEADING_CHARS and not (_ITEM.match(said) or _ROW.fullmatch(said))
+    is_item = _ITEM.match(said) and (_ITEM.match(text, end + 2) or not said[0].isdigit())  # «2. Срок» above «2.1. …»
+    is_line = len(said) <= HEADING_CHARS and not is_item
     return alone and is_line and not said.endswith(_ENDS_SENTENCE)
 
 

@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from prompts.wordings import language_of
 from rag.answering.citations import cite
+from rag.answering.plain_requests import PlainRequests, Request, RequestKind, outline, sides
 from rag.answering.quotes import MAX_QUOTES, choose, quote_passages
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
-from rag.records import Citation
+from rag.records import Citation, RankedPassage
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~])")
 
@@ -27,15 +29,24 @@ class Rendered:
     items: int = 0  # items shown; numbers about rows and disagreements do not count (`Fact.is_item`)
     left: int = 0  # items that the limits leave out, here or earlier
     is_weak: bool = False  # the passages may be about something else
+    done: RequestKind | None = None  # what was done instead of quoting what answers
 
 
 def render(
-    payload: FactsPayload, *, style: RenderStyle, limits: Limits, question: str, marked: Sequence[Fact] = ()
+    payload: FactsPayload,
+    *,
+    style: RenderStyle,
+    limits: Limits,
+    question: str,
+    marked: Sequence[Fact] = (),
+    asked: str = "",
+    requests: PlainRequests | None = None,
 ) -> Rendered:
     """The items up to the limits. Only where there are none: quotes of the passages that were `marked` as the answer's
     sources, or, if none was, of those that are `certain`.
 
-    Quotes next to a list would repeat it. A fact without a title is a remark for the model and is not shown.
+    What the question, as it was `asked`, requests of code (`plain_requests`) goes before quotes. Quotes next to a list
+    would repeat it. A fact without a title is a remark for the model and is not shown.
     """
     facts = [fact for fact in payload.facts if fact.kind is not FactKind.PASSAGE and fact.title]
     if facts:
@@ -48,11 +59,35 @@ def render(
         citations = _unique([cite(fact.passage.passage, about=fact.text) for fact in cited if fact.passage])
         return Rendered(text=_STYLES[style](shown), citations=citations, items=items, left=left)
     judged = tuple(dict.fromkeys(fact.passage for fact in marked if fact.passage))[:MAX_QUOTES]
-    passages = judged or choose([fact.passage for fact in payload.facts if fact.passage])
+    found = [fact.passage for fact in payload.facts if fact.passage]
+    request = requests.of(asked) if requests and not judged else None
+    if requests and request and (done := _requested(request, requests, asked, found)):
+        return done
+    passages = judged or choose(found)
     if not passages:
         return Rendered(text="")
     text, citations = quote_passages(passages, question)
     return Rendered(text=text, citations=citations, is_weak=not judged and not any(each.certain for each in passages))
+
+
+def _requested(
+    request: Request, requests: PlainRequests, question: str, found: Sequence[RankedPassage]
+) -> Rendered | None:
+    """What code can do of the request with what was found; None where that is nothing."""
+    if request.kind is RequestKind.COMPARISON:
+        if (passages := sides(found)) is None:
+            return None
+        text, citations = quote_passages(passages, question)
+        return Rendered(text=text, citations=citations, done=request.kind)
+    if request.condition:
+        listed = requests.rows(request.condition, question, found, language_of(question))
+        done, left = listed or (None, 0)
+    else:
+        done, left = outline(found), 0
+    if done is None:
+        return None
+    citations = tuple(cite(passage, about=question) for passage in done.passages)
+    return Rendered(text=done.text, citations=_unique(citations), left=left, done=request.kind)
 
 
 def _within(facts: Sequence[Fact], style: RenderStyle, limits: Limits) -> list[Fact]:

@@ -120,7 +120,8 @@ class Executor:
         if early and not _may_serve(early, plan, [*calls, *added]):
             early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all([*calls, *added], context, early, added=len(added))
-        results += await self._look_inside(results, context)
+        if self._is_shortened:  # else the first passage answers, and scores of two searches do not compare
+            results += await self._look_inside(results, context)
         payload = self._together(results)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])

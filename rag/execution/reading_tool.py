@@ -20,6 +20,7 @@ from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.filters import documents_named
 from rag.execution.tools import Tool, ToolArguments, ToolContext
 from rag.extraction.calls import Allowance, ask
+from rag.planning.steps import READ_ONE
 from rag.ports import ChatModel, DocumentCatalogue, DocumentPassages
 from rag.records import ChatMessage, Passage, RankedPassage
 from rag.tokens import estimate_tokens
@@ -69,7 +70,7 @@ class ReadDocument(Tool[ReadArguments]):
     sections of a long one (over 10 pages) that its contents show to matter. document.
     """
 
-    name = "read_document"
+    name = READ_ONE
     arguments = ReadArguments
 
     def __init__(

@@ -22,7 +22,7 @@ from rag.planning.steps import SURVEY
 from rag.ports import DocumentCatalogue
 from rag.records import RankedPassage, SearchFilter
 from rag.watching import end
-from rag.words import akin, share, stems
+from rag.words import akin, share, stems, union
 
 MOST_DOCUMENTS = 60  # that are searched one by one, some milliseconds each; the likeliest, then the newest
 AT_ONCE = 4  # concurrent searches, so that a turn does not take all connections
@@ -105,7 +105,7 @@ class SurveyBase(Tool[SurveyArguments]):
 
 def _fact(hit: _Hit, query: str) -> Fact:
     text = hit.best.passage.text
-    excerpt = quote(text, about=" ".join(akin(stems(query), text)), limit=EXCERPT_CHARS)
+    excerpt = quote(text, about=" ".join(union(akin(stems(query), text).values())), limit=EXCERPT_CHARS)
     return Fact(
         kind=FactKind.STATEMENT,
         text=f"{hit.name}: {excerpt}",

@@ -14,13 +14,15 @@ from prompts.breadth import BreadthWords
 from prompts.intents import GENERAL
 from prompts.wordings import language_of
 from rag.answering.plain import left_and_total
+from rag.answering.plain_requests import PlainRequests
 from rag.planning.mending import PlanningRequest
 from rag.planning.plan import MAX_ITEMS, AnswerStyle, Fallback, Limits, QueryPlan, RenderStyle, ToolCall
-from rag.planning.steps import LIST, SEARCH, SURVEY
+from rag.planning.steps import LIST, READ_ONE, SEARCH, SURVEY
 from rag.records import Exchange, SmallTalk
 from rag.small_talk import SmallTalkRule
 from rag.words import folded
 
+PRICE = {"ru": "цена", "en": "price"}  # the word of the column that «дешевле» means
 SHORT_QUESTION_WORDS = 5  # «перечисли их все»: in a longer one a pronoun may mean what the question itself names
 
 _QUOTED = re.compile(r"«[^»]*»|“[^”]*”|\"[^\"]*\"")  # a name: its words are not part of the request
@@ -99,8 +101,11 @@ def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
 class PlainPlanner:
     """Plans without a model; it keeps no state."""
 
-    def __init__(self, tools: Container[str], breadth: Breadth, small_talk: SmallTalkRule) -> None:
+    def __init__(
+        self, tools: Container[str], breadth: Breadth, small_talk: SmallTalkRule, requests: PlainRequests | None = None
+    ) -> None:
         """`tools`: names of those that there are."""
+        self._requests = requests
         self._tools = tools
         self._breadth = breadth
         self._small_talk = small_talk
@@ -119,11 +124,21 @@ class PlainPlanner:
         sought = self._small_talk.sought(request.question)
         if request.has_dialogue and self._breadth.leans(sought):
             sought = f"{sought} {self._small_talk.subject(asked_before(request.window, self._small_talk))}".strip()
-        plan = default_plan(request.question, sought)
+        plan = self._with_request(default_plan(request.question, sought), sought)
         if self._breadth.names_nothing_else(request.question):
             before = asked_before(request.window, self._small_talk)
             return self._plan_for_all(default_plan(before, self._small_talk.sought(before))) if before else plan
         return self._plan_for_all(plan) if self._breadth.names_all_documents(request.question) else plan
+
+    def _with_request(self, plan: QueryPlan, sought: str) -> QueryPlan:
+        """A request for an outline reads the document that it names; one for prices also looks for «цена»."""
+        asked = self._requests.of(plan.question) if self._requests else None
+        if asked and asked.about and READ_ONE in self._tools:
+            reading = ToolCall(tool=READ_ONE, args={"document": asked.about})
+            return plan.model_copy(update={"tool_calls": (reading, *plan.tool_calls)})
+        if asked and asked.condition and asked.condition.is_price:
+            return default_plan(plan.question, f"{sought} {PRICE[language_of(plan.question)]}")
+        return plan
 
     def _plan_for_more(self, before: str) -> QueryPlan:
         """Lists the documents again, or searches `before` again. Where that answer showed one place in each document,

@@ -14,6 +14,7 @@ from enum import StrEnum
 import structlog
 
 from prompts.intents import GENERAL, Intent
+from rag.answering.plain_requests import PlainRequests
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
@@ -89,13 +90,14 @@ class Planner:
         small_talk: SmallTalkRule,
         entities: EntityResolver | None = None,
         needs_sign: bool = False,
+        requests: PlainRequests | None = None,
     ) -> None:
         """`threshold`: a plan of lower confidence is asked for again (PLAN_CONFIDENCE_THRESHOLD). `entities` looks up
         ids that the model did not take from its list. `needs_sign`: SEARCH_POLICY=explicit."""
         self._model = model
         self._tools = {tool.name: tool for tool in tools}
         self._mender = PlanMender(self._tools, intents, threshold=threshold, resolver=entities, needs_sign=needs_sign)
-        self._plain = PlainPlanner(self._tools, breadth, small_talk)
+        self._plain = PlainPlanner(self._tools, breadth, small_talk, requests)
         self._breadth = breadth
         self._small_talk = small_talk
         self._schema = plan_schema([tool.name for tool in tools if tool.is_offered], intents, with_sign=needs_sign)

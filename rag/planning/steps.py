@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from rag.planning.plan import ALL_PREVIOUS, QueryKind, Step, Success
 
 SEARCH, LIST, READ, ANALYZE = "rag_db_query", "list_documents", "read_documents", "analyze"
+READ_ONE = "read_document"
 SURVEY = "search_each_document"  # for emergency plans only; the planner model is not offered it
 
 ANYTHING = Success(min_facts=0)

@@ -130,13 +130,6 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(start: Start, tmp_pat
             assert problem.text.rstrip().endswith(".")
 
 
-async def test_without_a_mode_a_message_is_not_taken_for_either(start: Start) -> None:
-    async with start() as page, Person(page) as you:
-        await you.say("Что такое просрочка?")
-        menu = await you.wait_for("Выберите режим")
-        assert menu.buttons
-
-
 async def test_cleaning_the_base_asks_first_and_reports(start: Start) -> None:
     async with start() as page, Person(page) as you:
         await enter(you, "base")

@@ -2,6 +2,9 @@
 
 answer-general-label = Not from your base:
 answer-quotes-label = Here is what the base holds:
+answer-instead-outline = This is how each part begins. A summary in its own words is what a model writes.
+answer-instead-comparison = One quote for each side. A comparison in its own words is what a model writes.
+answer-instead-rows = Chosen by the numbers of the table. More involved conditions take a model.
 answer-weak-label = It may be this:
 answer-sources-label = The information comes from:
 answer-nothing = The base holds nothing about this. Ask in other words, or add a document in “Base” mode.

@@ -9,6 +9,19 @@ from rag.records import Fit
 from tests.fakes.rag import make_passage, rank
 
 FAQ = "Как войти?\n\nПо ссылке из письма, она действует сутки.\n\nКак выйти?\n\nНет. Попросите владельца."
+LEASE = """Договор аренды
+
+ООО «Меридиан» и ООО «Ромашка» заключили договор о нижеследующем.
+
+3. Оплата
+
+3.1. Арендная плата составляет 100 000 рублей в месяц.
+
+3.2. Плата вносится не позднее пятого числа.
+
+4. Расторжение
+
+4.1. Арендодатель вправе расторгнуть договор, если плата не внесена дважды."""
 PRICES = "Цены\n\n| Сорт | Вес | Цена |\n| --- | --- | --- |\n| Бразилия | 1 кг | 990 ₽ |\n| Эфиопия | 1 кг | 1 890 ₽ |"
 
 
@@ -32,7 +45,9 @@ PRICES = "Цены\n\n| Сорт | Вес | Цена |\n| --- | --- | --- |\n| �
         # so is one that a sentence announces
         ("Стек такой:\n- Python\n- RAG\nКонец.", "стек", "Стек такой:**\n**- Python**\n**- RAG"),
         # a row of a table comes with the names of its columns
-        (PRICES, "сколько стоит эфиопия", "Сорт: Эфиопия; Вес: 1 кг; Цена: 1 890 ₽"),
+        (PRICES, "сколько стоит эфиопия", "Эфиопия: вес 1 кг; цена 1 890 ₽"),
+        # a stop inside a row does not end it
+        (PRICES.replace("Бразилия", "Дрип, 5 шт. Бразилия"), "бразилия", "Дрип, 5 шт. Бразилия: вес 1 кг; цена 990 ₽"),
         # a heading with nothing below it can still be all that there is
         ("Сроки поставки", "сроки", "Сроки поставки"),
     ],
@@ -44,6 +59,15 @@ def test_the_sentence_that_carries_the_question_comes_first(text: str, question:
     assert first.startswith("**")
     assert lead in first
     assert len(citations) == 1
+
+
+@pytest.mark.parametrize("question", ["размер арендной платы ромашки", "арендная плта", "сколько платить за аренду?"])
+def test_words_that_choose_the_document_choose_no_sentence_of_it(question: str) -> None:
+    lease = replace(make_passage(LEASE, title="Договор аренды Ромашка"), searchable=3)
+    shown, (citation,) = quote_passages(rank(lease), question)
+    assert shown.startswith("**3.1. Арендная плата составляет 100 000")
+    assert [lease.text[span.start : span.end][:4] for span in citation.carrying] == ["3.1."]
+    assert "Меридиан" not in shown
 
 
 def test_the_rest_of_the_passage_follows_folded() -> None:
@@ -58,6 +82,13 @@ def test_the_rest_of_the_passage_follows_folded() -> None:
 
 def test_what_another_heading_heads_is_no_context() -> None:
     assert "войти" not in quote_passages(rank(make_passage(FAQ)), "выйти")[0]
+
+
+def test_a_table_is_told_in_words_in_the_folded_part_too() -> None:
+    shown, (citation,) = quote_passages(rank(make_passage(PRICES)), "бразилия")
+    assert "|" not in shown
+    assert "> Эфиопия: вес 1 кг; цена 1 890 ₽" in shown
+    assert citation.quote == "| Бразилия | 1 кг | 990 ₽ |"
 
 
 def test_a_long_passage_is_cut_between_words() -> None:

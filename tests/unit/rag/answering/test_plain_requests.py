@@ -1,0 +1,109 @@
+"""What code does where no model writes."""
+
+from dataclasses import replace
+
+import pytest
+
+from prompts.breadth import load_breadth
+from prompts.wordings import load_wordings
+from rag.answering.plain_requests import PlainRequests, RequestKind, outline, sides
+from rag.answering.renderer import Rendered, render
+from rag.execution.search_tool import passages_payload
+from rag.planning.plan import Limits, RenderStyle
+from rag.records import RankedPassage
+from tests.fakes.rag import make_passage, rank
+
+REQUESTS = PlainRequests(load_breadth(), load_wordings())
+PRICES = """Цены
+
+| Сорт | Вес, г | Цена, ₽ | Остаток |
+| --- | --- | --- | --- |
+| Эфиопия | 1000 | 1 890 | 17 |
+| Бразилия | 250 | 430 | 60 |
+| Гватемала | 250 | 500 | 31 |"""
+MINUTES = "Протокол\n\nРешили\n\nКупить погрузчик. Срок июнь.\n\nРазное\n\nКод 4815."
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "about"),
+    [
+        ("Перескажи протокол планёрки", RequestKind.OUTLINE, "протокол планерки"),
+        ("Summarize the report.", RequestKind.OUTLINE, "the report"),
+        ("сравни договоры ромашки и василька", RequestKind.COMPARISON, ""),
+        ("список товаров дешевле 500", RequestKind.ROWS, ""),
+        ("Чем отличается String от &str?", None, ""),
+        ("Кто пересказал книгу?", None, ""),
+        ("Сколько стоит больше всего?", None, ""),
+        ("до 30 мая", None, ""),
+    ],
+)
+def test_a_request_is_known_by_how_it_begins_or_by_a_comparison_with_a_number(
+    question: str, kind: RequestKind | None, about: str
+) -> None:
+    request = REQUESTS.of(question)
+    assert (request.kind if request else None, request.about if request else "") == (kind, about)
+
+
+def asked(question: str, found: tuple[RankedPassage, ...]) -> Rendered:
+    return render(
+        passages_payload(found, asked=question),
+        style=RenderStyle.SHORT,
+        limits=Limits(),
+        question=question,
+        asked=question,
+        requests=REQUESTS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("список товаров дешевле 500", ["Бразилия"]),
+        ("что не дороже 500 рублей?", ["Бразилия", "Гватемала"]),
+        ("дороже 1 тыс", ["Эфиопия"]),
+        ("у чего остаток больше 20", ["Бразилия", "Гватемала"]),
+        ("what is cheaper than 100", []),
+    ],
+)
+def test_rows_are_filtered_and_counted(question: str, rows: list[str]) -> None:
+    answer = asked(question, rank(make_passage("Дешевле 500 не найти.", number=2), make_passage(PRICES)))
+    told, *lines = answer.text.splitlines()
+    assert f": {len(rows)} " in told or f"{len(rows)} of 3" in told
+    assert [line[2:].split(":")[0] for line in lines] == rows
+    assert answer.done is RequestKind.ROWS
+
+
+@pytest.mark.parametrize("question", ["сколько людей старше, больше 20", "весна дешевле 500"])
+def test_without_a_column_for_the_condition_quotes_answer(question: str) -> None:
+    table = PRICES.replace("Цена, ₽", "Код").replace("Остаток", "Полка")
+    assert asked(question, rank(make_passage(table))).done is None
+
+
+def test_what_a_part_of_a_long_table_says_is_said_to_be_a_part() -> None:
+    part = replace(make_passage(PRICES), searchable=9)
+    assert "в документе их больше" in asked("дешевле 500", rank(part)).text
+
+
+def test_an_outline_has_each_heading_with_its_first_sentence_in_the_document_s_order() -> None:
+    second = replace(make_passage("Итоги\n\nХорошо. Дальше.", number=2), ordinal=1)
+    done = outline(rank(second, replace(make_passage(MINUTES), ordinal=0)))
+    assert done
+    assert done.text.splitlines() == [
+        "- **Протокол**",
+        "- **Решили** Купить погрузчик.",
+        "- **Разное** Код 4815.",
+        "- **Итоги** Хорошо.",
+    ]
+    assert outline(()) is None
+
+
+def test_a_comparison_has_one_quote_of_each_document() -> None:
+    found = rank(
+        make_passage("Плата 100.", number=1, document="a"),
+        make_passage("Плата 101.", number=2, document="a"),
+        make_passage("Плата 58.", number=3, document="b"),
+    )
+    chosen = sides(found)
+    assert chosen
+    assert [each.passage.text for each in chosen] == ["Плата 100.", "Плата 58."]
+    assert sides(found[:2]) is None
