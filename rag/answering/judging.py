@@ -82,7 +82,7 @@ class AnswerJudge:
             statements = _statements(judged.raw, prompt)
             checked = await self._check.judge(statements, judged.sources, question=question, today=prompt.today)
             judged = replace(judged, checked=checked)
-        return _placed(judged)
+        return _placed(judged, marks_needed=self._settings.rules)
 
     def supported(self, judged: Judged, prompt: AnswerPrompt) -> Judged:
         """The answer without the statements that failed, with the sources that carry the others. Its text is empty
@@ -113,21 +113,21 @@ class AnswerJudge:
         return wanted_language(self._settings.language, assignment.question, assignment.understood, *before)
 
 
-def _placed(judged: Judged) -> Judged:
+def _placed(judged: Judged, *, marks_needed: bool) -> Judged:
     """Settles the kind of an answer without marks by what the check found. What had no sign either, and is said by no
     fact, is general knowledge: a wrong label on a correct answer costs less than a source that does not support it."""
     reading, checked = judged.reading, judged.checked
     if reading.used or reading.kind in (AnswerKind.GENERAL, AnswerKind.CONVERSATION) or not reading.text:
         return judged
-    if judged.carried:
+    verdicts = {each.verdict for each in checked.judgements}
+    if Verdict.CONTRADICTED in verdicts or judged.carried:
         return replace(judged, reading=replace(reading, kind=AnswerKind.FROM_BASE))
-    if reading.kind is None:
-        return replace(
-            judged, reading=replace(reading, kind=AnswerKind.GENERAL), checked=replace(checked, judgements=())
-        )
-    if checked.judgements and not checked.failed:  # it claims nothing
+    if reading.kind is None or not marks_needed:
+        general = replace(reading, kind=AnswerKind.GENERAL)
+        return replace(judged, reading=general, checked=replace(checked, judgements=()))
+    if verdicts == {Verdict.NOTHING}:
         return replace(judged, reading=replace(reading, kind=AnswerKind.CONVERSATION))
-    return judged if checked.failed else replace(judged, remarks=(*judged.remarks, NO_MARKS))
+    return judged if verdicts else replace(judged, remarks=(*judged.remarks, NO_MARKS))
 
 
 def counted(first: Judged, last: Judged | None = None) -> CheckCounts:

@@ -126,6 +126,11 @@ async def test_without_sign_and_marks_what_no_fact_says_is_general_knowledge() -
     assert (drafts[-1].kind, drafts[-1].text, len(model.asked)) == (AnswerKind.GENERAL, "Земля круглая.", 1)
 
 
+async def test_what_a_fact_contradicts_is_no_general_knowledge() -> None:
+    drafts = await answered(ScriptedModel("Штраф 40 % в день."), Checker(refused=WRONG))
+    assert (drafts[-1].kind, "40" in drafts[-1].text) == (AnswerKind.QUOTES, False)
+
+
 @pytest.mark.parametrize(
     ("again", "kind"), [("[+] Срок 14 дней [1].", AnswerKind.FROM_BASE), ("[+] Срок 14 дней.", AnswerKind.QUOTES)]
 )
