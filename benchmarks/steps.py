@@ -14,10 +14,11 @@ import structlog
 from rag.execution.executor import Executor
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.run import Run, RunLimits
+from rag.execution.search_tool import SearchArguments
 from rag.execution.tools import ToolContext
 from rag.planning.steps import in_order
 from rag.records import RankedPassage
-from tests.fakes.planning import ScriptedTool, WordsArguments, begin, plan
+from tests.fakes.planning import ScriptedTool, begin, plan
 from tests.fakes.rag import make_passage, rank
 from tests.fakes.steps import step
 
@@ -30,7 +31,7 @@ PLANS = 50  # of each size
 class Instant(ScriptedTool):
     """Finds passages without looking."""
 
-    async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
+    async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         texts = [f"{arguments.query} {number} " + "слово " * WORDS for number in range(FACTS)]
         ranked = rank(*(make_passage(text, number=hash(text) % 10**9) for text in texts))
         return FactsPayload(facts=tuple(map(_fact, ranked)), coverage=1.0)
@@ -53,7 +54,7 @@ async def one(size: int) -> None:
 async def instant(size: int) -> None:
     """The tools alone."""
     for number in range(size):
-        await Instant().run(WordsArguments(query=f"s{number}"), begin())
+        await Instant().run(SearchArguments(query=f"s{number}"), begin())
 
 
 async def cpu_ms(work: Callable[[int], Awaitable[None]], size: int) -> float:

@@ -10,8 +10,10 @@ from domain.ids import DocumentId
 from prompts.breadth import load_breadth
 from prompts.small_talk import load_small_talk
 from rag.execution.facts import Fact, FactKind, FactsPayload
+from rag.execution.iterative_tool import ReadAllArguments
 from rag.execution.run import Run
-from rag.execution.tools import Tool, ToolArguments, ToolContext
+from rag.execution.search_tool import SearchArguments
+from rag.execution.tools import Tool, ToolContext
 from rag.planning.plain_planner import Breadth
 from rag.planning.plan import QueryPlan, ToolCall
 from rag.small_talk import SmallTalkRule
@@ -27,26 +29,18 @@ def begin(run: Run | None = None) -> ToolContext:
     return ToolContext(base_id=BASE, user_id=USER, question=QUESTION, today=date(2026, 5, 12), run=run or Run())
 
 
-class WordsArguments(ToolArguments):
-    """A query, and some of the limits that `rag_db_query` has."""
-
-    query: str
-    document: str | None = None
-    until: str | None = None
-
-
-class ScriptedTool(Tool[WordsArguments]):
+class ScriptedTool(Tool[SearchArguments]):
     """Finds what it was given; keeps what it was asked."""
 
     name = "rag_db_query"
-    arguments = WordsArguments
+    arguments = SearchArguments
 
     def __init__(self, *payloads: FactsPayload, error: Exception | None = None) -> None:
         self.payloads = list(payloads)
         self.error = error
         self.asked: list[str] = []
 
-    async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
+    async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         self.asked.append(arguments.query)
         if self.error:
             raise self.error
@@ -57,6 +51,20 @@ class GraphTool(ScriptedTool):
     """The same under the graph's name."""
 
     name = "graph_query_tool"
+
+
+class ReadingTool(Tool[ReadAllArguments]):
+    """Has read what it was given."""
+
+    name = "read_documents"
+    is_slow = True
+    arguments = ReadAllArguments
+
+    def __init__(self, *payloads: FactsPayload) -> None:
+        self.payloads = list(payloads)
+
+    async def run(self, arguments: ReadAllArguments, context: ToolContext) -> FactsPayload:
+        return self.payloads.pop(0)
 
 
 @dataclass

@@ -13,13 +13,13 @@ from rag.execution.executor import EarlySearch, Executor
 from rag.execution.facts import Advice, FactKind, FactsPayload
 from rag.execution.graph_tool import PARTIAL
 from rag.execution.reading_tool import ReadDocument
-from rag.execution.search_tool import SearchBase, passages_payload
+from rag.execution.search_tool import SearchArguments, SearchBase, passages_payload
 from rag.execution.tools import StepFailed, ToolContext
 from rag.planning.mending import AnyTool
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FallbackReason, Step, ToolCall
 from rag.records import DocumentsRead, RankedPassage
-from tests.fakes.planning import QUESTION, Facts, GraphTool, ScriptedTool, WordsArguments, begin, call, plan
+from tests.fakes.planning import QUESTION, Facts, GraphTool, ReadingTool, ScriptedTool, begin, call, plan
 from tests.fakes.rag import make_passage
 
 FOUND = Facts()("RAG в AI-Portfolio")
@@ -39,7 +39,7 @@ class MeetingTool(ScriptedTool):
         super().__init__()
         self._both = asyncio.Barrier(2)
 
-    async def run(self, arguments: WordsArguments, context: ToolContext) -> FactsPayload:
+    async def run(self, arguments: SearchArguments, context: ToolContext) -> FactsPayload:
         async with asyncio.timeout(60):
             await self._both.wait()
         return FOUND
@@ -182,8 +182,8 @@ async def test_where_nothing_is_found_at_all_nothing_is_said_of_limits() -> None
 
 async def test_what_was_read_in_vain_is_told_beside_what_the_fallback_finds() -> None:
     read = DocumentsRead(read=3, total=3, without_data=3)
-    reader, search = GraphTool(FactsPayload(documents=read)), ScriptedTool(FOUND)
-    step = Step(id="read", action="graph_query_tool", params={"query": "расторгнутые"})
+    reader, search = ReadingTool(FactsPayload(documents=read)), ScriptedTool(FOUND)
+    step = Step(id="read", action="read_documents", params={"question": "расторгнутые"})
     done = await Executor([search, reader], max_calls=4).execute(plan(steps=(step,)), begin())
     assert done.payload.found
     assert done.payload.documents == read

@@ -7,13 +7,12 @@ import pytest
 
 from prompts.intents import load_intents
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
-from rag.execution.iterative_tool import ReadAllArguments
 from rag.planning.mending import AnyTool, PlanningRequest
 from rag.planning.plan import PlannedEntity, QueryPlan, ToolCall
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.ports import Schema
 from rag.records import ChatMessage, Exchange
-from tests.fakes.planning import BREADTH, SMALL_TALK, GraphTool, ScriptedTool, call, plan
+from tests.fakes.planning import BREADTH, SMALL_TALK, GraphTool, ReadingTool, ScriptedTool, call, plan
 from tests.fakes.rag import ScriptedModel, away
 from tests.fakes.steps import step
 
@@ -22,14 +21,6 @@ REQUEST = PlanningRequest(
     messages=(ChatMessage(role="system", content="rules"), ChatMessage(role="user", content="Где применял RAG?")),
     entities=(PlannedEntity(type="project", id="project:ai-portfolio", name="AI-Portfolio"),),
 )
-
-
-class ReadingTool(ScriptedTool):
-    """Reads documents, to the end of the base when it is told to."""
-
-    name = "read_documents"
-    is_slow = True
-    arguments = ReadAllArguments  # type: ignore[assignment]  # it is never run
 
 
 class SurveyTool(ScriptedTool):
