@@ -23,7 +23,8 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9
 _NAME_WORDS = 10  # what has no more, and stands so in a material, is a title, a post, an address or a value
 _QUOTED = re.compile(r"«[^«»]+»|“[^“”]+”|„[^„“”]+[“”]|\"[^\"\n]+\"|^>[ \t]?.*$", re.MULTILINE)
-_CODE_LINE = re.compile(r"^.*(?:[={}<>\\]|&&|[|]{2}|;$|\w\(\w*\)).*$", re.MULTILINE)  # without backticks
+# A line of code without backticks: with such a sign, and without the end of a sentence.
+_CODE_LINE = re.compile(r"^(?!.*[.!?](?:\s+[A-ZА-ЯЁ]|[ \t]*$)).*(?:[={}<>\\]|&&|[|]{2}|;$|\w\(\w*\)).*$", re.MULTILINE)
 _ADDRESSES = re.compile(r"(?<!\S)\S*[/@\\_={}<>#]\S*|\b\w+(?:\.\w+)+|(?<!\S)--?\w\S*")
 _PIECE_END = re.compile(r"(?<=[.!?…:;])\s+|\s[–—]\s|\||\n+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -35,6 +36,7 @@ _OTHER_SCRIPT = re.compile(
 )
 _QUOTE_SIGN = re.compile(r"^>[ \t]?", re.MULTILINE)
 _PART_END = re.compile(r"[,;()]")
+_ENDS = (".", "!", "?")
 
 _SMALL = {
     "ru": (
@@ -97,7 +99,7 @@ def in_another_language(prose: str, wanted: str, *, materials: str = "") -> str 
     if not _is_mostly_other(pieces, wanted):
         return None
     said = f" {_plain(materials)} "  # slow, so only for suspicious answers
-    pieces = [piece for piece in pieces if not _is_name(piece, said)]
+    pieces = [piece for piece in pieces if not _is_name(piece, said, wanted)]
     return LANGUAGE_REMARKS[wanted] if _is_mostly_other(pieces, wanted) else None
 
 
@@ -116,10 +118,13 @@ def _prose(text: str) -> str:
     return _ADDRESSES.sub(" ", _QUOTED.sub(" ", _CODE_LINE.sub(" ", text)))
 
 
-def _is_name(piece: str, said: str) -> bool:
-    """Whether each part of a short piece is in the materials: «менеджер по продажам, г. Тверь»."""
-    parts = list(filter(None, map(_plain, _PART_END.split(piece))))
-    return len(_WORD.findall(piece)) <= _NAME_WORDS and all(f" {part} " in said for part in parts)
+def _is_name(piece: str, said: str, wanted: str) -> bool:
+    """Whether each part of a short piece is in the materials («менеджер по продажам, г. Тверь»), and it is no sentence.
+    A sentence may have no function word, so may a name that ends with a full stop: neither is judged then."""
+    words = _WORD.findall(piece)
+    if len(words) > _NAME_WORDS or (piece.rstrip().endswith(_ENDS) and any(_is_small(each, wanted) for each in words)):
+        return False
+    return all(f" {part} " in said for part in filter(None, map(_plain, _PART_END.split(piece))))
 
 
 def _language_of(question: str) -> str | None:
