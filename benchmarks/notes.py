@@ -65,7 +65,7 @@ async def read_notes(parts: Parts, worker: Worker, count: int) -> None:
 
 async def run(home: Path, count: int) -> None:
     """Measure and print, after some notes for warming up."""
-    settings = Settings.read({"BAZA_HOME": str(home), "OCR": "off"})
+    settings = Settings.read({"BAZA_HOME": str(home), "OCR": "off", "PERSON_WAITING": "0"})
     async with embedded_database(home), open_parts(settings) as parts:
         object.__setattr__(parts, "embedder", InstantEmbedder())  # the record is frozen
         async with parts.open_worker() as worker:

@@ -62,6 +62,24 @@ class Indexer:
         windows = [place.window(passages.chunks) for place in passages.windows]
         return [chunk for group in in_groups(windows) for chunk in await self._index(group, names)]
 
+    async def index_together(
+        self, documents: Sequence[tuple[Source, Document, Passages]]
+    ) -> list[tuple[Document, list[IndexedChunk]]]:
+        """Of several small documents each with its names, and all its indexed chunks. Raises ServiceError."""
+        windows = [[place.window(passages.chunks) for place in passages.windows] for _, _, passages in documents]
+        every = [window for own in windows for window in own]
+        embedded = iter([vectors for group in in_groups(every) for vectors in await embed(self._embedder, group)])
+        vectors = [[vector for _ in own for vector in next(embedded)] for own in windows]
+
+        def combine() -> list[tuple[Document, list[IndexedChunk]]]:
+            named = [self.with_names(parsed, source) for source, parsed, _ in documents]
+            return [
+                (parsed, self._combine(list(passages.chunks), own, [name.text for name in parsed.names]))
+                for parsed, (_, _, passages), own in zip(named, documents, vectors, strict=True)
+            ]
+
+        return await compute(combine, characters=sum(len(chunk.text) for window in every for chunk in window.own))
+
     async def index(
         self,
         document: ClaimedDocument,

@@ -1,11 +1,11 @@
-"""Runs work only while the lease on its document is held.
+"""Runs work only while the lease on its document is held; of several documents, on any of them.
 
-In: a claimed document and the work on it. Out: the work's own result; LeaseLost, with the work cancelled, when the
+In: claimed documents and the work on them. Out: the work's own result; LeaseLost, with the work cancelled, when the
 lease was lost first. A database that does not answer is tolerated until the lease would have expired anyway.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from time import monotonic
 
 import structlog
@@ -19,11 +19,11 @@ RENEWALS_A_LEASE = 3  # two in a row may fail before the lease expires
 
 
 async def work_under_lease(
-    work: Coroutine[None, None, None], queue: WorkQueue, document: ClaimedDocument, *, lease_s: int
+    work: Coroutine[None, None, None], queue: WorkQueue, documents: Sequence[ClaimedDocument], *, lease_s: int
 ) -> None:
-    """Await `work`, renewing the lease meanwhile. Raises LeaseLost, and whatever the work raises."""
+    """Await `work`, renewing the leases meanwhile. Raises LeaseLost, and whatever the work raises."""
     working = asyncio.create_task(work)
-    keeping = asyncio.create_task(_keep(queue, document, lease_s=lease_s))
+    keeping = asyncio.create_task(_keep(queue, documents, lease_s=lease_s))
     try:
         await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -35,17 +35,27 @@ async def work_under_lease(
         await asyncio.gather(working, keeping, return_exceptions=True)
 
 
-async def _keep(queue: WorkQueue, document: ClaimedDocument, *, lease_s: int) -> None:
-    """Renew the lease until cancelled. Raises LeaseLost."""
+async def _keep(queue: WorkQueue, documents: Sequence[ClaimedDocument], *, lease_s: int) -> None:
+    """Renew the leases until cancelled. Raises LeaseLost when none is held any more."""
     held_until = monotonic() + lease_s
     while True:
         await asyncio.sleep(lease_s / RENEWALS_A_LEASE)
         try:
             async with asyncio.timeout(max(held_until - monotonic(), 0)):
                 asked_at = monotonic()
-                await queue.renew(document, lease_s=lease_s)
+                documents = [each for each in documents if await _renewed(queue, each, lease_s=lease_s)]
             held_until = asked_at + lease_s
         except (DatabaseAway, TimeoutError) as error:
             if monotonic() >= held_until:
-                raise LeaseLost(f"{document.id}: not renewed in time") from error
-            structlog.get_logger().warning("renewal_failed", document=document.id, reason=str(error))
+                raise LeaseLost(f"{documents[0].id}: not renewed in time") from error
+            structlog.get_logger().warning("renewal_failed", document=documents[0].id, reason=str(error))
+        if not documents:
+            raise LeaseLost("no document is held any more")
+
+
+async def _renewed(queue: WorkQueue, document: ClaimedDocument, *, lease_s: int) -> bool:
+    try:
+        await queue.renew(document, lease_s=lease_s)
+    except LeaseLost:  # ended, cancelled or deleted
+        return False
+    return True

@@ -6,7 +6,8 @@ DatabaseAway, HoldsLink. A retry after a crash starts from the beginning, but do
 attempt stored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -14,22 +15,21 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from domain.documents import DocumentStatus, Medium, SourceType, UnreadPart
+from domain.ids import DocumentId
+from ingestion.about import with_about, with_source
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
 from ingestion.computing import SHORT_CHARS, compute
-from ingestion.dating.own_day import own_moment
 from ingestion.errors import FailureCode, SourceError, Unchanged
 from ingestion.fetch.media import HTML_TYPE
 from ingestion.indexing import CHUNKS_A_BATCH, Indexer
 from ingestion.metering import Outcome, Unmetered
 from ingestion.note import hash_note, read_note
 from ingestion.page_hash import hash_page
-from ingestion.parsers.titles import choose_author, choose_title
+from ingestion.parsers.titles import choose_title
 from ingestion.ports import Embedder, TermAnalyzer, WorkMeter, WorkQueue
 from ingestion.progress import Progress
 from ingestion.records import (
-    About,
     Block,
-    BlockKind,
     ClaimedDocument,
     Document,
     FetchedFile,
@@ -38,7 +38,7 @@ from ingestion.records import (
 )
 from ingestion.scratch import document_folder
 from ingestion.site_file import SITE_TYPE
-from ingestion.spool import joined
+from ingestion.together import SharedParser, SmallDocuments
 
 _WORDLESS = frozenset({FailureCode.FILE_EMPTY, FailureCode.FILE_WITHOUT_TEXT})
 _SILENT = {
@@ -69,12 +69,20 @@ class Read(Protocol):
         """The text of the file. Raises SourceError, ServiceError."""
         ...
 
+    async def read_plain(self, file: FetchedFile, progress: Progress, parser: SharedParser) -> Document | None:
+        """The same of a file that a parser alone can read; None of others. Raises SourceError."""
+        ...
+
 
 class Cut(Protocol):
     """See `ingestion.parsers.process.ParseProcess`."""
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """The passages of a long text. Raises SourceError."""
+        ...
+
+    def shared(self, folder: Path) -> AbstractAsyncContextManager[SharedParser]:
+        """Reads and cuts the small files of one base in `folder`."""
         ...
 
 
@@ -114,6 +122,21 @@ class IngestionPipeline:
         self._queue = queue
         self._scratch = scratch
         self._meter = meter or Unmetered()
+        self._small = SmallDocuments(
+            fetchers=fetchers,
+            reader=reader,
+            parser=cutter,
+            indexer=self._indexer,
+            queue=queue,
+            sizes=self._sizes,
+            scratch=scratch,
+            meter=self._meter,
+        )
+
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
+        """Run all stages on small documents of one claim at once; returns those that have ended. The others are to be
+        run alone. Raises ServiceError, DatabaseAway."""
+        return await self._small.run(documents)
 
     async def run(self, document: ClaimedDocument) -> None:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
@@ -155,7 +178,7 @@ class IngestionPipeline:
         source = document.source
         is_note = source.type is SourceType.NOTE
         parsed = read_note(source) if is_note else await self._read_file(document, progress)
-        return None if parsed is None else _with_source(parsed, source)
+        return None if parsed is None else with_source(parsed, source)
 
     async def _read_file(self, document: ClaimedDocument, progress: Progress) -> Document | None:
         """Fetch and parse, unless the base already has the parsed text."""
@@ -172,7 +195,7 @@ class IngestionPipeline:
             parsed = await self._parse_or_caption(document.source, file, progress)
         if _is_page(file) and await self._is_known(document, await _hash_page(parsed), file):
             return None
-        return _with_about(parsed, file)
+        return with_about(parsed, file)
 
     async def _fetch(self, document: ClaimedDocument, folder: Path, progress: Progress) -> FetchedFile | None:
         """Fetch the file; None when the server says that the base's copy is current."""
@@ -246,38 +269,3 @@ def _of_page(error: SourceError, file: FetchedFile) -> SourceError:
         return SourceError(error.code, name=host, detail=error.detail)
     code = FailureCode.SITE_WITHOUT_TEXT if file.media_type == SITE_TYPE else FailureCode.PAGE_WITHOUT_TEXT
     return SourceError(code, host=host, detail=error.detail)
-
-
-def _with_about(parsed: Document, file: FetchedFile) -> Document:
-    """Fill what the file leaves open (title, author, day, medium, length) from the metadata of its place (`About`)."""
-    about = file.about or About()
-    is_nameless = parsed.title == choose_title(None, (), name=file.name)
-    stated = (choose_author(author, parsed.blocks) for author in (parsed.author, about.author))
-    return replace(
-        parsed,
-        title=about.title if about.title and is_nameless else parsed.title,
-        author=next(filter(None, stated), None),
-        published_at=parsed.published_at or about.published_at,
-        medium=about.medium or parsed.medium,
-        duration_s=about.duration_s or parsed.duration_s,
-    )
-
-
-def _with_source(parsed: Document, source: Source) -> Document:
-    """Add what the sender gave: the title of a note or voice message, the author of a forward, a file's caption.
-
-    The document's own day takes precedence over the day of the forwarded message. A forwarded post is that message
-    itself, so its day holds whatever day the text claims. A link has a caption if it came as a saved-link file, or
-    below a file that could not be taken.
-    """
-    own = None if source.type is SourceType.NOTE and source.published_at else own_moment(parsed, source)
-    title = source.title if source.type in (SourceType.NOTE, SourceType.FILE) else None
-    caption = source.text if source.type in (SourceType.FILE, SourceType.LINK) else None
-    opening = (Block(kind=BlockKind.PARAGRAPH, text=caption),) if caption else ()
-    return replace(
-        parsed,
-        title=title or parsed.title,
-        author=parsed.author or source.author,
-        published_at=parsed.published_at or own or source.published_at,
-        blocks=joined(opening, parsed.blocks),
-    )

@@ -20,10 +20,12 @@ from ingestion.records import (
     Edition,
     EnqueuedDocument,
     Failure,
+    FetchedFile,
     IndexedChunk,
     PublishedDocument,
     Source,
     Vector,
+    WholeDocument,
     Window,
 )
 
@@ -154,6 +156,13 @@ class WorkQueue(Protocol):
         whatever its lane and due time."""
         ...
 
+    async def claim_together(
+        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+    ) -> list[ClaimedDocument]:
+        """As `claim`; of notes and small files of text up to `most` of one base, that nobody has tried yet. `only` asks
+        for these, which are of one base."""
+        ...
+
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` seconds from now."""
         ...
@@ -182,6 +191,11 @@ class WorkQueue(Protocol):
         When the base has the same content ready, this document becomes its DUPLICATE. When it has other content under
         the same file name, this document becomes CHOOSING until the person has chosen between the two.
         """
+        ...
+
+    async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
+        """`record_content` for the files of one claim: those with which the work goes on. The others have ended, or are
+        no longer ours."""
         ...
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
@@ -234,6 +248,11 @@ class WorkQueue(Protocol):
         DUPLICATE or CHOOSING as in `record_content`, when another became ready meanwhile. Raises SourceError
         (BASE_WITHOUT_ROOM) when the base may not hold so many more; the call then stores nothing.
         """
+        ...
+
+    async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
+        """`publish` for documents of one claim, in one transaction: those that have ended, and whether they are ready
+        now. One that is missing had no room, or is no longer ours."""
         ...
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:

@@ -215,6 +215,16 @@ class IndexedChunk:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WholeDocument:
+    """A small document with all that is stored of it."""
+
+    document: ClaimedDocument
+    parsed: Document
+    chunks: Sequence[IndexedChunk]
+    content_hash: str | None = None  # of a note, whose hash nobody was told before
+
+
+@dataclass(frozen=True, kw_only=True)
 class PublishedDocument:
     """The result of publishing: ready, or stopped by a document that was there first."""
 

@@ -7,13 +7,13 @@ killed at any moment: another one claims its documents when their leases expire.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
 import structlog
 
-from domain.documents import Lane
+from domain.documents import ANY_LANE, Lane
 from domain.errors import DatabaseAway
 from domain.ids import DocumentId
 from ingestion.errors import FailureCode, HoldsLink, LeaseLost, ServiceError, SourceError
@@ -27,6 +27,7 @@ from ingestion.records import ClaimedDocument, Failure
 UNEXPECTED_TRIES = 3  # within one claim, the first try included
 UNEXPECTED_PAUSE_S = 0.5
 GRACE_S = 10.0
+TOGETHER = 16  # notes or small files of one base that share their calls and a process
 SHORT_PLACES = 2  # a note takes milliseconds, and the time of a call where an embedder is asked
 UPKEEP_EVERY_S = 600.0
 
@@ -38,6 +39,11 @@ class Pipeline(Protocol):
 
     async def run(self, document: ClaimedDocument) -> None:
         """Run all stages on the document. Raises SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink."""
+        ...
+
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
+        """Run them on small documents at once; those that are not returned are to be run alone. Raises ServiceError,
+        DatabaseAway."""
         ...
 
 
@@ -84,7 +90,7 @@ class Worker:
         self._meter = meter or Unmetered()
         self._keeping_up: asyncio.Future[object] | None = None
         self._awake = asyncio.Event()
-        self._running: dict[asyncio.Task[float | None], Lane] = {}
+        self._running: dict[asyncio.Task[object], Lane] = {}
 
     def wake(self) -> None:
         """Poll the queue now: something was enqueued in this process."""
@@ -97,7 +103,7 @@ class Worker:
         try:
             while not stop.is_set():
                 self._awake.clear()
-                if not await self._take_one():
+                if not await self._take():
                     self._keep_up()
                     await self._pause()
             await asyncio.wait({*self._running, stopping}, timeout=self._grace_s)
@@ -121,25 +127,37 @@ class Worker:
                 return
             await asyncio.sleep(delay_s)
 
-    async def _take_one(self) -> bool:
-        """Start the next document; False when there is none, or no free slot for it."""
+    async def run_together(self, documents: Collection[DocumentId]) -> None:
+        """The same for small documents of one base, which share their calls and a process."""
+        claimed = await self._queue.claim_together(
+            worker=self._name, lease_s=self._lease_s, most=len(documents), only=documents, lanes=ANY_LANE
+        )
+        again = await self._work_together(claimed)
+        for document, delay_s in again.items():
+            await asyncio.sleep(delay_s)
+            await self.run_one(document)
+
+    async def _take(self) -> bool:
+        """Start the next document, or several small ones; False when there is none, or no free slot for it."""
         busy = Counter(self._running.values())
         lanes = {lane: _for_one_base(most) for lane, most in self._places.items() if busy[lane] < most}
         if not lanes:
             return False
         try:
-            document = await self._queue.claim(worker=self._name, lease_s=self._lease_s, lanes=lanes)
+            claimed = await self._queue.claim_together(
+                worker=self._name, lease_s=self._lease_s, most=TOGETHER, lanes=lanes
+            )
         except DatabaseAway as error:
             log.warning("claim_failed", worker=self._name, reason=str(error))
             return False
-        if document is None:
+        if not claimed:
             return False
-        task = asyncio.create_task(self._work(document))
-        self._running[task] = document.source.lane
+        task: asyncio.Task[object] = asyncio.create_task(self._work_together(claimed))
+        self._running[task] = claimed[0].source.lane
         task.add_done_callback(self._end)
         return True
 
-    def _end(self, task: asyncio.Task[float | None]) -> None:
+    def _end(self, task: asyncio.Task[object]) -> None:
         del self._running[task]
         self._awake.set()
         if not task.cancelled() and (error := task.exception()):
@@ -176,6 +194,46 @@ class Worker:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+    async def _work_together(self, documents: Sequence[ClaimedDocument]) -> Mapping[DocumentId, float]:
+        """Seconds until the next try of those with which this worker is not done."""
+        if len(documents) <= 1:
+            delays = {each.id: await self._work(each) for each in documents}
+            return {document: delay_s for document, delay_s in delays.items() if delay_s is not None}
+        again: dict[DocumentId, float] = {}
+        waiting = list(documents)
+
+        async def work() -> None:
+            ended = await self._try_together(documents)
+            waiting[:] = [each for each in documents if each.id not in ended]
+            while waiting:
+                if (delay_s := await self._work(waiting[0])) is not None:
+                    again[waiting[0].id] = delay_s
+                del waiting[0]
+
+        try:
+            await work_under_lease(work(), self._queue, documents, lease_s=self._lease_s)
+        except LeaseLost as error:
+            log.info("lease_lost", reason=str(error))
+        except asyncio.CancelledError:
+            for each in waiting:
+                await self._give_back(each)
+            raise
+        return again
+
+    async def _try_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
+        """Those with which the worker is done. Whatever goes wrong with one, they are all worked alone afterwards."""
+        started = monotonic()
+        try:
+            ended = await self._pipeline.run_together(documents)
+        except (ServiceError, DatabaseAway) as error:
+            log.warning("batch_interrupted", documents=len(documents), reason=str(error))
+            return ()
+        except Exception:  # the top of their work: one mistake must not stop the others
+            log.exception("batch_broke", documents=len(documents))
+            return ()
+        log.info("batch_worked", documents=len(documents), ended=len(ended), seconds=round(monotonic() - started, 2))
+        return ended
 
     async def _work(self, document: ClaimedDocument) -> float | None:
         """Seconds until the document's next try; None when this worker is done with it."""
@@ -217,7 +275,7 @@ class Worker:
         for trial in range(1, UNEXPECTED_TRIES + 1):
             try:
                 work = self._pipeline.run(document)
-                return await work_under_lease(work, self._queue, document, lease_s=self._lease_s)
+                return await work_under_lease(work, self._queue, [document], lease_s=self._lease_s)
             except (SourceError, ServiceError, LeaseLost, DatabaseAway, HoldsLink):
                 raise
             except Exception as error:  # the top of a document's work: one mistake must not stop the others

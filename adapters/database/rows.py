@@ -197,7 +197,7 @@ def _cards_of(row: Row) -> tuple[tuple[DocumentCard, ...], str | None]:
 
 
 def claimed_document(row: Row) -> ClaimedDocument:
-    """A row of `claim_document`."""
+    """A row of `claim_documents`."""
     return ClaimedDocument(
         id=DocumentId(text(row, "id")),
         base_id=BaseId(text(row, "base_id")),

@@ -1,7 +1,7 @@
 """`baza add`: adds local files and web addresses to a named base and waits until they are ready.
 
 In: paths of files and folders, and URLs. Out: the final `DocumentCard` of each. This process reads the documents
-itself with `Worker.run_one`, so no running worker is needed, and a document survives kill -9 like any other.
+itself, so no running worker is needed, and a document survives kill -9 like any other.
 """
 
 import asyncio
@@ -14,11 +14,12 @@ from bot.app import Parts
 from domain.documents import DocumentCard, SourceType
 from domain.ids import BaseId, DocumentId, UserId
 from ingestion.intake import section_of
-from ingestion.records import Batch, EnqueuedDocument, Source
+from ingestion.records import Batch, Source
 from ingestion.worker import Worker
 
 COMMAND_LINE_USER = UserId(0)  # no Telegram user has this id
-ENQUEUED_TOGETHER = 8  # documents per call, as each call waits for the disk; all are begun long before HOLD_S is over
+SMALL_BYTES = 128 * 1024  # of files that are read together (`Worker.run_together`)
+TOGETHER = 8  # of them, so that all places have work until the end
 HOLD_S = 3600  # for so long only this command may take its documents; then any worker may
 
 
@@ -44,7 +45,8 @@ async def add_sources(
     works = _begin(parts, worker, base, found)
     try:
         for finished in asyncio.as_completed(works):
-            yield await finished
+            for each in await finished:
+                yield each
     finally:  # one failed, or the generator was closed: documents that are held go back into the queue
         for work in works:
             work.cancel()
@@ -53,43 +55,29 @@ async def add_sources(
 
 def _begin(
     parts: Parts, worker: Worker, base: BaseId, found: Sequence[tuple[str, Source]]
-) -> "list[asyncio.Task[tuple[str, DocumentCard | SourceMissing]]]":
-    """A task for each source: `as_completed` starts bare coroutines in no defined order."""
+) -> "list[asyncio.Task[list[tuple[str, DocumentCard | SourceMissing]]]]":
+    """A task for each group: `as_completed` starts bare coroutines in no defined order."""
     slots = asyncio.Semaphore(parts.settings.worker.concurrency)
 
-    async def add(named: str, group: _Group, position: int) -> tuple[str, DocumentCard | SourceMissing]:
+    async def add(members: Sequence[tuple[str, Source]]) -> list[tuple[str, DocumentCard | SourceMissing]]:
         async with slots:
-            document = await group.document(position)
-            await worker.run_one(document)
-            try:
-                return named, await _card(parts, base, document)
-            except SourceMissing as error:
-                return named, error
+            batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(source for _, source in members))
+            documents = [each.id for each in await parts.stores.intake.enqueue(batch, hold_s=HOLD_S)]
+            await worker.run_together(documents)
+            return [
+                (named, await _card(parts, base, document))
+                for (named, _), document in zip(members, documents, strict=True)
+            ]
 
-    works = []
-    for first in range(0, len(found), ENQUEUED_TOGETHER):
-        members = found[first : first + ENQUEUED_TOGETHER]
-        group = _Group(parts, base, [source for _, source in members])
-        works += [asyncio.create_task(add(named, group, place)) for place, (named, _) in enumerate(members)]
-    return works
+    return [asyncio.create_task(add(group)) for group in _grouped(found)]
 
 
-class _Group:
-    """Sources that are enqueued together, when the first of them is to be read."""
-
-    def __init__(self, parts: Parts, base: BaseId, sources: Sequence[Source]) -> None:
-        self._parts = parts
-        self._batch = Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=tuple(sources))
-        self._enqueuing: asyncio.Task[list[EnqueuedDocument]] | None = None
-
-    async def document(self, position: int) -> DocumentId:
-        """The id of the document of the source at `position`; enqueues the group first. Raises DatabaseAway."""
-        if self._enqueuing is None:
-            self._enqueuing = asyncio.create_task(self._enqueue())
-        return (await self._enqueuing)[position].id
-
-    async def _enqueue(self) -> list[EnqueuedDocument]:
-        return await self._parts.stores.intake.enqueue(self._batch, hold_s=HOLD_S)
+def _grouped(found: Sequence[tuple[str, Source]]) -> Iterator[Sequence[tuple[str, Source]]]:
+    """Each large source by itself, the small ones together."""
+    large = [[each] for each in found if _weight(each[1]) > SMALL_BYTES]
+    small = found[len(large) :]
+    yield from large
+    yield from (small[first : first + TOGETHER] for first in range(0, len(small), TOGETHER))
 
 
 def _weight(source: Source) -> float:
@@ -98,11 +86,9 @@ def _weight(source: Source) -> float:
     return inf if source.size_bytes is None else source.size_bytes
 
 
-async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCard:
+async def _card(parts: Parts, base: BaseId, document: DocumentId) -> DocumentCard | SourceMissing:
     card = await parts.stores.library.card(base, document)
-    if card is None:
-        raise SourceMissing("the document was deleted while it was being read")
-    return card
+    return SourceMissing("the document was deleted while it was being read") if card is None else card
 
 
 def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:

@@ -1,6 +1,6 @@
-"""A reading process: one request, its answer, and the end. `sandbox.forkserver` has confined it before.
+"""A reading process: requests and their answers, one after the other. `sandbox.forkserver` has confined it before.
 
-In: a line with a `Request`. Out: lines of JSON on the same socket (`codec`), for a picture followed by its bytes, for
+In: lines with a `Request`. Out: lines of JSON on the same socket (`codec`), for a picture followed by its bytes, for
 an archive a `Listing`. The other side decides how long it may take.
 """
 
@@ -34,9 +34,13 @@ REPORT_EVERY_S = 0.5  # the other side passes on one report a second
 
 
 def serve(connection: socket.socket, stream: BufferedReader, _layers: frozenset[Layer]) -> None:
-    """Answer one request (`sandbox.forkserver.Serve`)."""
+    """Answer requests until the other side closes the line (`sandbox.forkserver.Serve`)."""
     logging.disable(logging.CRITICAL)  # pypdf logs every oddity, quoting the document
-    request = from_line(stream.readline(LINE_BYTES), Request)
+    while line := stream.readline(LINE_BYTES):
+        _answer(from_line(line, Request), connection, stream)
+
+
+def _answer(request: Request, connection: socket.socket, stream: BufferedReader) -> None:
     try:
         with _reported_cpu_limit(), reported_to(_tell(connection)):
             for piece in _within_limit(TASKS[request.task](request, stream), request):

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +44,7 @@ LONG_LINE_BYTES = 16 * 1024  # a longer line is decoded in a thread, so that the
 MEGABYTE_BYTES = 1024 * 1024
 OUT_OF_MEMORY = frozenset({-9, -6})  # killed by the kernel, or aborted by a library that got no memory
 CPU_GRACE_S = 5  # between the signal that the child can still report and the kernel's kill
+SMALL_S = 5.0  # of a small file that shares a process, and of such a process; most take some milliseconds
 NICENESS = 5  # answering people has priority over reading; at 10, a busy machine hardly reads at all
 
 log = structlog.get_logger()
@@ -88,11 +89,7 @@ class ParseProcess:
         PoolDied when no process can be started. Cancelling kills the process.
         """
         started = time.monotonic()
-
-        async def receive(child: _Child) -> Document:
-            return await _receive_document(child, progress, file.path.parent)
-
-        document = await self._ask(_request(file, Task.PARSE), receive)
+        document = await self._ask(*_parsing(file, progress))
         log.debug("file_parsed", bytes=file.size_bytes, seconds=time.monotonic() - started)
         return document
 
@@ -111,25 +108,16 @@ class ParseProcess:
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """Cut a text into passages, as `parse` reads a file; many passages are spooled to `folder`."""
-        request = Request(
-            task=Task.CUT,
-            path="",
-            name="",
-            output_bytes=CUT_LIMIT_BYTES,
-            chunk_tokens=sizes.chunk_tokens,
-            overlap_tokens=sizes.overlap_tokens,
-            window_tokens=sizes.window_tokens,
-        )
+        return await self._ask(*_cutting(blocks, sizes, folder))
 
-        async def receive(child: _Child) -> Passages:
-            sending = asyncio.create_task(child.send(block_lines(blocks)))
-            try:
-                return await _receive_passages(child, folder)
-            finally:
-                sending.cancel()
-                await asyncio.gather(sending, return_exceptions=True)
-
-        return await self._ask(request, receive)
+    @contextlib.asynccontextmanager
+    async def shared(self, folder: Path) -> "AsyncIterator[SharedProcess]":
+        """One process for several small files, all in `folder` (its whole path) and of one base."""
+        shared = SharedProcess(self._pool, replace(self._confinement(_SMALL), reads=(str(folder),)))
+        try:
+            yield shared
+        finally:
+            shared.drop()
 
     async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
         try:
@@ -168,6 +156,86 @@ class ParseProcess:
             file_bytes=LARGEST_MEMBER_BYTES if request.folder else 0,
             niceness=NICENESS,
         )
+
+
+class SharedProcess:
+    """Reads and cuts small files, one after the other, in a process that can open these files and no others.
+
+    Starting a process costs more than reading a small file. The files are of one base, so that a file that took the
+    process over could only lie about those of its own base. After any failure, and once it has worked for a while, the
+    process is replaced: one file does not spend the limits of others. Whatever fails here is to be tried alone.
+    """
+
+    def __init__(self, pool: Pool, confinement: Confinement) -> None:
+        self._pool = pool
+        self._confinement = confinement
+        self._line: Line | None = None
+        self._spent_s = 0.0
+
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+        """As `ParseProcess.parse`, within SMALL_S. Raises SourceError, PoolDied."""
+        return await self._ask(*_parsing(file, progress))
+
+    async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
+        """As `ParseProcess.cut`, within SMALL_S. Raises SourceError, PoolDied."""
+        return await self._ask(*_cutting(blocks, sizes, folder))
+
+    def drop(self) -> None:
+        """End the process."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    async def _ask(self, request: Request, receive: "Receive[Result]") -> Result:
+        if self._spent_s > SMALL_S:
+            self.drop()
+        if self._line is None:
+            self._line, self._spent_s = await self._pool.start(self._confinement), 0.0
+        started = time.monotonic()
+        try:
+            with _translated(request):
+                self._line.write(request)
+                child = _Child(self._line, name=request.name, timeout_s=SMALL_S, output_bytes=request.output_bytes)
+                return await receive(child)
+        except TimeoutError as error:
+            self.drop()
+            raise SourceError(FailureCode.FILE_TOO_SLOW, name=request.name, seconds=math.ceil(SMALL_S)) from error
+        except BaseException:
+            self.drop()
+            raise
+        finally:
+            self._spent_s += time.monotonic() - started
+
+
+_SMALL = Request(task=Task.PARSE, path="", name="", output_bytes=OUTPUT_LIMIT_BYTES)
+
+
+def _parsing(file: FetchedFile, progress: Progress) -> "tuple[Request, Receive[Document]]":
+    async def receive(child: _Child) -> Document:
+        return await _receive_document(child, progress, file.path.parent)
+
+    return _request(file, Task.PARSE), receive
+
+
+def _cutting(blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> "tuple[Request, Receive[Passages]]":
+    async def receive(child: _Child) -> Passages:
+        sending = asyncio.create_task(child.send(block_lines(blocks)))
+        try:
+            return await _receive_passages(child, folder)
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+    request = Request(
+        task=Task.CUT,
+        path="",
+        name="",
+        output_bytes=CUT_LIMIT_BYTES,
+        chunk_tokens=sizes.chunk_tokens,
+        overlap_tokens=sizes.overlap_tokens,
+        window_tokens=sizes.window_tokens,
+    )
+    return request, receive
 
 
 def _request(file: FetchedFile, task: Task, *, page: int = 0) -> Request:

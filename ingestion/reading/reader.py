@@ -95,6 +95,14 @@ class FileReader:
             case _:
                 return await self._read_text(file, progress)
 
+    async def read_plain(self, file: FetchedFile, progress: Progress, parser: Parse) -> Document | None:
+        """The text of a small file that `parser` alone can read; None where `read` would ask others, too. Raises
+        SourceError."""
+        if glance(file.path) is not None:
+            return None
+        parsed = await parser.parse(file, progress)
+        return parsed if parsed.blocks and not parsed.pages_without_text else None
+
     async def _read_picture(self, file: FetchedFile, progress: Progress) -> Document:
         if self._pictures is None:
             raise SourceError(FailureCode.FILE_NEEDS_RECOGNITION, name=file.name)

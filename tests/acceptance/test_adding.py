@@ -5,7 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bot.app import open_parts
-from bot.cli.adding import ENQUEUED_TOGETHER, SourceMissing, add_sources
+from bot.cli.adding import TOGETHER, SourceMissing, add_sources
 from bot.settings import Settings
 from domain.documents import DocumentCard, DocumentStatus
 
@@ -14,7 +14,7 @@ SENTENCE = "Насос номер {number} стоит в цехе и прове�
 
 def make_files(folder: Path) -> list[str]:
     """More than go into the queue at once, each longer than the one before."""
-    paths = [folder / f"{number}.txt" for number in range(ENQUEUED_TOGETHER + 3)]
+    paths = [folder / f"{number}.txt" for number in range(TOGETHER + 3)]
     for number, path in enumerate(paths, start=1):
         path.write_text("\n\n".join([SENTENCE.format(number=number)] * number), encoding="utf-8")
     return [str(path) for path in paths]

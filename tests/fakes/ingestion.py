@@ -7,7 +7,8 @@ here is the smallest one that shows what a worker did.
 import asyncio
 import hashlib
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -16,7 +17,7 @@ import httpcore
 from domain.documents import ANY_LANE, DocumentStatus, Lane, SourceType
 from domain.ids import BaseId, DocumentId, LeaseId
 from ingestion.chunking.passages import Passages, PassageSizes, cut_passages
-from ingestion.errors import FailureCode, ServiceError, WindowTooLarge
+from ingestion.errors import FailureCode, ServiceError, SourceError, WindowTooLarge
 from ingestion.metering import Outcome
 from ingestion.progress import Progress
 from ingestion.records import (
@@ -31,8 +32,10 @@ from ingestion.records import (
     PublishedDocument,
     Source,
     Vector,
+    WholeDocument,
     Window,
 )
+from ingestion.together import SharedParser
 
 
 class FakeResolver:
@@ -124,6 +127,7 @@ class FakeQueue:
         self.chunks: dict[int, IndexedChunk] = {}
         self.batches: list[int] = []
         self.published: list[int] = []
+        self.together: list[list[DocumentId]] = []
         self.postponed: list[tuple[str, float]] = []
         self.failed: list[Failure] = []
 
@@ -137,6 +141,23 @@ class FakeQueue:
         if match is not None:
             self.waiting.remove(match)
         return match
+
+    async def claim_together(
+        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+    ) -> list[ClaimedDocument]:
+        """Small ones together, as far as they wait one after the other."""
+        if only:
+            found = [await self.claim(worker=worker, lease_s=lease_s, only=document) for document in only]
+            return [document for document in found if document is not None]
+        first = await self.claim(worker=worker, lease_s=lease_s, lanes=lanes)
+        claimed = [] if first is None else [first]
+        while claimed and len(claimed) < most and self.waiting and self._are_small(claimed[0], self.waiting[0]):
+            claimed.append(self.waiting.pop(0))
+        return claimed
+
+    @staticmethod
+    def _are_small(*documents: ClaimedDocument) -> bool:
+        return len({each.source.lane for each in documents} | {Lane.SMALL}) == 1
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Remembered."""
@@ -172,6 +193,14 @@ class FakeQueue:
         self.editions.append(edition)
         first = self.known_hashes.get(content_hash)
         return None if first is None else PublishedDocument(duplicate_of=first)
+
+    async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
+        """One after the other."""
+        return [
+            document.id
+            for document, file in contents
+            if await self.record_content(document, content_hash=file.sha256, size_bytes=file.size_bytes) is None
+        ]
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """Back into the queue, as a link."""
@@ -226,6 +255,11 @@ class FakeQueue:
         self.published.append(chunks)
         return PublishedDocument()
 
+    async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
+        """Remembered as one call."""
+        self.together.append([each.document.id for each in whole])
+        return {each.document.id: each.content_hash not in self.known_hashes for each in whole}
+
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Back to the end of the queue, one attempt older."""
         self.postponed.append((failure.code, delay_s))
@@ -268,7 +302,19 @@ class FakeEmbedder:
 
 
 class CutHere:
-    """Cuts texts of any length in this process; meets `ingestion.pipeline.Cut`."""
+    """Cuts texts of any length in this process; meets `ingestion.pipeline.Cut`, and stands for a shared process."""
+
+    @asynccontextmanager
+    async def shared(self, folder: Path) -> "AsyncIterator[CutHere]":
+        """Itself."""
+        yield self
+
+    async def parse(self, file: FetchedFile, progress: Progress) -> Document:
+        """A paragraph; a file that says «БОМБА» is damaged."""
+        text = file.path.read_text(encoding="utf-8")
+        if "БОМБА" in text:
+            raise SourceError(FailureCode.FILE_DAMAGED, name=file.name)
+        return Document(title=file.name, blocks=(Block(kind=BlockKind.PARAGRAPH, text=text),))
 
     async def cut(self, blocks: Sequence[Block], sizes: PassageSizes, folder: Path) -> Passages:
         """At once."""
@@ -300,6 +346,10 @@ class PlainReader:
         blocks = tuple(Block(kind=BlockKind.PARAGRAPH, text=text) for text in paragraphs if text.strip())
         return Document(title=self._title or PurePath(file.name).stem, blocks=blocks)
 
+    async def read_plain(self, file: FetchedFile, progress: Progress, parser: SharedParser) -> Document | None:
+        """What the parser makes of it; None of a file that says «скан»."""
+        return None if "скан" in file.path.read_text(encoding="utf-8") else await parser.parse(file, progress)
+
 
 class ScriptedPipeline:
     """Ends each run as scripted, the last way for ever: an error is raised, an event waited for, None is success."""
@@ -308,6 +358,13 @@ class ScriptedPipeline:
         self._outcomes = list(outcomes)
         self.begun: list[ClaimedDocument] = []
         self.done: list[DocumentId] = []
+        self.together: list[list[DocumentId]] = []
+        self.smooth: Callable[[DocumentId], bool] = bool  # whether a document can be worked together with others
+
+    async def run_together(self, documents: Sequence[ClaimedDocument]) -> Collection[DocumentId]:
+        """The smooth ones."""
+        self.together.append([document.id for document in documents])
+        return [document.id for document in documents if self.smooth(document.id)]
 
     async def run(self, document: ClaimedDocument) -> None:
         """One run."""

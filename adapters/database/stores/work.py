@@ -5,7 +5,7 @@ raises LeaseLost when another worker holds it, or when it was cancelled or delet
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 
@@ -27,9 +27,11 @@ from ingestion.records import (
     Document,
     Edition,
     Failure,
+    FetchedFile,
     IndexedChunk,
     PublishedDocument,
     Source,
+    WholeDocument,
 )
 
 BATCH_CHARS = 300_000  # of blocks in one call
@@ -50,16 +52,25 @@ class WorkStore:
     ) -> ClaimedDocument | None:
         """The next document of these lanes, or one whose lease has expired; None when there is none. With each lane the
         number of places that one base may hold."""
+        asked = () if only is None else (only,)
+        claimed = await self.claim_together(worker=worker, lease_s=lease_s, most=1, only=asked, lanes=lanes)
+        return claimed[0] if claimed else None
+
+    async def claim_together(
+        self, *, worker: str, lease_s: int, most: int, only: Collection[DocumentId] = (), lanes: Mapping[Lane, int]
+    ) -> list[ClaimedDocument]:
+        """As `claim`; of notes and small files up to `most`, all of one base."""
         found = await self._transport.call(
-            "claim_document",
+            "claim_documents",
             p_worker=worker,
             p_lease_s=lease_s,
-            p_only=only,
+            p_only=[str(document) for document in only] or None,
+            p_together=most,
             p_lanes=[lane.value for lane in lanes],
             p_base_places=list(lanes.values()),
             p_base_passages=self._base_passages,
         )
-        return rows.claimed_document(found[0]) if found else None
+        return [rows.claimed_document(row) for row in found]
 
     async def renew(self, document: ClaimedDocument, *, lease_s: int) -> None:
         """Extend the lease to `lease_s` from now."""
@@ -92,6 +103,22 @@ class WorkStore:
             p_edition=None if edition is None else json_text(asdict(edition)),
         )
         return rows.published_document(found[0]) if found else None
+
+    async def record_contents(self, contents: Sequence[tuple[ClaimedDocument, FetchedFile]]) -> Collection[DocumentId]:
+        """The same for several files of one claim; returns those with which the work goes on."""
+        if not contents:
+            return ()
+        sent: list[Mapping[str, JsonValue]] = [
+            {
+                "document": document.id,
+                "hash": file.sha256,
+                "size_bytes": file.size_bytes,
+                "media_type": None if file.media_type is None else storable(file.media_type),
+            }
+            for document, file in contents
+        ]
+        found = await self._transport.call("record_contents", p_lease=contents[0][0].lease, p_contents=json_text(sent))
+        return [DocumentId(rows.text(row, "id")) for row in found]
 
     async def become_link(self, document: ClaimedDocument, *, link: Source) -> None:
         """Turn a file that holds nothing but an address into a link, queued as if the address had been sent."""
@@ -159,6 +186,22 @@ class WorkStore:
             p_content_hash=content_hash,
         )
         return rows.published_document(found[0])
+
+    async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
+        """Store whole documents of one claim and end them. Returns those that have ended, and whether they are
+        ready."""
+        if not whole:
+            return {}
+        documents, vectors = await asyncio.to_thread(_write_whole, whole)
+        found = await self._transport.call(
+            "publish_documents",
+            timeout_s=None,
+            p_lease=whole[0].document.lease,
+            p_documents=documents,
+            p_embeddings=vectors,
+            p_base_passages=self._base_passages,
+        )
+        return {DocumentId(rows.text(row, "id")): bool(row["is_ready"]) for row in found}
 
     async def postpone(self, document: ClaimedDocument, *, failure: Failure, delay_s: float) -> None:
         """Queue it for a later retry."""
@@ -234,12 +277,33 @@ async def _written(chunks: Sequence[IndexedChunk]) -> _Written:
 
 
 def _write(chunks: Sequence[IndexedChunk]) -> _Written:
+    return _Written(chunks=json_text(_chunks_json(chunks, count(1))), vectors=_vectors(chunks))
+
+
+def _write_whole(whole: Sequence[WholeDocument]) -> tuple[str, Reals]:
+    """All documents as JSON, and their vectors."""
     places = count(1)
-    rows: list[JsonValue] = [_chunk_json(chunk, next(places) if chunk.vector else None) for chunk in chunks]
-    return _Written(
-        chunks=json_text({"chunks": rows, **postings_json(chunks)}),
-        vectors=vectors_in_line(chunk.vector for chunk in chunks if chunk.vector),
-    )
+    written: list[Mapping[str, JsonValue]] = [
+        {
+            "document": each.document.id,
+            "chunks": len(each.chunks),
+            "last": _chunks_json(each.chunks, places),
+            "parsed": _parsed_json(each.parsed, each.parsed.blocks),
+            "hash": each.content_hash,
+        }
+        for each in whole
+    ]
+    return json_text(written), _vectors([chunk for each in whole for chunk in each.chunks])
+
+
+def _vectors(chunks: Sequence[IndexedChunk]) -> Reals:
+    return vectors_in_line(chunk.vector for chunk in chunks if chunk.vector)
+
+
+def _chunks_json(chunks: Sequence[IndexedChunk], places: Iterator[int]) -> dict[str, JsonValue]:
+    """`places` numbers the vectors of the call."""
+    written: list[JsonValue] = [_chunk_json(chunk, next(places) if chunk.vector else None) for chunk in chunks]
+    return {"chunks": written, **postings_json(chunks)}
 
 
 def _chunk_json(indexed: IndexedChunk, vector: int | None) -> dict[str, JsonValue]:

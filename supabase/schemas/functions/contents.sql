@@ -23,6 +23,41 @@ comment on function record_content is
   'Records the hash of the content. Returns a row when the work has to stop: the base holds the same content, or other '
   'content under this name and the person is asked.';
 
+create or replace function record_contents(p_lease text, p_contents text)
+returns table (id uuid)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  sent record;
+begin
+  perform lock_held(array(select content.document from jsonb_to_recordset(p_contents::jsonb) as content (document uuid)));
+  for sent in
+    select * from jsonb_to_recordset(p_contents::jsonb) as content (document text, hash text, size_bytes bigint,
+      media_type text)
+  loop
+    begin
+      perform from record_content(sent.document, p_lease, sent.hash, sent.size_bytes, sent.media_type);
+      if not found then
+        return query select sent.document::uuid;
+      end if;
+    exception when sqlstate 'BZ001' then
+      null; -- whoever goes on with it alone learns of it
+    end;
+  end loop;
+end $$;
+comment on function record_contents is
+  '`record_content` for several documents of one lease, in one call. Returns those with which the work goes on.';
+
+create or replace function baza_internal.lock_held(p_documents uuid[])
+returns void
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select from documents d where d.id = any (p_documents) order by d.id for update
+$$;
+comment on function baza_internal.lock_held is
+  'Locks several documents before anything else is: one after the other, each with its batch, two calls could deadlock.';
+
 create or replace function become_link(p_document text, p_lease text, p_address text, p_name_key text, p_lane text)
 returns table (id uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
@@ -184,9 +219,8 @@ $$;
 comment on function baza_internal.hide_rivals is
   'Hides documents being read that have the content, the name or the lineage of the one that is ready now.';
 
-create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
-  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
-  p_content_hash text default null)
+create or replace function baza_internal.publish(p_document text, p_lease text, p_chunks int, p_last jsonb,
+  p_embeddings real[], p_parsed jsonb, p_base_passages bigint, p_content_hash text)
 returns table (duplicate_of uuid, namesake uuid)
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
@@ -201,10 +235,10 @@ begin
   had := held.chunks;
   held.content_hash := coalesce(p_content_hash, held.content_hash);
   if p_parsed is not null then
-    held := put_blocks(held, p_parsed::jsonb);
+    held := put_blocks(held, p_parsed);
   end if;
   if p_last is not null then
-    held := put_chunks(held, p_last::jsonb, p_embeddings);
+    held := put_chunks(held, p_last, p_embeddings);
   end if;
   if had > 0 then
     delete from documents_chunks c where c.document_id = held.id and c.ordinal >= p_chunks;
@@ -242,11 +276,52 @@ begin
   perform touch_batch(held.batch_id);
   return query select null::uuid, null::uuid;
 end $$;
-comment on function publish_document is
+comment on function baza_internal.publish is
   'Stores the last chunks (and the blocks of a document that is one batch) and makes the document ready: all of it is '
   'searchable, and what it replaces no longer. When another became ready meanwhile, stops the work as `record_content` '
   'does. `p_content_hash` is that of a document for which `record_content` was not called: one that is stored whole '
   'here, so that nobody could see it before. It commits asynchronously: see `held_document`.';
+
+create or replace function publish_document(p_document text, p_lease text, p_chunks int, p_last text default null,
+  p_embeddings real[] default '{}', p_parsed text default null, p_base_passages bigint default null,
+  p_content_hash text default null)
+returns table (duplicate_of uuid, namesake uuid)
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  select * from publish(p_document, p_lease, p_chunks, p_last::jsonb, p_embeddings, p_parsed::jsonb, p_base_passages,
+    p_content_hash)
+$$;
+comment on function publish_document is 'See `publish`.';
+
+create or replace function publish_documents(p_lease text, p_documents text, p_embeddings real[],
+  p_base_passages bigint default null)
+returns table (id uuid, is_ready boolean)
+language plpgsql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  sent record;
+  ended record;
+begin
+  perform lock_base(d.base_id) from documents d where d.id = (p_documents::jsonb -> 0 ->> 'document')::uuid;
+  perform lock_held(array(
+    select given.document from jsonb_to_recordset(p_documents::jsonb) as given (document uuid)));
+  for sent in
+    select * from jsonb_to_recordset(p_documents::jsonb) as given (document text, chunks int, last jsonb, parsed jsonb,
+      hash text)
+  loop
+    begin
+      select * into ended from publish(sent.document, p_lease, sent.chunks, sent.last, p_embeddings, sent.parsed,
+        p_base_passages, sent.hash);
+      return query select sent.document::uuid, ended.duplicate_of is null and ended.namesake is null;
+    exception when sqlstate 'BZ001' or sqlstate 'BZ003' then
+      null; -- whoever goes on with it alone learns of it
+    end;
+  end loop;
+end $$;
+comment on function publish_documents is
+  '`publish` for several whole documents of one lease and base, in one transaction; the vectors of all stand in '
+  '`p_embeddings`. Returns those that have ended, and whether they are ready or another was there first.';
 
 create or replace function postpone_document(p_document text, p_lease text, p_delay_s double precision, p_code text,
   p_params text, p_detail text)

@@ -187,7 +187,8 @@ as $$
   from unnest(p_lanes, p_base_places) as l (lane, places) cross join lateral waiting_bases(l.lane) as w (base_id)
   join bases b on b.id = w.base_id
   cross join lateral (
-    select count(*) as everywhere, count(*) filter (where d.worker = p_worker) as here from documents d
+    select count(distinct d.lease) as everywhere, count(distinct d.lease) filter (where d.worker = p_worker) as here
+    from documents d
     where d.phase = 'working' and d.base_id = b.id and d.lane = l.lane) working
   cross join lateral (
     select d.run_after, d.created_at from documents d
@@ -197,35 +198,44 @@ as $$
   order by working.everywhere, greatest(first.run_after, b.served_at), first.created_at
 $$;
 comment on function baza_internal.turns is
-  'Bases with a due document, in fair order: the fewest documents in work first, then the longest wait since '
+  'Bases with a due document, in fair order: the fewest claims in work first, then the longest wait since '
   'the document was sent or the base was served. So nobody waits for all of somebody else''s hundred documents. A base '
   'that holds as many of this worker''s places in the lane as one base may (null: any) has no turn: however long its '
   'documents take, a place is left for others.';
 
-create or replace function baza_internal.next_document(p_worker text, p_lanes text[], p_base_places int[])
-returns uuid
+create or replace function baza_internal.next_documents(p_worker text, p_lanes text[], p_base_places int[],
+  p_together int)
+returns uuid[]
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 declare
-  its_id uuid;
+  first documents;
   turn record;
 begin
-  select d.id into its_id from documents d
+  select * into first from documents d
   where d.phase = 'working' and d.lease_until <= now() and d.lane = any (p_lanes) -- the lease expired: its worker died
   order by d.lease_until limit 1 for update skip locked;
   if found then
-    return its_id;
+    return array[first.id];
   end if;
   for turn in select * from turns(p_worker, p_lanes, p_base_places) loop
-    select d.id into its_id from documents d
+    select * into first from documents d
     where d.phase = 'waiting' and d.lane = turn.lane and d.base_id = turn.base_id and d.run_after <= now()
     order by d.run_after, d.created_at, d.position, d.id limit 1 for update skip locked;
     exit when found;
   end loop;
-  return its_id;
+  if first.id is null or first.attempts > 0 or first.lane not in ('short', 'small') then
+    return array[first.id];
+  end if;
+  return first.id || array(
+    select d.id from documents d
+    where d.phase = 'waiting' and d.lane = first.lane and d.base_id = first.base_id and d.run_after <= now()
+      and d.attempts = 0 and d.id <> first.id
+    order by d.run_after, d.created_at, d.position, d.id limit p_together - 1 for update skip locked);
 end $$;
-comment on function baza_internal.next_document is
-  'Locks the document whose turn it is in these lanes; null when there is none.';
+comment on function baza_internal.next_documents is
+  'Locks the documents whose turn it is in these lanes: one, or up to `p_together` short ones of one base that nobody has '
+  'tried yet. One that was tried before goes alone: it may be what kills workers.';
 
 create or replace function baza_internal.album_caption(p_held documents)
 returns text
@@ -239,8 +249,8 @@ comment on function baza_internal.album_caption is
   'The caption of an album, which Telegram keeps with one of its files though people mean all of them. Where '
   'that file could not be taken, the caption is in a note or a link of the album.';
 
-create or replace function claim_document(p_worker text, p_lease_s double precision, p_only text default null,
-  p_lanes text[] default '{short,small,quick,long}', p_base_places int[] default null,
+create or replace function claim_documents(p_worker text, p_lease_s double precision, p_only text[] default null,
+  p_together int default 1, p_lanes text[] default '{short,small,quick,long}', p_base_places int[] default null,
   p_base_passages bigint default null)
 returns table (id uuid, base_id uuid, lease uuid, attempts int, source_type text, source_identifier text,
   source_title text, source_text text, source_url text, file_id text, kept_file uuid, size_bytes bigint,
@@ -249,44 +259,50 @@ language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  its_id uuid;
-  taken documents;
+  its_ids uuid[];
+  its_base uuid;
+  its_lease constant uuid := gen_random_uuid();
 begin
   if p_only is null then
-    its_id := next_document(p_worker, p_lanes, p_base_places);
+    its_ids := next_documents(p_worker, p_lanes, p_base_places, p_together);
   else
-    select d.id into its_id from documents d
-    where d.id = p_only::uuid and (d.phase = 'waiting' or d.phase = 'working' and d.lease_until <= now())
-    for update skip locked;
+    its_ids := array(
+      select d.id from documents d
+      where d.id = any (p_only::uuid[]) and (d.phase = 'waiting' or d.phase = 'working' and d.lease_until <= now())
+      order by d.id for update skip locked);
   end if;
-  if its_id is null then
+  its_base := (select d.base_id from documents d where d.id = its_ids[1]);
+  if its_base is null then
     return;
   end if;
   perform set_config('synchronous_commit', 'off', true); -- after a crash it is simply claimed again
   update documents d
   set status = 'fetching', visible = false, progress_done = 0, progress_total = 0, attempts = d.attempts + 1,
-      worker = p_worker, lease = gen_random_uuid(), lease_until = now() + make_interval(secs => p_lease_s),
+      worker = p_worker, lease = its_lease, lease_until = now() + make_interval(secs => p_lease_s),
       run_after = least(d.run_after, now()), -- a held document that was claimed early: if its worker dies, anybody's
       source_text = coalesce(d.source_text, case when d.source_type = 'file' then album_caption(d) end),
       started_at = coalesce(d.started_at, now()), error_code = null, error_params = '{}', error_detail = null
-  where d.id = its_id
-  returning d.* into taken;
-  perform from bases b where b.id = taken.base_id for no key update skip locked; -- nobody waits for a row being counted
+  where d.id = any (its_ids);
+  perform from bases b where b.id = its_base for no key update skip locked; -- nobody waits for a row being counted
   if found then -- a single statement would update the row version that it saw, not the one that it locked: a deadlock
-    update bases b set served_at = now() where b.id = taken.base_id;
+    update bases b set served_at = now() where b.id = its_base;
   end if;
-  perform touch_batch(taken.batch_id);
+  perform touch_batch(b.id) from (
+    select distinct d.batch_id as id from documents d where d.id = any (its_ids) order by 1) b;
   return query
   select taken.id, taken.base_id, taken.lease, taken.attempts, taken.source_type,
     case when taken.given_terms is null then taken.known_as else taken.source_identifier end, -- «План (2).docx»
     taken.source_title, taken.source_text, taken.source_url, taken.file_id, taken.kept_file, taken.size_bytes,
     taken.media_type, taken.author, taken.published_at, taken.lane, taken.meta -> 'edition',
     taken.source_type in ('file', 'link') and taken.chosen and taken.content_hash is not null,
-    full_at(taken, p_base_passages);
+    full_at(taken, p_base_passages)
+  from documents taken where taken.id = any (its_ids)
+  order by array_position(its_ids, taken.id);
 end $$;
-comment on function claim_document is
-  'Leases to a worker the document whose turn it is in these lanes, if any; `p_base_places` is how many of its places in '
-  'each of them one base may hold. `p_only`: this one, also before `run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
+comment on function claim_documents is
+  'Leases to a worker the documents whose turn it is in these lanes, if any (`next_documents`), all under one lease; '
+  '`p_base_places` is how many of its places in each lane one base may hold. `p_only`: these, which are of one base, also '
+  'before `run_after`. What an earlier attempt stored is hidden. `is_known`, `full_at`: see `known_reading`, `full_at`.';
 
 create or replace function baza_internal.touch_batch(p_batch uuid)
 returns void

@@ -9,7 +9,7 @@ and waits for its end; with STAGE `none` it works until SIGTERM. What it embeds 
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from adapters.database.postgres import open_postgres
 from adapters.database.stores.work import WorkStore
 from adapters.tesseract.program import find_tesseract
 from adapters.tesseract.recognizer import TesseractRecognizer
+from domain.ids import DocumentId
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
 from ingestion.parsers.process import ParseProcess
@@ -27,7 +28,16 @@ from ingestion.reading.archives import ArchiveReader
 from ingestion.reading.pictures import PictureReader, RecognitionLimits
 from ingestion.reading.reader import FileReader
 from ingestion.reading.recordings import RecordingReader
-from ingestion.records import ClaimedDocument, Document, FetchedFile, IndexedChunk, PublishedDocument, Vector, Window
+from ingestion.records import (
+    ClaimedDocument,
+    Document,
+    FetchedFile,
+    IndexedChunk,
+    PublishedDocument,
+    Vector,
+    WholeDocument,
+    Window,
+)
 from ingestion.worker import Worker
 from tests.fakes.ingestion import FakeEmbedder, WordAnalyzer
 from tests.fakes.speech import FakeTranscriber, said
@@ -123,6 +133,11 @@ class HangingQueue(WorkStore):
         """As the real one."""
         await self.fault.at(PUBLISHING)
         return await super().publish(document, chunks=chunks, last=last, parsed=parsed, content_hash=content_hash)
+
+    async def publish_together(self, whole: Sequence[WholeDocument]) -> Mapping[DocumentId, bool]:
+        """As the real one."""
+        await self.fault.at(PUBLISHING)
+        return await super().publish_together(whole)
 
 
 async def _reader(parser: ParseProcess, fault: Fault, stack: AsyncExitStack) -> FileReader:

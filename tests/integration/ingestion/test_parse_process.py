@@ -18,8 +18,9 @@ from ingestion.errors import FailureCode, LeaseLost, SourceError
 from ingestion.parsers import process
 from ingestion.parsers.process import ParseProcess
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, FetchedFile
-from sandbox import pool
-from sandbox.pool import PoolDied
+from sandbox import landlock, pool
+from sandbox.confinement import Confinement
+from sandbox.pool import Line, Pool, PoolDied
 from tests.fakes.ingestion import FakeQueue, progress_of
 from tests.processes import confined, environment, forkservers
 from tests.unit.ingestion.parsers.files import p, write_docx, write_pdf
@@ -61,6 +62,7 @@ def _fetched(path: Path, name: str | None = None) -> FetchedFile:
 
 
 def _small(folder: Path) -> FetchedFile:
+    folder.mkdir(exist_ok=True)
     path = folder / "small.md"
     path.write_text("# Договор\n\nТекст абзаца.")
     return _fetched(path)
@@ -232,3 +234,37 @@ async def test_a_pool_that_says_nothing_is_given_up(
     monkeypatch.setattr(pool, "START", "import time; time.sleep(60)")
     with pytest.raises(PoolDied):
         await parser.parse(_small(tmp_path), progress_of(FakeQueue()))
+
+
+async def test_small_files_share_a_process_until_one_of_them_breaks_it(
+    parser: ParseProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Confinement] = []
+    start = Pool.start
+
+    async def counted(pool: Pool, confinement: Confinement) -> Line:
+        started.append(confinement)
+        return await start(pool, confinement)
+
+    monkeypatch.setattr(Pool, "start", counted)
+    files = [_small(tmp_path / name) for name in ("a", "b", "c", "d")]
+    files[1].path.write_bytes(b"%PDF-1.7\n" + bytes(500))
+    async with parser.shared(tmp_path) as shared:
+        assert (await shared.parse(files[0], progress_of(FakeQueue()))).blocks
+        assert await _code(shared.parse(files[1], progress_of(FakeQueue()))) is FailureCode.FILE_DAMAGED
+        read = [await shared.parse(file, progress_of(FakeQueue())) for file in files[2:]]
+        cut = await shared.cut(
+            read[0].blocks, PassageSizes(chunk_tokens=300, overlap_tokens=40, window_tokens=2000), tmp_path
+        )
+    assert [document.blocks == read[0].blocks for document in read] == [True, True]
+    assert cut.chunks
+    assert [confinement.reads for confinement in started] == [(str(tmp_path),)] * 2
+
+
+@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+async def test_a_shared_process_opens_no_file_of_another_base(parser: ParseProcess, tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    files = [_small(own), _small(other)]
+    async with parser.shared(own) as shared:
+        assert (await shared.parse(files[0], progress_of(FakeQueue()))).blocks
+        assert await _code(shared.parse(files[1], progress_of(FakeQueue()))) is FailureCode.FILE_DAMAGED

@@ -11,7 +11,7 @@ from ingestion.parsers.kinds import FileKind, glance
 from ingestion.reading import reader
 from ingestion.records import Document, FetchedFile
 from tests.fakes.ingestion import FakeQueue, PlainReader, claimed, progress_of
-from tests.unit.ingestion.test_pipeline import LONG_TEXT, _link, _pipeline
+from tests.unit.ingestion.test_pipeline import LONG_TEXT, _link, make_pipeline
 
 
 async def test_a_long_page_is_compared_in_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +22,7 @@ async def test_a_long_page_is_compared_in_a_thread(tmp_path: Path, monkeypatch: 
         return hash_page(parsed)
 
     monkeypatch.setattr(pipeline, "hash_page", noted)
-    await _pipeline(FakeQueue(), tmp_path).run(claimed(_link(LONG_TEXT)))
+    await make_pipeline(FakeQueue(), tmp_path).run(claimed(_link(LONG_TEXT)))
     assert threads
     assert threading.main_thread() not in threads
 

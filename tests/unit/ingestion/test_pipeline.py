@@ -64,7 +64,7 @@ FETCHERS: Mapping[SourceType, SourceFetcher] = {
 }
 
 
-def _pipeline(
+def make_pipeline(
     queue: FakeQueue,
     scratch: Path,
     *,
@@ -112,19 +112,19 @@ def _known_link(content_hash: str) -> Source:
 async def test_a_page_that_the_server_calls_unchanged_is_not_read(tmp_path: Path) -> None:
     queue = FakeQueue()
     queue.known_hashes["hash"] = DocumentId("first")
-    await _pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
+    await make_pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
     assert (queue.hashes, queue.published) == (["hash"], [])
 
 
 async def test_an_unchanged_page_whose_text_is_gone_is_read_after_all(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
+    await make_pipeline(queue, tmp_path, links=UnchangedFetcher()).run(claimed(_known_link("hash")))
     assert queue.published == [1]
 
 
 async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник", title="Встреча")))
+    await make_pipeline(queue, tmp_path).run(claimed(note("Встреча во вторник, во вторник", title="Встреча")))
     indexed = queue.chunks[0]
     assert queue.published == [1]
     assert (indexed.terms["вторник"], indexed.terms["во"], indexed.length) == (1, 2, 5)
@@ -133,13 +133,13 @@ async def test_a_note_becomes_published_chunks_with_vectors_and_terms(tmp_path: 
 
 async def test_a_chunk_is_found_by_the_title_of_its_document_too(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note("Платить до пятого числа", title="Договор")))
+    await make_pipeline(queue, tmp_path).run(claimed(note("Платить до пятого числа", title="Договор")))
     assert queue.chunks[0].titled["договор"] == 1
 
 
 async def test_a_file_is_found_by_its_own_name_too(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(replace(_file(), identifier="Договор аренды.docx")))
+    await make_pipeline(queue, tmp_path).run(claimed(replace(_file(), identifier="Договор аренды.docx")))
     assert queue.parsed is not None
     assert [name.text for name in queue.parsed.names] == [queue.parsed.title, "Договор аренды"]
     assert (queue.chunks[0].titled["договор"], queue.chunks[0].titled["аренды"]) == (1, 1)
@@ -147,14 +147,14 @@ async def test_a_file_is_found_by_its_own_name_too(tmp_path: Path) -> None:
 
 async def test_a_note_is_called_by_its_title(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note(title="Про встречу")))
+    await make_pipeline(queue, tmp_path).run(claimed(note(title="Про встречу")))
     assert queue.parsed is not None
     assert queue.parsed.title == "Про встречу"
 
 
 async def test_a_caption_is_the_first_paragraph_of_its_file(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(_file("Договор", caption="Черновик договора")))
+    await make_pipeline(queue, tmp_path).run(claimed(_file("Договор", caption="Черновик договора")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Черновик договора", "Договор"]
 
@@ -168,7 +168,7 @@ async def test_words_under_a_known_file_are_added_to_what_was_read_in_it(tmp_pat
         duration_s=60,
     )
     known = replace(claimed(_file(caption="Лекция Петрова")), is_known=True)
-    await _pipeline(queue, tmp_path, reader=reader).run(known)
+    await make_pipeline(queue, tmp_path, reader=reader).run(known)
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Лекция Петрова", "Слова лекции"]
     assert (queue.parsed.medium, queue.parsed.duration_s) == (Medium.AUDIO, 60)
@@ -178,21 +178,21 @@ async def test_words_under_a_known_file_are_added_to_what_was_read_in_it(tmp_pat
 async def test_a_file_whose_twin_has_gone_is_read_after_all(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader()
     known = replace(claimed(_file(caption="Лекция Петрова")), is_known=True)
-    await _pipeline(queue, tmp_path, reader=reader).run(known)
+    await make_pipeline(queue, tmp_path, reader=reader).run(known)
     assert len(reader.files) == len(queue.published) == 1
 
 
 async def test_what_comes_to_a_full_base_is_refused_unread(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader()
     with pytest.raises(SourceError) as refused:
-        await _pipeline(queue, tmp_path, reader=reader).run(replace(claimed(_file()), full_at=5000))
+        await make_pipeline(queue, tmp_path, reader=reader).run(replace(claimed(_file()), full_at=5000))
     assert (refused.value.code, refused.value.params) == (FailureCode.BASE_FULL, {"most": 5000})
     assert (reader.files, queue.hashes, queue.published) == ([], [], [])
 
 
 async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader(SourceError(FailureCode.FILE_WITHOUT_WORDS, name="a.txt"))
-    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Кот на даче")))
+    await make_pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Кот на даче")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Кот на даче"]
     unread = UnreadPart(name="file.txt", code=FailureCode.FILE_WITHOUT_WORDS)
@@ -201,7 +201,7 @@ async def test_a_photo_without_words_is_kept_for_its_caption(tmp_path: Path) -> 
 
 async def test_a_program_is_kept_for_what_is_written_under_it(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader(SourceError(FailureCode.FILE_UNSUPPORTED, name="a.apk"))
-    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Новая версия приложения")))
+    await make_pipeline(queue, tmp_path, reader=reader).run(claimed(_file(caption="Новая версия приложения")))
     assert queue.parsed is not None
     assert [block.text for block in queue.parsed.blocks] == ["Новая версия приложения"]
     assert queue.parsed.unread == (UnreadPart(name="file.txt", code=FailureCode.FILE_UNSUPPORTED),)
@@ -210,26 +210,26 @@ async def test_a_program_is_kept_for_what_is_written_under_it(tmp_path: Path) ->
 async def test_a_photo_without_words_or_caption_is_a_reason(tmp_path: Path) -> None:
     reader = PlainReader(SourceError(FailureCode.FILE_WITHOUT_WORDS, name="a.txt"))
     with pytest.raises(SourceError):
-        await _pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_file()))
+        await make_pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_file()))
 
 
 async def test_stages_that_are_over_at_once_are_not_reported(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(_file()))
+    await make_pipeline(queue, tmp_path).run(claimed(_file()))
     assert queue.reported == []
     assert queue.expected == len(queue.chunks)
 
 
 async def test_a_document_of_several_batches_says_how_far_it_is_while_it_is_stored(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
+    await make_pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
     assert len(queue.batches) > 1
     assert queue.expected == sum(queue.batches)
 
 
 async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(_file()))
+    await make_pipeline(queue, tmp_path).run(claimed(_file()))
     assert queue.sizes == [1]
 
 
@@ -240,7 +240,7 @@ async def test_the_queue_learns_what_a_file_turned_out_to_be(tmp_path: Path) -> 
 async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path, title: str, found: str) -> None:
     queue = FakeQueue()
     about = About(title="С сайта", author="Редакция", published_at=datetime(2026, 3, 1, tzinfo=UTC))
-    pipeline = _pipeline(queue, tmp_path, reader=PlainReader(title=title), fetcher=FileFetcher(about))
+    pipeline = make_pipeline(queue, tmp_path, reader=PlainReader(title=title), fetcher=FileFetcher(about))
     await pipeline.run(claimed(_file()))
     assert queue.parsed is not None
     assert (queue.parsed.title, queue.parsed.author) == (found, "Редакция")
@@ -249,68 +249,68 @@ async def test_the_place_of_a_file_says_what_the_file_leaves_open(tmp_path: Path
 
 async def test_a_file_bears_the_day_that_its_text_gives_it(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(_file("Приказ № 5 от 12.03.2024")))
+    await make_pipeline(queue, tmp_path).run(claimed(_file("Приказ № 5 от 12.03.2024")))
     assert queue.parsed is not None
     assert queue.parsed.published_at == datetime(2024, 3, 12, tzinfo=UTC)
 
 
 async def test_a_forwarded_post_bears_its_own_day_and_not_one_that_its_text_claims(tmp_path: Path) -> None:
     queue, posted = FakeQueue(), datetime(2026, 10, 28, 9, tzinfo=UTC)
-    await _pipeline(queue, tmp_path).run(claimed(replace(note("Date: 2019-01-01"), published_at=posted)))
+    await make_pipeline(queue, tmp_path).run(claimed(replace(note("Date: 2019-01-01"), published_at=posted)))
     assert queue.parsed is not None
     assert queue.parsed.published_at == posted
 
 
 async def test_a_small_document_is_stored_together_with_its_publication(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note()))
+    await make_pipeline(queue, tmp_path).run(claimed(note()))
     assert (queue.batches, queue.published, len(queue.chunks)) == ([], [1], 1)
 
 
 async def test_what_an_earlier_attempt_stored_of_another_text_is_dropped(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note("Старые слова.")))
-    await _pipeline(queue, tmp_path).run(claimed(note("Новые слова."), attempt=2))
+    await make_pipeline(queue, tmp_path).run(claimed(note("Старые слова.")))
+    await make_pipeline(queue, tmp_path).run(claimed(note("Новые слова."), attempt=2))
     assert [indexed.chunk.text for indexed in queue.chunks.values()] == ["Новые слова."]
 
 
 async def test_a_note_needs_no_file_and_no_parser(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader()
-    await _pipeline(queue, tmp_path, reader=reader).run(claimed(note()))
+    await make_pipeline(queue, tmp_path, reader=reader).run(claimed(note()))
     assert (queue.published, reader.files, os.listdir(tmp_path)) == ([1], [], [])
 
 
 async def test_a_note_that_the_base_holds_is_not_published(tmp_path: Path) -> None:
     queue = FakeQueue()
     queue.known_hashes[hash_words("Заметка Слова заметки.")] = DocumentId("first")
-    await _pipeline(queue, tmp_path).run(claimed(note("Слова   заметки.\n")))
+    await make_pipeline(queue, tmp_path).run(claimed(note("Слова   заметки.\n")))
     assert queue.published == []
 
 
 async def test_known_content_is_neither_parsed_nor_published(tmp_path: Path) -> None:
     queue, reader = FakeQueue(), PlainReader()
     queue.known_hashes[hash_words("Слова файла.")] = DocumentId("first")
-    await _pipeline(queue, tmp_path, reader=reader).run(claimed(_file("Слова файла.")))
+    await make_pipeline(queue, tmp_path, reader=reader).run(claimed(_file("Слова файла.")))
     assert (reader.files, queue.published) == ([], [])
 
 
 async def test_pages_are_compared_by_their_words_and_not_by_their_markup(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(_link("Слова страницы")))
+    await make_pipeline(queue, tmp_path).run(claimed(_link("Слова страницы")))
     assert queue.hashes == [hash_words("Слова страницы")]
 
 
 async def test_a_page_without_words_is_called_a_page(tmp_path: Path) -> None:
     reader = PlainReader(SourceError(FailureCode.FILE_WITHOUT_TEXT, name="page.html"))
     with pytest.raises(SourceError) as caught:
-        await _pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_link("")))
+        await make_pipeline(FakeQueue(), tmp_path, reader=reader).run(claimed(_link("")))
     assert caught.value.code is FailureCode.PAGE_WITHOUT_TEXT
     assert caught.value.params == {"host": "site.example"}
 
 
 async def test_every_chunk_gets_its_own_vector_in_batches_of_64(tmp_path: Path) -> None:
     queue = FakeQueue()
-    await _pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
+    await make_pipeline(queue, tmp_path).run(claimed(note(LONG_TEXT)))
     assert queue.published == [len(queue.chunks)]
     assert len(queue.chunks) > 64
     assert max(queue.batches) <= 64
@@ -319,7 +319,7 @@ async def test_every_chunk_gets_its_own_vector_in_batches_of_64(tmp_path: Path) 
 
 async def test_a_window_that_is_refused_for_its_length_is_split(tmp_path: Path) -> None:
     queue, embedder = FakeQueue(), FakeEmbedder(most_chunks=3)
-    await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
+    await make_pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
     assert queue.published == [len(queue.chunks)]
     assert all(indexed.vector == [float(ordinal)] for ordinal, indexed in queue.chunks.items())
 
@@ -328,9 +328,9 @@ async def test_a_later_attempt_pays_for_no_vector_twice(tmp_path: Path) -> None:
     queue, embedder = FakeQueue(), FakeEmbedder()
     embedder.after_windows = 4
     with pytest.raises(ServiceError):
-        await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
+        await make_pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT)))
     embedder.after_windows = None
-    await _pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT), attempt=2))
+    await make_pipeline(queue, tmp_path, embedder=embedder).run(claimed(note(LONG_TEXT), attempt=2))
     embedded = [chunk.ordinal for window in embedder.windows for chunk in window.own]
     assert embedded == list(range(len(queue.chunks)))
     assert queue.published == [len(queue.chunks)]
@@ -339,5 +339,5 @@ async def test_a_later_attempt_pays_for_no_vector_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [None, SourceError(FailureCode.FILE_DAMAGED, name="x"), ValueError("a bug")])
 async def test_no_file_is_left_behind(tmp_path: Path, error: Exception | None) -> None:
     with suppress(SourceError, ValueError):
-        await _pipeline(FakeQueue(), tmp_path, reader=PlainReader(error)).run(claimed(_file()))
+        await make_pipeline(FakeQueue(), tmp_path, reader=PlainReader(error)).run(claimed(_file()))
     assert os.listdir(tmp_path) == ["gate.lock"]

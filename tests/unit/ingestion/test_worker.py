@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -222,3 +223,43 @@ async def test_after_the_grace_time_documents_are_given_back_at_once_and_without
         await until(lambda: pipeline.begun)
     assert [document.id for document in queue.waiting] == ["d1"]
     assert (queue.given_back, queue.postponed, queue.failed) == (["d1"], [], [])
+
+
+def _small(*names: str) -> FakeQueue:
+    return FakeQueue(*(claimed(replace(note(), lane=Lane.SMALL), document=name) for name in names))
+
+
+async def test_small_documents_are_worked_together_and_what_is_not_smooth_alone() -> None:
+    queue, pipeline = _small("a", "b", "c"), ScriptedPipeline(None)
+    pipeline.smooth = lambda document: document != "b"
+    async with _running(_worker(queue, pipeline)):
+        await until(lambda: pipeline.done)
+    assert (pipeline.together, pipeline.done, queue.failed) == ([["a", "b", "c"]], ["b"], [])
+
+
+async def test_small_documents_that_are_asked_for_are_worked_to_their_end() -> None:
+    queue, pipeline = _small("a", "b"), ScriptedPipeline(AWAY, None)
+    pipeline.smooth = lambda document: document == "a"
+    await _worker(queue, pipeline).run_together([DocumentId("a"), DocumentId("b")])
+    assert (pipeline.together, pipeline.done, len(queue.postponed)) == ([["a", "b"]], ["b"], 1)
+
+
+async def test_a_batch_that_breaks_is_worked_one_by_one() -> None:
+    queue, pipeline = _small("a", "b"), ScriptedPipeline(None)
+
+    def break_down(_: DocumentId) -> bool:
+        raise ZeroDivisionError
+
+    pipeline.smooth = break_down
+    async with _running(_worker(queue, pipeline)):
+        await until(lambda: len(pipeline.done) == 2)
+    assert queue.failed == []
+
+
+async def test_a_batch_is_given_back_whole_at_the_stop() -> None:
+    queue, gate = _small("a", "b", "c"), asyncio.Event()
+    pipeline = ScriptedPipeline(gate)
+    pipeline.smooth = lambda document: document == "a"
+    async with _running(_worker(queue, pipeline)):
+        await until(lambda: pipeline.begun)
+    assert {"b", "c"} <= set(queue.given_back)

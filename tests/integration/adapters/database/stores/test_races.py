@@ -79,7 +79,7 @@ async def test_a_document_that_is_being_claimed_is_passed_over(
     stores = DatabaseStores(postgres_transport)
     base = await open_base(stores)
     (first,), (second,) = await enqueue(stores, base, "первая"), await enqueue(stores, base, "вторая")
-    async with unfinished(database_url, "select claim_document('another', 60, %s)", first):
+    async with unfinished(database_url, "select claim_documents('another', 60, array[%s])", first):
         async with asyncio.timeout(30):
             claimed = await stores.work.claim(worker="a worker", lease_s=60)
     assert claimed is not None

@@ -1,0 +1,68 @@
+"""Small documents that go through all stages at once, with everything outside scripted."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from domain.documents import SourceType
+from domain.ids import DocumentId
+from ingestion.errors import FailureCode, ServiceError
+from ingestion.note import hash_note, hash_words
+from ingestion.records import ClaimedDocument, Source
+from tests.fakes.ingestion import FakeEmbedder, FakeQueue, claimed, note
+from tests.unit.ingestion.test_pipeline import LONG_TEXT, FileFetcher, make_pipeline
+
+WORDS = "Арендатор вносит плату не позднее пятого числа. "
+
+
+def file(text: str, *, document: str) -> ClaimedDocument:
+    return claimed(Source(type=SourceType.FILE, identifier=f"{document}.txt", file_id=text), document=document)
+
+
+async def run(queue: FakeQueue, scratch: Path, documents: Sequence[ClaimedDocument]) -> set[DocumentId]:
+    return set(await make_pipeline(queue, scratch, fetcher=FileFetcher()).run_together(documents))
+
+
+async def test_notes_and_files_are_published_in_one_call(tmp_path: Path) -> None:
+    queue = FakeQueue()
+    sent = [claimed(note(), document="note"), *(file(f"{WORDS}{name}", document=name) for name in ("a", "b"))]
+    assert await run(queue, tmp_path, sent) == {"note", "a", "b"}
+    assert (queue.together, queue.published) == ([["note", "a", "b"]], [])
+    assert os.listdir(tmp_path) == ["gate.lock"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        file("БОМБА", document="odd"),  # damaged
+        file("скан", document="odd"),  # others have to be asked than the parser
+        file(LONG_TEXT, document="odd"),  # more passages than one call takes
+        file("", document="odd"),  # without a word
+        claimed(note(" "), document="odd"),
+        replace(file(WORDS, document="odd"), attempt=2),  # it may be what killed the last worker
+        replace(file(WORDS, document="odd"), is_known=True),
+        replace(file(WORDS, document="odd"), full_at=10),
+    ],
+)
+async def test_what_is_not_smooth_is_left_and_holds_up_no_other(odd: ClaimedDocument, tmp_path: Path) -> None:
+    queue = FakeQueue()
+    assert await run(queue, tmp_path, [odd, file(WORDS, document="plain")]) == {"plain"}
+    assert queue.together == [["plain"]]
+
+
+async def test_what_the_base_holds_has_ended_unread(tmp_path: Path) -> None:
+    queue, twin = FakeQueue(), claimed(note("то же"), document="twin")
+    queue.known_hashes = {hash_words(WORDS): DocumentId("first"), hash_note(twin.source): DocumentId("second")}
+    assert await run(queue, tmp_path, [file(WORDS, document="known"), twin]) == {"known", "twin"}
+    assert queue.together == [["twin"]]
+
+
+async def test_a_service_that_is_away_is_told(tmp_path: Path) -> None:
+    embedder, queue = FakeEmbedder(), FakeQueue()
+    embedder.trouble.append(ServiceError(FailureCode.SERVICE_AWAY, service="jina"))
+    with pytest.raises(ServiceError):
+        await make_pipeline(queue, tmp_path, embedder=embedder).run_together([claimed(note()), claimed(note())])
+    assert queue.together == []
