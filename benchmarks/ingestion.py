@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from domain.ids import BaseId, UserId
 from ingestion.chunking.passages import Passages, PassageSizes
 from ingestion.errors import SourceError
 from ingestion.fetch.fetchers import Fetchers, FetchLimits, open_fetchers
-from ingestion.parsers.process import ParseProcess
+from ingestion.parsers.process import ParseProcess, SharedProcess
 from ingestion.pipeline import ChunkLimits, IngestionPipeline
 from ingestion.progress import Progress
 from ingestion.reading.reader import FileReader
@@ -106,6 +106,10 @@ class TimedCutter:
         """As the real one."""
         with self.clock.stage("cut"):
             return await self.inner.cut(blocks, sizes, folder)
+
+    def shared(self, folder: Path) -> AbstractAsyncContextManager[SharedProcess]:
+        """Not timed: a document that is asked for by itself does without it."""
+        return self.inner.shared(folder)
 
 
 @dataclass(frozen=True, kw_only=True)
