@@ -151,7 +151,7 @@ async def measure_all(files: Sequence[Path], home: Path) -> None:
     """Print a line for each file."""
     settings = Settings.read({"BAZA_HOME": str(home), "OCR": "off", "LOG_LEVEL": "ERROR"})
     configure_logging(home / "log", level="ERROR", style="text", destination="file")
-    head = f"{'file':20} {'MB':>5} {'s':>6} {'child MB':>9} {'bot MB':>7} {'pause s':>8} {'its CPU':>8} {'note s':>7}  outcome"
+    head = f"{'file':20} {'MB':>5} {'s':>6} {'child MB':>9} {'bot MB':>7} {'pause s':>8} {'its CPU':>8}"
     async with open_parts(settings) as parts, worker_of(parts):
         base = await parts.stores.people.open_named_base("benchmark")
         print(f"the bot's process at rest: {_peak_mb(os.getpid()):.0f} MB")
