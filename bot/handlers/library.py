@@ -11,13 +11,14 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_change
-from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
+from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, for_readers, rows
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
+from domain.bases import Role
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
@@ -76,7 +77,9 @@ async def open_document(
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
-    await _show(bot, shown, card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
+    keyboard = card_keyboard(card, talk.words, page=callback_data.page)
+    only_reads = talk.state.role is Role.READER
+    await _show(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
     await acknowledge(query)
 
 

@@ -10,6 +10,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.filters import names_mode, own_words
 from bot.handlers.modes import mode_sign, switch_mode
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
+from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
@@ -47,7 +48,7 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
 async def greet(message: Message, bot: Bot, talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
     text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
-    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
+    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
 
 
 async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
@@ -94,4 +95,4 @@ async def choose_language(
     services.languages.note(talk.place.chat, callback_data.language)
     chosen = services.texts.for_language(callback_data.language)
     await acknowledge(query)
-    await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))
+    await send(bot, talk.place, chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
