@@ -119,8 +119,8 @@ class Bases(Protocol):
         """Take somebody off, or leave."""
         ...
 
-    async def confirm_member(self, user: UserId, base: BaseId) -> bool:
-        """Telegram says that the person is in the group whose base it is; False when they have not written there."""
+    async def confirm_member(self, user: UserId, base: BaseId) -> None:
+        """Telegram says that the person is in the group whose base it is."""
         ...
 
     async def leave_group(self, chat: ChatId, member: UserId) -> None: ...
@@ -150,7 +150,7 @@ class Library(Protocol):
         ...
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """The number of listed documents and of their passages; without a name, what a clean-up would remove."""
+        """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
         ...
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:

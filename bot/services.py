@@ -60,6 +60,13 @@ class Services:
     answers_generally: bool = True  # a model is configured and may answer from general knowledge
     file_limit_mb: int = 20  # of a file that is sent to the bot
     is_limited_by_telegram: bool = True  # the limit is Telegram's, not our own setting
+    has_model: bool = True  # that writes answers
+    is_local: bool = False  # people talk on the page of this machine, not on Telegram
+
+    @property
+    def hears(self) -> str:
+        """`yes` or `no`, for texts that promise to listen."""
+        return "yes" if self.hear else "no"
 
     def is_allowed(self, user: UserId) -> bool:
         """Whether this person may talk to the bot (ALLOWED_USERS; admins always may)."""

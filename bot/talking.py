@@ -163,6 +163,8 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
         answers_generally=parts.model is not None and settings.answer.general_knowledge,
         file_limit_mb=TELEGRAM_FILE_MB if is_limited else settings.worker.file_mb,
         is_limited_by_telegram=is_limited,
+        has_model=parts.model is not None,
+        is_local=settings.telegram.token is None,
     )
 
 

@@ -206,8 +206,10 @@ class Notice:
 
 @dataclass(frozen=True, kw_only=True)
 class Removed:
-    """What a clean-up took away."""
+    """What a base holds, or a clean-up took away."""
 
-    documents: int = 0
+    documents: int = 0  # that are ready
     chunks: int = 0
     messages: int = 0
+    waiting: int = 0  # documents that wait for a choice or are being read
+    failed: int = 0  # documents that could not be read

@@ -1,13 +1,34 @@
 """Compares two versions of a document by their blocks.
 
-In: the blocks of both versions. Out: headings that were added and removed, and how many other blocks changed. Pure; it
-compares words, not meanings.
+In: the blocks of both versions. Out: headings that were added and removed, words that were replaced, with their place,
+and how many other blocks changed. Pure; it compares words, not meanings.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from ingestion.records import Block, BlockKind
+
+ALIKE = 0.6  # share of equal words: below it one paragraph went and another came
+EDITED_WORDS = 8  # of one replacement; a longer one is read in the document
+COMPARED = 200  # paragraphs of a side; in a text that is new all over nothing can be named
+
+_CLAUSE = re.compile(r"(?:п\.\s*)?(\d+(?:\.\d+)+)\.?\s")
+_WORD = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d])\S*|\S+")  # «100 000» is one
+_NUMBER = re.compile(r"[\d\s\u00a0\u202f.,%]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """Words of one paragraph or row that were replaced. The place is a clause, else a row, else a section."""
+
+    before: str
+    after: str
+    clause: str = ""  # 3.2
+    row: str = ""  # its first cell
+    section: str = ""  # the heading above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,29 +37,86 @@ class Changes:
 
     added: tuple[str, ...] = ()  # headings, in order
     removed: tuple[str, ...] = ()
-    paragraphs: int = 0  # blocks other than headings with new words: the larger of those that came and those that went
+    edits: tuple[Edit, ...] = ()
+    paragraphs: int = 0  # with other new words: the larger of those that came and those that went
 
     def __bool__(self) -> bool:
         """False when nothing can be named."""
-        return bool(self.added or self.removed or self.paragraphs)
+        return bool(self.added or self.removed or self.edits or self.paragraphs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unit:
+    """A paragraph, or a row of a table."""
+
+    text: str
+    section: str
+
+    @property
+    def words(self) -> list[str]:
+        return [word for word in _WORD.findall(self.text) if word != "|"]
 
 
 def compare(before: Sequence[Block], after: Sequence[Block]) -> Changes:
-    """Two blocks are equal when their words are, wherever they stand."""
+    """Two paragraphs are equal when their words are, wherever they stand."""
     old_headings, new_headings = _headings(before), _headings(after)
-    old_words, new_words = _words(before), _words(after)
-    added = tuple(heading for key, heading in new_headings.items() if key not in old_headings)
-    removed = tuple(heading for key, heading in old_headings.items() if key not in new_headings)
-    changed = max(len(new_words - old_words), len(old_words - new_words))
-    return Changes(added=added, removed=removed, paragraphs=changed)
+    old, new = _units(before), _units(after)
+    went = [unit for key, unit in old.items() if key not in new]
+    came = [unit for key, unit in new.items() if key not in old]
+    edits, edited = [], 0
+    for unit in came if max(len(came), len(went)) <= COMPARED else ():
+        nearest = max(went, key=lambda each: _alike(each, unit), default=None)
+        if nearest and _alike(nearest, unit) >= ALIKE and (found := list(_edits(nearest, unit))):
+            went.remove(nearest)
+            edits += found
+            edited += 1
+    return Changes(
+        added=tuple(heading for key, heading in new_headings.items() if key not in old_headings),
+        removed=tuple(heading for key, heading in old_headings.items() if key not in new_headings),
+        edits=tuple(edits),
+        paragraphs=max(len(came) - edited, len(went)),
+    )
+
+
+def _edits(before: _Unit, after: _Unit) -> Iterator[Edit]:
+    """The replaced words, each with the unit that follows a number; none where something else than words was replaced,
+    or too many of them."""
+    old, new = before.words, after.words
+    changed = [code for code in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if code[0] != "equal"]
+    if any(code[0] != "replace" or max(code[2] - code[1], code[4] - code[3]) > EDITED_WORDS for code in changed):
+        return
+    clause = _CLAUSE.match(after.text)
+    is_row = after.text.startswith("|")
+    for _, start, end, new_start, new_end in changed:
+        following = old[end] if end < len(old) else "1"
+        with_unit = int(bool(_NUMBER.fullmatch(new[new_end - 1])) and not _NUMBER.fullmatch(following))
+        yield Edit(
+            before=" ".join(old[start : end + with_unit]).rstrip(".,;"),
+            after=" ".join(new[new_start : new_end + with_unit]).rstrip(".,;"),
+            clause=clause[1] if clause else "",
+            row=after.text.strip("| ").split("|")[0].strip() if is_row else "",
+            section=after.section,
+        )
+
+
+def _alike(one: _Unit, other: _Unit) -> float:
+    return SequenceMatcher(None, one.words, other.words, autojunk=False).ratio()
 
 
 def _headings(blocks: Sequence[Block]) -> dict[str, str]:
     return {_plain(block.text): block.text for block in blocks if block.kind is BlockKind.HEADING}
 
 
-def _words(blocks: Sequence[Block]) -> set[str]:
-    return {_plain(block.text) for block in blocks if block.kind is not BlockKind.HEADING}
+def _units(blocks: Sequence[Block]) -> dict[str, _Unit]:
+    units: dict[str, _Unit] = {}
+    section = ""
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            section = block.text
+            continue
+        texts = block.text.splitlines() if block.kind is BlockKind.TABLE else [block.text]
+        units |= {_plain(text): _Unit(text=text.strip(), section=section) for text in texts if _plain(text)}
+    return units
 
 
 def _plain(text: str) -> str:

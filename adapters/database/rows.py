@@ -381,7 +381,7 @@ def said_message(row: Row) -> SaidMessage:
 
 def removed(row: Row) -> Removed:
     """A row of `count_base` or `clean_base`."""
-    return Removed(documents=integer(row, "documents"), chunks=integer(row, "chunks"))
+    return Removed(**{name: integer(row, name) for name in ("documents", "chunks", "waiting", "failed")})
 
 
 def _chat(row: Row, name: str) -> ChatId | None:

@@ -151,8 +151,9 @@ async def answer_question(
         await expect(services, talk, about=WHICH, subject=question_key(text))
     elif answer.choices:
         await expect(services, talk, about=CLARIFIED)
-    is_without_model = answer.kind is AnswerKind.QUOTES and not answer.stopped
-    if is_without_model and talk.person in services.admin_users and dialogues.may_tell("no-model", talk.person):
+    is_without_model = answer.kind is AnswerKind.QUOTES and not services.has_model
+    is_owner = talk.person in services.admin_users or (services.is_local and talk.place.is_private)
+    if is_without_model and is_owner and dialogues.may_tell("no-model", talk.person):
         await send(bot, talk.place, talk.words("answer-full-answers"))
 
 

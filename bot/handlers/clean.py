@@ -12,7 +12,6 @@ from bot.handlers.answering import Dialogues
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
-from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
@@ -71,14 +70,17 @@ async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Sho
         removed = await services.people.clean_chat(talk.state.user_id, base=talk.base_id)
         await services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)
-    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
+    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None)
 
 
 async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:
     held = await services.library.count(talk.base_id)
-    if held.documents == 0:
+    others = held.waiting + held.failed
+    if not (held.documents or others):
         return talk.words("clean-base-empty"), None
-    return talk.words("clean-base-sure", count=held.documents), _sure_or_no(BASE, talk.words)
+    sure = talk.words("clean-base-sure", count=held.documents or others)
+    unread = f" {talk.words('clean-base-others', count=others)}" if held.documents and others else ""
+    return f"{sure}{unread}", _sure_or_no(BASE, talk.words)
 
 
 async def _do_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from aiogram.enums import ContentType
 from aiogram.types import CallbackQuery, Message
 
-from bot.keyboards import BEFORE_BASE
 from bot.talk import Talk
 from domain.people import Mode
 
@@ -54,7 +53,7 @@ def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery],
 
     def matches(event: Message | CallbackQuery) -> bool | dict[str, Mode]:
         said = event.text if isinstance(event, Message) else event.data
-        mode = modes.get((said or "").partition(BEFORE_BASE)[0])
+        mode = modes.get(said or "")
         return {"mode": mode} if mode else False
 
     return matches

@@ -11,17 +11,18 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_change
-from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, for_readers, rows
+from bot.keyboards import DISMISS, DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
-from domain.bases import Role
+from domain.documents import DocumentStatus
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
+MOST_FAILED = 900  # documents per call; both transports refuse 1000 rows
 WANTED_BYTES = 40  # of a searched name: a button carries 64 bytes in all, and a Cyrillic letter takes two
 
 
@@ -37,6 +38,7 @@ def build_router(texts: Texts) -> Router:
     router.callback_query.register(turn_page, ListPage.filter(), has_message)
     router.callback_query.register(open_document, OpenDocument.filter(), has_message)
     router.callback_query.register(delete, DeleteDocument.filter(), has_message)
+    router.callback_query.register(dismiss, F.data == DISMISS, has_message)
     return router
 
 
@@ -77,9 +79,7 @@ async def open_document(
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
-    keyboard = card_keyboard(card, talk.words, page=callback_data.page)
-    only_reads = talk.state.role is Role.READER
-    await _show(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
+    await _show(bot, shown, card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
     await acknowledge(query)
 
 
@@ -107,6 +107,21 @@ async def delete(
     await acknowledge(query)
 
 
+async def dismiss(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """«Убрать непрочитанные»: in a group, those that the person may change."""
+    failed = [
+        card
+        for card in await services.library.documents(talk.base_id, limit=MOST_FAILED)
+        if card.status is DocumentStatus.FAILED and await may_change(bot, talk, card)
+    ]
+    for card in failed:
+        await services.library.delete(talk.base_id, card.id)
+    services.wake()
+    html, keyboard = await _page(services, talk, 0, name=None)
+    await _show(bot, shown, html, keyboard)
+    await acknowledge(query, talk.words.plain("taken-back" if failed else "only-sender-or-administrators"))
+
+
 def _wanted(text: str | None) -> str | None:
     """The searched part of a name, short enough for a button to carry (`ListPage.name`)."""
     wanted = " ".join((text or "").replace(":", " ").split())[:WANTED_BYTES]
@@ -118,12 +133,13 @@ def _wanted(text: str | None) -> str | None:
 async def _page(
     services: Services, talk: Talk, page: int, *, name: str | None
 ) -> tuple[str, InlineKeyboardMarkup | None]:
-    total = (await services.library.count(talk.base_id, name_contains=name)).documents
+    held = await services.library.count(talk.base_id, name_contains=name)
+    total = held.documents + held.waiting + held.failed
     page = max(0, min(page, (total - 1) // PAGE_SIZE))  # the last document of the last page may have been deleted
     documents = await services.library.documents(
         talk.base_id, limit=PAGE_SIZE, offset=page * PAGE_SIZE, name_contains=name
     )
-    shown = LibraryPage(documents=tuple(documents), total=total, number=page, name=name or "")
+    shown = LibraryPage(documents=tuple(documents), held=held, number=page, name=name or "")
     return page_html(shown, talk.words), page_keyboard(shown, talk.words)
 
 

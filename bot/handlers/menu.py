@@ -10,7 +10,6 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.filters import names_mode, own_words
 from bot.handlers.modes import mode_sign, switch_mode
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
-from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
@@ -29,7 +28,8 @@ def build_router(texts: Texts) -> Router:
     router.message.register(greet, F.text == "")
     router.message.register(switch_by_command, Command(*_COMMANDS))
     router.message.register(switch_by_label, names_mode(labelled_modes(texts)))
-    router.message.register(say, Command("help", "privacy"))
+    router.message.register(help_, Command("help"))
+    router.message.register(say_what_is_stored, Command("privacy"))
     router.message.register(begin_dialogue, Command("new"))
     router.message.register(offer_languages, Command("language"))
     router.callback_query.register(switch_by_button, names_mode({mode.value: mode for mode in Mode}))
@@ -42,13 +42,13 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
     if mode := _DEEP_LINKS.get(command.args or ""):
         await switch_mode(bot, services, talk, mode)
         return
-    await greet(message, bot, talk)
+    await greet(message, bot, services, talk)
 
 
-async def greet(message: Message, bot: Bot, talk: Talk) -> None:
+async def greet(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
-    text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
-    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
+    text = f"{talk.words('hello', hears=services.hears)}\n\n{talk.words('choose-mode')}"
+    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
 
 
 async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
@@ -67,9 +67,14 @@ async def switch_by_button(query: CallbackQuery, mode: Mode, bot: Bot, services:
     await switch_mode(bot, services, talk, mode)
 
 
-async def say(message: Message, command: CommandObject, bot: Bot, talk: Talk) -> None:
-    """/help and /privacy: the texts of these names."""
-    await send(bot, talk.place, talk.words(command.command))
+async def help_(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """/help: what works on this installation."""
+    await send(bot, talk.place, talk.words("help", hears=services.hears))
+
+
+async def say_what_is_stored(message: Message, bot: Bot, talk: Talk) -> None:
+    """/privacy."""
+    await send(bot, talk.place, talk.words("privacy"))
 
 
 async def begin_dialogue(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
@@ -95,4 +100,4 @@ async def choose_language(
     services.languages.note(talk.place.chat, callback_data.language)
     chosen = services.texts.for_language(callback_data.language)
     await acknowledge(query)
-    await send(bot, talk.place, chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))
+    await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from aiogram.types import InlineKeyboardMarkup
 
 from bot.keyboards import (
+    DISMISS,
     AskAbout,
     DeleteDocument,
     KeepDocument,
@@ -29,7 +30,7 @@ from bot.replies.readings import size_of, unread_values
 from bot.replies.receipts import choice_buttons
 from bot.texts import Words
 from domain.addresses import readable_address
-from domain.documents import DocumentCard, DocumentStatus, SourceType
+from domain.documents import DocumentCard, DocumentStatus, Removed, SourceType
 
 ADDRESSED = frozenset({SourceType.LINK, SourceType.SITE})  # can be refreshed, and are shown with their address
 LEAVES = "⏱"  # marks temporary documents in the list; the card says when they are removed
@@ -45,27 +46,32 @@ class LibraryPage:
     """A page of the library; `number` counts from 0."""
 
     documents: tuple[DocumentCard, ...]
-    total: int
+    held: Removed  # how many there are, on all pages
     number: int
     name: str = ""  # only documents with this in their names are listed; empty: all
 
     @property
     def pages(self) -> int:
         """At least 1."""
-        return max(1, -(-self.total // PAGE_SIZE))
+        listed = self.held.documents + self.held.waiting + self.held.failed
+        return max(1, -(-listed // PAGE_SIZE))
 
 
 def page_html(page: LibraryPage, words: Words) -> str:
     """A line for each document; the numbering continues across pages."""
     if not page.documents and page.number == 0:
         return words("library-none", name=page.name) if page.name else words("library-empty")
-    title = words("library-title", count=page.total)
+    title = words("library-title", count=page.held.documents)
+    if page.held.waiting:
+        title += " · " + words("library-waiting", count=page.held.waiting)
     if page.name:
         title += " · " + words("library-named", name=page.name)
     if page.pages > 1:
         title += " · " + words("library-page", page=page.number + 1, pages=page.pages)
     lines = [f"{_number(page, index)}. {_line(card, words)}" for index, card in enumerate(page.documents)]
-    return f"{title}\n\n" + "\n".join(lines)
+    read = sum(card.status is not DocumentStatus.FAILED for card in page.documents)
+    failed = [words("library-failures", count=page.held.failed), *lines[read:]] if read < len(lines) else []
+    return "\n\n".join("\n".join(part) for part in ([title], lines[:read], failed) if part)
 
 
 def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | None:
@@ -78,7 +84,9 @@ def page_keyboard(page: LibraryPage, words: Words) -> InlineKeyboardMarkup | Non
     after = [button("›", ListPage(page=page.number + 1, name=page.name))] if page.number + 1 < page.pages else []
     search = [button("🔍", SearchDocuments())] if page.documents or page.name else []
     whole = [button(words.plain("button-back"), ListPage(page=0))] if page.name else []
-    return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *search, *after], whole)
+    has_failed = any(card.status is DocumentStatus.FAILED for card in page.documents)
+    dismiss = [button(words.plain("button-dismiss"), DISMISS)] if has_failed else []
+    return rows(*in_rows(numbers, NUMBERS_IN_A_ROW), [*before, *search, *after], dismiss, whole)
 
 
 def card_html(card: DocumentCard, words: Words) -> str:

@@ -210,7 +210,8 @@ class FakeLibrary:
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
         rows = self._listed(base, name_contains)
-        return Removed(documents=len(rows), chunks=sum(len(row.passages) for row in rows))
+        failed = sum(row.status is DocumentStatus.FAILED for row in rows)
+        return Removed(documents=len(rows) - failed, chunks=sum(len(row.passages) for row in rows), failed=failed)
 
     async def choose(self, base: BaseId, document: DocumentId, choice: Choice) -> bool:
         row = self._one(base, document)

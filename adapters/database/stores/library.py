@@ -45,7 +45,7 @@ class LibraryStore:
         )
 
     async def count(self, base: BaseId, *, name_contains: str | None = None) -> Removed:
-        """How many listed documents there are, with their passages; without a name: what a clean-up would remove."""
+        """How many of the listed documents are ready, with their passages, how many are not, and how many failed."""
         part = _part_of_name(name_contains)
         return rows.removed((await self._transport.call("count_base", p_base=base, p_name_contains=part))[0])
 

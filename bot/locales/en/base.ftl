@@ -88,12 +88,12 @@ cancelled-too-late = It is done already, there is nothing to cancel.
 
 ask-about = “Chat” mode. I answer from <b>{ $title }</b> alone, until you press “Only: … ✕” below an answer.
 
-nothing-to-keep = There is nothing to keep here. Send a file, a link, a voice message, a video or text.
+nothing-to-keep = There is nothing to keep here. Send a file, a link or text.
 unsupported = { $kind ->
     [sticker] A sticker cannot be kept.
     [location] A place on the map cannot be kept.
    *[other] I cannot read such a message.
-} Send a file, a link, a voice message, a video or text.
+} Send a file, a link or text.
 file-too-large-for-telegram = <b>{ $name }</b> is larger than { $limit_mb } MB, and Telegram does not hand such files to bots. Split it, or send a link.
 caption-taken = The words under it are in the base now.
 
@@ -175,6 +175,12 @@ changes-removed = { $count ->
     [1] section removed: { $names }
    *[other] sections removed: { $names }
 }
+changes-edit = { $kind ->
+    [clause] clause { $name } now says
+    [row] row “{ $name }” now says
+    [section] section “{ $name }” now says
+   *[nowhere] now it says
+} “{ $after }” instead of “{ $before }”
 changes-paragraphs = { $count ->
     [one] { $count } paragraph changed
    *[other] { $count } paragraphs changed

@@ -27,7 +27,11 @@ answer-withdrawn =
         }.
     }
 answer-day-spent = You have used up a day's answers of the model: { $until } I show what the base holds, without it.
-answer-full-answers = Full answers need a model: set LLM_API_KEY or LLM_BASE_URL.
+answer-full-answers =
+    These are quotes: no model is set. For answers in its own words add two lines to the file .env and start again:
+    <code>LLM_API_KEY=your key
+    ANSWER_MODEL=openai/gpt-4.1</code>
+    For a model on this machine, in place of the key: <code>LLM_BASE_URL=http://127.0.0.1:11434/v1</code>
 
 place-pages = p. { $pages }
 place-section = section “{ $section }”

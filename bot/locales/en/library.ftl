@@ -1,6 +1,9 @@
 # Documents and clearing.
 
 library-title = 🗂 <b>Documents: { $count }</b>
+library-waiting = still reading: { $count }
+library-failures = ⚠️ <b>Could not be read: { $count }</b>
+button-dismiss = Remove the unread ones
 library-page = p. { $page } of { $pages }
 library-empty = Your base is empty so far. Send the first document in “Base” mode.
 library-pages = { $count } p.
@@ -34,6 +37,7 @@ clean-base-done = The base is empty: { $documents ->
     [one] { $passages } passage
    *[other] { $passages } passages
 }).
+clean-base-others = And those that are not read: { $count }.
 clean-base-empty = The base is empty already.
 clean-chat-sure = Clear the chat? I will forget the conversation (documents stay).
 button-clean-chat-sure = Clear

@@ -1,6 +1,9 @@
 # The first minute: greeting, modes, commands, help.
 
-hello = Hello! I am Baza: I keep your documents, links and notes and answer from them, showing where each answer comes from.
+hello = Hello! I am Baza: I keep your documents, links and { $hears ->
+    [yes] voice messages
+   *[no] notes
+} and answer from them, showing where each answer comes from.
 choose-mode = Choose a mode:
 
 button-chat = 💬 Chat
@@ -9,7 +12,10 @@ button-library = 🗂 Documents
 button-chosen = { $mode } ✓
 write-here = Message
 
-documents-hint = “Base” mode. Send a file, a link, a voice message, a video or just text, and it all goes into your base. When you are done, press “Chat” and ask.
+documents-hint = “Base” mode. Send a file, a link{ $hears ->
+    [yes] , a voice message, a video
+   *[no] { "" }
+} or just text, and it all goes into your base. When you are done, press “Chat” and ask.
 documents-hint-group = “Base” mode for this group. Mention me or reply to me: files, links and text go into the group's base.
 chat-hint = “Chat” mode. Ask me: I answer from your base and show where the answer comes from.
 chat-hint-group = “Chat” mode for this group. Mention me or reply to me: I answer from the group's base.
@@ -27,7 +33,10 @@ language-set = I speak English now.
 language-name = English
 
 help =
-    “Base” mode: send a file, a link, a voice message or text, and I read it all.
+    “Base” mode: send a file, a link{ $hears ->
+        [yes] , a voice message
+       *[no] { "" }
+    } or text, and I read it all.
     “Chat” mode: ask, I answer from your base and show the sources.
     /docs: what the base holds; open, delete.
     /new: begin a new conversation, documents stay. /dialogs: go back to an earlier one.
@@ -57,7 +66,6 @@ command-dialogs = earlier conversations
 command-clean = clear the conversation or the base
 command-stats = how much and how fast
 command-language = language
-command-bases = your bases: open, make, share
 command-privacy = what is kept and how to delete it
 command-help = how to use me
 bot-description =

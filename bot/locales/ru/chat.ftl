@@ -31,7 +31,11 @@ answer-withdrawn =
         }.
     }
 answer-day-spent = Ответы модели на сутки вы уже израсходовали: { $until } показываю без неё то, что нашлось в базе.
-answer-full-answers = Полные ответы появятся, когда будет настроена модель: задайте LLM_API_KEY или LLM_BASE_URL.
+answer-full-answers =
+    Это цитаты: модель не настроена. Чтобы ответы писались своими словами, добавьте в файл .env две строки и запустите снова:
+    <code>LLM_API_KEY=ваш ключ
+    ANSWER_MODEL=openai/gpt-4.1</code>
+    Для модели на этой машине вместо ключа: <code>LLM_BASE_URL=http://127.0.0.1:11434/v1</code>
 
 place-pages = стр. { $pages }
 place-section = раздел «{ $section }»

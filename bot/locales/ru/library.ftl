@@ -1,6 +1,9 @@
 # Документы и очистка.
 
 library-title = 🗂 <b>Документы: { $count }</b>
+library-waiting = ещё читаю: { $count }
+library-failures = ⚠️ <b>Не прочитаны: { $count }</b>
+button-dismiss = Убрать непрочитанные
 library-page = стр. { $page } из { $pages }
 library-empty = В базе пока пусто. Пришлите первый документ в режиме «База».
 library-pages = { $count } стр.
@@ -38,6 +41,7 @@ clean-base-done = База пуста: { $documents ->
     [few] { $passages } фрагмента
    *[other] { $passages } фрагментов
 }).
+clean-base-others = И непрочитанные: { $count }.
 clean-base-empty = База и так пуста.
 clean-chat-sure = Очистить чат? Я забуду разговор (документы останутся).
 button-clean-chat-sure = Очистить

@@ -289,8 +289,9 @@ async def test_a_group_question_is_asked_without_the_mention_and_answered_in_rep
     assert anna.session.named("sendMessageDraft") == []
 
 
-async def test_admins_are_reminded_of_the_model_once_a_day() -> None:
-    anna = await in_chat_mode(changes={"admin_users": frozenset({PERSON})})
+@pytest.mark.parametrize("told", [{"admin_users": frozenset({PERSON})}, {"is_local": True}])
+async def test_who_can_set_a_model_is_told_once_a_day(told: dict[str, object]) -> None:
+    anna = await in_chat_mode(changes={"has_model": False, **told})
     answer = plain_answer("**t**\n> q", kind=AnswerKind.QUOTES, citations=(citation(),))
     anna.conversation.events = [Answered(answer=answer)]
     await anna.say("Раз")

@@ -345,3 +345,15 @@ async def test_where_nothing_was_searched_nothing_is_said_of_the_base(searched: 
     anna.conversation.events = [Answered(answer=plain_answer("", kind=AnswerKind.NOTHING, searched=searched))]
     await anna.say("Спасибо!")
     assert anna.last.text.startswith(said)
+
+
+async def test_what_could_not_be_read_is_listed_apart_and_can_be_dismissed() -> None:
+    anna = await with_documents(3)
+    first(anna).status = DocumentStatus.FAILED
+    await anna.say("/docs")
+    title, _, apart = anna.last.text.partition("\n\n")
+    assert title == "🗂 Документы: 2"
+    assert "Не прочитаны: 1" in apart
+    await anna.press(anna.last.buttons["Убрать непрочитанные"])
+    assert len(anna.stores.library.sent) == 2
+    assert "Убрать непрочитанные" not in anna.last.buttons

@@ -164,3 +164,11 @@ async def test_called_in_a_group_without_a_word_the_bot_says_who_it_is(mode: Mod
     number = await anna.say(f"@{BOT_NAME}")
     assert anna.last.text.startswith("Здравствуйте! Я База")
     assert anna.last.reply_to == number
+
+
+@pytest.mark.parametrize(("hear", "promised"), [(None, False), (object(), True)])
+async def test_recordings_are_promised_only_where_they_are_heard(hear: object, promised: bool) -> None:
+    anna = Person(changes={"hear": hear})
+    for said in ("/start", "/help", "/base"):
+        await anna.say(said)
+        assert ("голосов" in anna.last.text) is promised

@@ -6,7 +6,7 @@ import pytest
 
 from bot.replies.library import LibraryPage, card_html, card_keyboard, page_html
 from bot.texts import load_texts
-from domain.documents import DocumentCard, DocumentStatus, Medium, SourceType, UnreadPart
+from domain.documents import DocumentCard, DocumentStatus, Medium, Removed, SourceType, UnreadPart
 from tests.fakes.cards import card, ready
 from tests.fakes.telegram_html import read_html
 
@@ -14,7 +14,7 @@ WORDS = load_texts(today=lambda: datetime(2026, 6, 1, tzinfo=UTC).date()).for_la
 
 
 def _line(document: DocumentCard) -> str:
-    text = read_html(page_html(LibraryPage(documents=(document,), total=1, number=0), WORDS))[0]
+    text = read_html(page_html(LibraryPage(documents=(document,), held=Removed(documents=1), number=0), WORDS))[0]
     return text.splitlines()[-1]
 
 

@@ -203,7 +203,7 @@ async def test_a_clean_base_is_empty_and_says_what_went(stores: Stores) -> None:
     await claim_new(stores, base, "читается")
     await stores.intake.enqueue(batch_of(base, note("ждёт"), message=5))
     counted = await stores.library.count(base)
-    assert await stores.library.clean_base(base) == counted == Removed(documents=3, chunks=2)
+    assert await stores.library.clean_base(base) == counted == Removed(documents=1, chunks=2, waiting=2)
     assert await names(stores) == []
     assert await find(stores, base, "один два", vector=[1.0, 0.0, 0.0, 0.0]) == {}
     assert await stores.work.claim(worker="a worker", lease_s=60) is None
