@@ -17,6 +17,7 @@ from adapters.morphology import dictionary
 
 CACHED_TOKENS = 2**17  # about 30 MB; a base of 4,604 sections (VK Cloud) has 33,000 different ones
 REMEMBERED_TERMS = 4096  # of questions
+SHORTEST_MISTYPED, LONGEST_MISTYPED = 4, 20  # letters of words whose neighbours are looked up, 65 for each letter
 MOST_FORMS = 30  # a noun has fewer; forms of verbs and adjectives, which have a hundred, are hardly another word's
 LONGEST_TERM = 64  # characters; longer ones are base64, hashes and joined-up addresses, which nobody types again
 
@@ -51,6 +52,7 @@ _NUMBER_OF_CLAUSE = re.compile(r"^[^\W\d_]{1,4}\.(\d+(?:\.\d+)+)$")  # «п.5.3.
 _PLAIN = re.compile(rf"[a-z]{{2,{LONGEST_TERM}}}|[а-я]{{2,{LONGEST_TERM}}}")  # most tokens: they need no further checks
 _RUSSIAN = re.compile(r"[а-я]+(?:-[а-я]+)*")
 _ENGLISH = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_LETTERS = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
 
 _RUSSIAN_STOP_TERMS = """
     в на не и или но а с со к ко по из от до за о об у для при что чтобы как это этот тот который бы ли же быть
@@ -124,6 +126,20 @@ class RussianEnglishAnalyzer:
         """
         return self._other_lemmas(term)
 
+    def corrections(self, text: str) -> dict[str, tuple[str, ...]]:
+        """Of Russian words that no dictionary knows the terms of known ones that are a letter away: «плта» is «плата»
+        or «плита». The lemma of a mistyped form is often no letter away from that of the right one."""
+        words = [token for token in _tokens(text, clean(text)) if _RUSSIAN.fullmatch(token)]
+        return {
+            self._normalise(word): self._nearby(word)
+            for word in dict.fromkeys(words)
+            if SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED and not self._is_known(word)
+        }
+
+    def _nearby(self, word: str) -> tuple[str, ...]:
+        known = (other for other in _one_letter_off(word) if dictionary().word_is_known(other))
+        return tuple(dict.fromkeys(self._lemma(other) for other in known))
+
     def _find_other_lemmas(self, term: str) -> tuple[str, ...]:
         if not _RUSSIAN.fullmatch(term):
             return ()
@@ -163,6 +179,17 @@ class RussianEnglishAnalyzer:
 
                 self._stemmer = Stemmer.Stemmer("english", 0)  # 0: no cache of its own, since ours holds the terms
             return self._stemmer.stemWord(word)
+
+
+def _one_letter_off(word: str) -> Iterator[str]:
+    """With a letter too many, too few or wrong, or two exchanged; the first one hardly ever is."""
+    for at in range(1, len(word) + 1):
+        before, after = word[:at], word[at:]
+        yield before + after[1:]
+        yield before + after[1:2] + after[:1] + after[2:]
+        for letter in _LETTERS:
+            yield before + letter + after
+            yield before + letter + after[1:]
 
 
 def clean(text: str) -> str:

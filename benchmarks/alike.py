@@ -13,7 +13,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -185,16 +185,17 @@ async def ask(parts: Parts, base: Base) -> Tally:
         began = time.perf_counter()
         found = await retrieval.rank(target, question.text)
         tally.taken_ms.append((time.perf_counter() - began) * 1000)
-        tally.add([_judged(numbers, question, each.passage) for each in found], question)
+        tally.add([judged(numbers, question, each.passage) for each in found], question)
         documents = await finder.find_documents(target, question.text, limit=3)
         tally.count("found first", bool(documents) and numbers[documents[0].id] == question.document)
         only = SearchFilter(documents=(ids[question.document],))
         inside = await retrieval.find(target, question.text, only=only)
-        tally.count("given the document", any(_judged(numbers, question, each.passage)[1] for each in inside))
+        tally.count("given the document", any(judged(numbers, question, each.passage)[1] for each in inside))
     return tally
 
 
-def _judged(numbers: dict[DocumentId, int], question: Question, passage: Passage) -> tuple[int, bool]:
+def judged(numbers: Mapping[DocumentId, int], question: Question, passage: Passage) -> tuple[int, bool]:
+    """The document's number, and whether the passage answers."""
     number = numbers[passage.document_id]
     return number, number == question.document and question.answers(passage)
 

@@ -2,27 +2,28 @@
 
 In: the folder of data (`python -m benchmarks.shortlist ../shared/data`). Out: for rules that fix their number and for
 the product's, which follows the fall of the scores: the share of questions whose evidence is kept, the mean number of
-passages, their mean tokens, for two halves of the questions, the first to choose the rule by. Words alone, scored by
-`benchmarks.replica`; no database and no model.
+passages, their mean tokens, for two halves of the questions, the first to choose the rule by. Words alone, without a
+model; each corpus is stored once.
 """
 
 import argparse
+import asyncio
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.ablation import STEPS, Lab, analyses
-from benchmarks.material import Questions, read_corpus, read_questions
-from benchmarks.vectors import Vectors
+from bot.app import Parts, open_parts
+from bot.cli.measuring import fill_base, read_qrels, read_rows
+from bot.settings import Settings
+from domain.ids import DocumentId
 from rag.execution.facts import MOST, FactsPayload, shortlist
 from rag.execution.search_tool import passages_payload
 from rag.records import RankedPassage
 from rag.tokens import estimate_tokens
 
 SETS = ("vkcloud/ru", "xquad/ru", "vkcloud/en", "xquad/en")
-PRODUCT = STEPS[-1]
 SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
 
 Rule = Callable[[FactsPayload], FactsPayload]
@@ -50,16 +51,18 @@ def rules() -> Mapping[str, Rule]:
     return {**{f"first {count}": first(count) for count in (4, 10, MOST)}, **near}
 
 
-SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
-
-
-def measure(rule: Rule, found: Mapping[str, Sequence[RankedPassage]], questions: Questions) -> list[Kept]:
-    """For each question, in the order of their ids."""
+def measure(
+    rule: Rule,
+    found: Mapping[str, Sequence[RankedPassage]],
+    judged: Mapping[str, Mapping[str, float]],
+    names: Mapping[DocumentId, str],
+) -> list[Kept]:
+    """For each question, in the order of their ids; `names` are the rows of the corpus by document."""
     kept: list[Kept] = []
     for key, ranked in found.items():
         facts = rule(passages_payload(ranked, asked="")).facts
-        wanted = {document for document, gain in questions.judged[key].items() if gain > 0}
-        documents = {str(fact.document) for fact in facts}
+        wanted = {document for document, gain in judged[key].items() if gain > 0}
+        documents = {names[fact.document] for fact in facts if fact.document}
         tokens = sum(estimate_tokens(fact.text) for fact in facts)
         kept.append(Kept(has_evidence=not wanted.isdisjoint(documents), passages=len(facts), tokens=tokens))
     return kept
@@ -71,28 +74,32 @@ def told(kept: Sequence[Kept]) -> str:
     return f"{evidence:.3f} {fmean(each.passages for each in kept):5.1f} {fmean(each.tokens for each in kept):6.0f}"
 
 
-def report(data: Path, name: str) -> None:
+async def report(parts: Parts, data: Path, name: str) -> None:
     """A line for each rule: the first half of the questions, the second."""
-    corpus, questions = read_corpus(data / name), read_questions(data / name)
-    with tempfile.TemporaryDirectory() as kept:
-        lab = Lab(corpus, analyses(), Vectors(corpus, kept=Path(kept), models={}))
-        found = {key: lab.ranked(text, PRODUCT)[:MOST] for key, text in sorted(questions.texts.items())}
+    folder, judged = data / name, read_qrels(data / name / "qrels.tsv")
+    base = await parts.stores.people.open_named_base(name)
+    names = await fill_base(parts, base, folder / "corpus.jsonl")
+    asked = {row["id"]: row["text"] for row in read_rows(folder / "queries.jsonl") if row["id"] in judged}
+    retrieval = parts.retrieval(passages=MOST)
+    found = {key: await retrieval.rank(base, text) for key, text in sorted(asked.items())}
     print(f"\n{name}, {len(found)} questions: evidence, passages, tokens of either half")
     for label, rule in rules().items():
-        measured = measure(rule, found, questions)
+        measured = measure(rule, found, judged, names)
         print(f"  {label:32} {told(measured[::2])}   {told(measured[1::2])}", flush=True)
 
 
-def main() -> None:
-    """Print a table for each corpus."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--only", choices=SETS)
-    arguments = parser.parse_args()
-    for name in SETS:
-        if arguments.only in (None, name):
-            report(arguments.data, name)
+async def run(data: Path, only: str | None) -> None:
+    """A table for each corpus."""
+    with tempfile.TemporaryDirectory() as home:
+        async with open_parts(Settings.read({"BAZA_HOME": home})) as parts:
+            for name in SETS:
+                if only in (None, name):
+                    await report(parts, data, name)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--only", choices=SETS)
+    given = parser.parse_args()
+    asyncio.run(run(given.data, given.only))

@@ -4,7 +4,7 @@ In and out: records of `rag.records`. Models raise `rag.errors.ModelError`; stor
 `domain.errors.DatabaseAway` when the database does not answer.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -168,6 +168,10 @@ class QuestionAnalyzer(TermAnalyzer, Protocol):
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
         """Other terms that forms of the same word may be indexed as."""
+        ...
+
+    def corrections(self, text: str) -> Mapping[str, tuple[str, ...]]:
+        """By the term of a mistyped word: terms that may have been meant."""
         ...
 
 

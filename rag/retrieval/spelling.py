@@ -78,7 +78,8 @@ def worded(text: str, analyzer: QuestionAnalyzer) -> tuple[tuple[str, ...], tupl
     if len(terms) > MAX_SPELLED:
         return terms, ()
     lemmas = [(term, lemma) for term in terms for lemma in analyzer.other_lemmas(term)]
-    return terms, (*other_spellings(terms, analyzer.unsure(text)), *(exactly(*pair) for pair in lemmas))
+    meant = [(term, other) for term, others in analyzer.corrections(text).items() for other in others]
+    return terms, (*other_spellings(terms, analyzer.unsure(text)), *(exactly(*pair) for pair in (*meant, *lemmas)))
 
 
 def other_spellings(terms: Iterable[str], unsure: Set[str]) -> tuple[Spelling, ...]:

@@ -1,7 +1,7 @@
 """Doubles for the doors of a turn, typed by `rag.ports`: they keep what they were asked and answer by script."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
@@ -100,6 +100,10 @@ class LowerWords:
 
     def unsure(self, text: str) -> frozenset[str]:
         return frozenset()
+
+    def corrections(self, text: str) -> Mapping[str, tuple[str, ...]]:
+        """None."""
+        return {}
 
     def other_lemmas(self, term: str) -> tuple[str, ...]:
         return ()

@@ -65,10 +65,11 @@ as $$
 declare
   most constant int := 30; -- documents; when more fit equally well, the words tell none of them apart
   most_passages constant int := 1000; -- in them, but for the best one, which may be longer
+  decided constant double precision := 0.2; -- what is left of a number that the first passage has: it names the document
   documents uuid[];
   scores double precision[];
   shares double precision[]; -- for each of them, by place of the question's terms
-  left_over double precision[]; -- by word: what it still decides inside a document
+  left_over double precision[]; -- for each of them, by word: what it still decides inside the document
 begin
   if not exists (select from bases b where b.id = p_base and b.documents between 2 and b.passages - 1) then
     return; -- nothing to choose; or one passage each
@@ -95,8 +96,11 @@ begin
       from chosen o cross join generate_series(1, p_asked) g (place)
       left join told t on t.chunk_id = o.chunk_id and t.place = g.place
       where o.nth = 1 or o.passages <= most_passages order by o.nth, g.place),
-    array(select 1 - coalesce(max(t.share), 0) from unnest(p_words) with ordinality u
-      left join told t on t.place = u.place group by u.ordinality order by u.ordinality)
+    array(
+      select (1 - l.share) * case when t.place is null or u.term !~ '^[0-9]' then 1 else decided end
+      from chosen o cross join unnest(p_words) with ordinality u join told_by_terms(p_base, p_words) l using (place)
+      left join told t on t.chunk_id = o.chunk_id and t.place = u.place
+      where o.nth = 1 or o.passages <= most_passages order by o.nth, u.ordinality)
   into documents, scores, shares, left_over
   from chosen c where c.nth = 1 or c.passages <= most_passages;
   if documents is null then
@@ -108,7 +112,8 @@ begin
     cross join lateral (select x.id from documents_chunks x where x.document_id = u.document_id offset 0) c
   )
   select m.id, m.score + f.score as score, shares[(m.nth - 1) * p_asked + 1 : m.nth * p_asked]
-  from score_members(p_base, p_words, left_over, array(select member.id from member)) f
+  from score_members(p_base, p_words, left_over, array(select member.id from member order by member.id),
+    array(select member.nth from member order by member.id)) f
   join member m on m.id = f.chunk_id
   order by score desc, m.id limit p_limit;
 end $$;
@@ -119,7 +124,7 @@ comment on function baza_internal.search_chosen is
   'document.';
 
 create or replace function baza_internal.score_members(p_base uuid, p_words weighed_term[],
-  p_shares double precision[], p_chunks bigint[])
+  p_shares double precision[], p_chunks bigint[], p_places bigint[])
 returns table (chunk_id bigint, score double precision)
 language plpgsql stable rows 1000 set search_path = public, baza_internal, extensions, pg_temp set jit = off
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -131,26 +136,29 @@ declare
 begin
   return query
   with weighed as (
-    select u.term, u.low, u.high, u.own * p_shares[u.ordinality] as own, u.wide * p_shares[u.ordinality] as wide,
-      u.postings > longest as is_long
+    select u.term, u.low, u.high, u.own, u.wide, u.postings > longest as is_long, u.ordinality as nth
     from unnest(p_words) with ordinality u
+  ), member as materialized (
+    select * from unnest(p_chunks, p_places) u (chunk_id, place)
   ), posting as (
-    select x.chunk_id, x.term = u.term as is_own, u.own, u.wide, x.frequency, x.length, x.titled, x.around, x.around_titled
+    select x.chunk_id, x.term = u.term as is_own, u.own, u.wide, u.nth, x.frequency, x.length, x.titled, x.around,
+      x.around_titled
     from (select * from weighed w where not w.is_long offset 0) u cross join lateral (
       select * from chunk_terms x
       where x.base_id = p_base and x.term >= u.low collate "C" and x.term < u.high collate "C" offset 0) x
-    where x.chunk_id in (select unnest(p_chunks)) -- a condition of the index would be looked up for each passage
     union all
-    select x.chunk_id, true, u.own, u.wide, x.frequency, x.length, x.titled, x.around, x.around_titled
+    select x.chunk_id, true, u.own, u.wide, u.nth, x.frequency, x.length, x.titled, x.around, x.around_titled
     from (select * from weighed w where w.is_long offset 0) u cross join lateral (
       select * from chunk_terms x
       where x.base_id = p_base and x.term = u.term collate "C" and x.chunk_id = any (p_chunks) offset 0) x
   )
-  select p.chunk_id, sum(case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
-    + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half)) as score
-  from posting p cross join lateral (select half_frequency(p.length, half_at) as half) h
+  select p.chunk_id, sum(p_shares[(m.place - 1) * cardinality(p_words) + p.nth]
+    * (case when p.is_own then p.own * bm25(in_all(p.frequency, p.titled, h.half), h.half) else 0 end
+    + p.wide * bm25(in_all(p.around, p.around_titled, h.half), h.half))) as score
+  from posting p join member m using (chunk_id) cross join lateral (select half_frequency(p.length, half_at) as half) h
   group by p.chunk_id;
 end $$;
 comment on function baza_internal.score_members is
-  'All of the given passages that have a term, scored as in `score_postings`; `p_shares` of each term''s weights count. '
-  'Relatives of the most frequent terms are left out.';
+  'All of the given passages that have a term, scored as in `score_postings`. `p_places`: the place of the document of '
+  'each; by that place and the word, `p_shares` is how much of the word''s weight counts. Relatives of the most frequent '
+  'terms are left out.';

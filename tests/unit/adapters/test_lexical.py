@@ -91,6 +91,23 @@ def test_a_word_says_as_what_its_forms_are_counted(term: str, others: tuple[str,
     assert all(other not in ANALYZER.terms(term) for other in others)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("арендная плта", {"плт": "плата"}),  # a letter too few
+        ("арендня плата", {"арендень": "арендный"}),  # the lemma of the mistyped form is two letters away
+        ("неусттойка", {"неусттойкий": "неустойка"}),
+        ("догвоор", {"догвоор": "договор"}),
+        ("плата за аренду, PG-15, disk", {}),
+        ("огр", {}),  # too short: nearly every word is a letter away
+    ],
+)
+def test_a_mistyped_word_may_mean_what_is_a_letter_away(typed: str, meant: dict[str, str]) -> None:
+    found = ANALYZER.corrections(typed)
+    assert found.keys() == meant.keys()
+    assert all(word in found[term] for term, word in meant.items())
+
+
 def test_single_letters_punctuation_and_stop_words_are_left_out() -> None:
     assert ANALYZER.terms("Что это такое — в г. Москве?") == ("такой", "москва")
 

@@ -322,6 +322,15 @@ async def test_a_clause_is_found_by_the_party_that_its_preamble_names(stores: St
     assert chosen == [("scan 0", "договор и сторона лазурит")]
 
 
+async def test_a_number_that_names_the_document_does_not_choose_its_clause(stores: Stores) -> None:
+    base = await open_base(stores)
+    for day, city in enumerate(("пермь", "тверь", "псков", "курск", "томск", "омск", "орел", "елец"), 21):
+        texts = (f"договор от {day} мая", f"неустойка за просрочку {city}", f"{city} за {day} дней, не {day} суток")
+        await publish(stores, base, *texts, name=f"scan {day}")
+    found = await find(stores, base, "неустойка 23")
+    assert max(found.values(), key=lambda each: each.bm25 or 0).passage.text == "неустойка за просрочку псков"
+
+
 async def choose(stores: Stores, base: BaseId, *terms: str) -> list[DocumentMatch]:
     query = SearchQuery(base_id=base, vector=None, model=None, terms=terms, limit=10)
     return await stores.search.find_documents(query)
