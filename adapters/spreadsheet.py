@@ -7,6 +7,7 @@ with their unit as the format, and dates are dates, so that people can calculate
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from functools import cache
 from io import BytesIO
@@ -24,6 +25,11 @@ MEASURED = 500  # rows whose cells decide the widths
 
 _NUMBER = re.compile(r"-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,6})?|-?\d{1,12}(?:[.,]\d{1,6})?")
 _CODE = re.compile(r"-?0\d")  # 007, 0123456: what begins with a zero is a code
+_PER = re.compile(  # «60 000 рублей в год»: what the number is for is shown behind its unit
+    r"\s*((?:(?:в|за|per|a)\s+|/\s*)(?:год|полугодие|квартал|месяц|мес\.?|неделю|сутки|день|час|шт\.?|"
+    r"year|quarter|month|week|day|hour))\s*$",
+    re.IGNORECASE,
+)
 _LETTER = re.compile(r"[^\W\d_]")
 _UNQUOTED = re.compile(r'["\\]')
 _GROUPING = re.compile(r"[ \u00a0\u202f]")
@@ -74,9 +80,12 @@ def _write_value(sheet: _Sheet, row: int, column: int, cell: str, formats: Calla
         return False
     if _NUMBER.fullmatch(text):
         sheet.write_number(row, column, float(_GROUPING.sub("", text).replace(",", ".")), formats("General"))
-    elif (found := exact_amount(text)) and (found.unit or _LETTER.search(text)):  # «1,5 млн» has no unit
-        is_share = found.unit == "%"
-        sheet.write_number(row, column, float(found.value / 100 if is_share else found.value), formats(_shown(found)))
+    elif (found := exact_amount(_PER.sub("", text))) and (found.unit or _LETTER.search(text)):  # «1,5 млн» has no unit
+        per = _PER.search(text)
+        shown = _shown(replace(found, unit=f"{found.unit} {per[1]}")) if per else _shown(found)
+        sheet.write_number(
+            row, column, float(found.value / 100 if shown.endswith("%") else found.value), formats(shown)
+        )
     elif moment := only_day(text):
         sheet.write_datetime(row, column, _midnight(moment), formats("dd.mm.yyyy"))
     else:
