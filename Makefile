@@ -9,7 +9,7 @@ WORKERS ?= 6
 .PHONY: run test check lint types imports tests format lock sbom wheel pictures migration released clean
 
 run: .venv/run.stamp        ## start Baza; it says which page to open
-	@$(BIN)/baza run
+	@while $(BIN)/baza run; status=$$?; [ $$status -eq 75 ]; do :; done; exit $$status
 
 test: .venv/test.stamp      ## everything: format, lint, types, imports, shape, tests (says what it skipped and why)
 	@$(MAKE) --no-print-directory check tests

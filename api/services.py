@@ -5,7 +5,7 @@ which chooses no adapter and knows nothing of `bot`.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -130,7 +130,7 @@ class UploadLimits:
 class Texts(Protocol):
     """What was read out of documents."""
 
-    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
+    async def blocks(self, base: BaseId, document: DocumentId) -> Sequence[Block]:
         """In order; empty when the base holds no such document."""
         ...
 

@@ -25,7 +25,10 @@ from bot.metrics.opening import serve_measures
 from bot.recognition import describe_recognition
 from bot.settings import Settings
 from bot.texts import Words, load_texts
+from bot.watchdog import Watchdog, memory_bound
 
+BEAT_S = 1.0
+CLOSING_S = 40.0  # beyond SHUTDOWN_SECONDS: for closing what is open, PostgreSQL last
 API_PORT = 8091  # where none is set: of `baza api`, and beside the local chat
 BOUNDS_UNSET = "none of PERSON_DAILY_COST, PERSON_DAILY_QUESTIONS, BASE_PASSAGES"
 
@@ -78,7 +81,7 @@ async def serve(
 async def serve_api_until_signal(settings: Settings) -> int:
     """The HTTP API alone, until SIGINT or SIGTERM."""
     stop = _stopped_by_signal()
-    async with AsyncExitStack() as stack:
+    async with _watched(settings, stop), AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_parts(settings))
         await stack.enter_async_context(parts.mirror.kept_fresh())
         await stack.enter_async_context(_api(parts, settings.api.port or API_PORT, lambda: None))
@@ -95,8 +98,30 @@ async def serve_until_signal(settings: Settings, *, with_bot: bool, with_worker:
         gc.freeze()  # these objects stay; scanning them at each collection would delay a turn by 0.1 s each time
         _announce(settings, words, address)
 
-    await serve(settings, with_bot=with_bot, with_worker=with_worker, stop=stop, on_ready=on_ready)
+    async with _watched(settings, stop):
+        await serve(settings, with_bot=with_bot, with_worker=with_worker, stop=stop, on_ready=on_ready)
     return 0
+
+
+@asynccontextmanager
+async def _watched(settings: Settings, stop: asyncio.Event) -> AsyncIterator[None]:
+    """The process ends within the block, or is ended."""
+    watchdog = Watchdog(memory_bytes=memory_bound(settings.worker.process_mb))
+
+    async def beat() -> None:
+        while True:
+            watchdog.beat()
+            if stop.is_set():
+                watchdog.expect_end(settings.telegram.shutdown_s + CLOSING_S)
+            await asyncio.sleep(BEAT_S)
+
+    beating = asyncio.create_task(beat())
+    watchdog.start()
+    try:
+        yield
+    finally:
+        beating.cancel()
+        watchdog.expect_end(CLOSING_S)  # threads that hang would keep Python itself from ending
 
 
 def _stopped_by_signal() -> asyncio.Event:

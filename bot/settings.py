@@ -199,6 +199,7 @@ class WorkerSettings(Section):
     crawl_s: float = Field(120, alias="CRAWL_SECONDS", gt=0)
     parse_s: float = Field(60, alias="PARSE_SECONDS", gt=0)
     parse_mb: int = Field(1024, alias="PARSE_MEMORY_MB", ge=128)
+    process_mb: int = Field(0, alias="PROCESS_MEMORY_MB", ge=0)  # 0: most of what there is
     chunk_tokens: int = Field(300, alias="CHUNK_TOKENS", ge=50, le=2000)
     overlap_tokens: int = Field(40, alias="CHUNK_OVERLAP_TOKENS", ge=0, le=500)
     entity_model: bool = Field(True, alias="ENTITY_MODEL")  # one call of the planner model per part of a document

@@ -123,7 +123,8 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
         if len(versions) < 2:
             return Changes()
         before = await text.blocks(card.base_id, versions[1].id)
-        return compare(before, await text.blocks(card.base_id, card.id))
+        after = await text.blocks(card.base_id, card.id)
+        return await asyncio.to_thread(compare, before, after)
 
     return compare_versions
 

@@ -14,6 +14,7 @@ from ingestion.records import Block, BlockKind
 ALIKE = 0.6  # share of equal words: below it one paragraph went and another came
 EDITED_WORDS = 8  # of one replacement; a longer one is read in the document
 COMPARED = 200  # paragraphs of a side; in a text that is new all over nothing can be named
+COMPARED_CHARS = 50_000  # of both sides: each paragraph is compared with each, word by word
 
 _CLAUSE = re.compile(r"(?:п\.\s*)?(\d+(?:\.\d+)+)\.?\s")
 _WORD = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d])\S*|\S+")  # «100 000» is one
@@ -64,7 +65,8 @@ def compare(before: Sequence[Block], after: Sequence[Block]) -> Changes:
     went = [unit for key, unit in old.items() if key not in new]
     came = [unit for key, unit in new.items() if key not in old]
     edits, edited = [], 0
-    for unit in came if max(len(came), len(went)) <= COMPARED else ():
+    is_short = sum(len(unit.text) for unit in (*came, *went)) <= COMPARED_CHARS
+    for unit in came if is_short and max(len(came), len(went)) <= COMPARED else ():
         nearest = max(went, key=lambda each: _alike(each, unit), default=None)
         if nearest and _alike(nearest, unit) >= ALIKE and (found := list(_edits(nearest, unit))):
             went.remove(nearest)

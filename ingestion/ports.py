@@ -6,6 +6,7 @@ answer; calls under a lease raise `ingestion.errors.LeaseLost` when the lease is
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Protocol
 
@@ -267,8 +268,9 @@ class WorkQueue(Protocol):
 class DocumentText(Protocol):
     """Reads back the parsed blocks (`baza show`, the entity enricher)."""
 
-    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
-        """All blocks in order; empty when the base holds no such document."""
+    async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> Sequence[Block]:
+        """All blocks in order (of a long document a spool), or those that begin within `most_chars`; empty when the
+        base holds no such document."""
         ...
 
 

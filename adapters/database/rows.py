@@ -6,6 +6,7 @@ that lacks a column or holds another type is a mistake of ours: KeyError or Type
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 
 from adapters.database.transport import Row
 from domain.bases import Role
@@ -36,7 +37,9 @@ from domain.ids import (
 from domain.locator import JsonValue, Locator
 from domain.people import Mode, UserState
 from domain.visible import visible
+from ingestion.parsers.codec import BLOCKS
 from ingestion.records import Block, BlockKind, ClaimedDocument, Document, Edition, PublishedDocument, Source
+from ingestion.spool import Spool
 from rag.records import Candidate, DocumentMatch, Exchange, Passage, PastSession, SaidMessage
 
 _NOWHERE = Locator()
@@ -267,7 +270,7 @@ def known_reading(row: Row, blocks: Sequence[Block]) -> Document:
     is_captioned = caption is not None and blocks[:1] and blocks[0].text == caption
     return Document(
         title=text(row, "title"),
-        blocks=tuple(blocks[1:] if is_captioned else blocks),
+        blocks=_without_first(blocks) if is_captioned else blocks,
         pages=integer_or_none(row, "pages"),
         pages_without_text=tuple(page for page in items(row, "pages_without_text") if isinstance(page, int)),
         language=text_or_none(row, "language"),
@@ -278,6 +281,13 @@ def known_reading(row: Row, blocks: Sequence[Block]) -> Document:
         parts=integer_or_none(row, "parts"),
         unread=tuple(map(UnreadPart.from_json, items(row, "unread"))),
     )
+
+
+def _without_first(blocks: Sequence[Block]) -> Sequence[Block]:
+    spool = Spool(None, BLOCKS)
+    for each in islice(blocks, 1, None):
+        spool.append(each, size=len(each.text))
+    return spool.finish()
 
 
 def block(row: Row) -> Block:

@@ -29,6 +29,7 @@ ATTEMPTS = 4
 FIRST_PAUSE_S = 30.0  # after a service was away; doubled for each further attempt
 BETWEEN_S = 1.0  # at most: after each document it rests as long as the work took
 PART_CHARS = 8_000  # of a document, per call of the model
+MOST_CHARS = 2_000_000  # of a document, a book of a thousand pages: what is found in it is in memory at once
 MOST_PARTS = 40  # of one document that the model reads; the rest is read by rules alone
 MOST_KNOWN = 100  # names from earlier parts that the model is shown, the latest ones
 AGAIN_EVERY_S = 6 * 3600.0  # how often what was read without the model is queued for it: it was missing or away
@@ -134,7 +135,7 @@ class Enricher:
         return True
 
     async def _work(self, claimed: ClaimedEnrichment) -> None:
-        blocks = await self._text.blocks(claimed.base_id, claimed.document)
+        blocks = await self._text.blocks(claimed.base_id, claimed.document, most_chars=MOST_CHARS)
         spans = await self._queue.spans(claimed)
         extracts = [await self._read_structure(blocks, claimed)]
         reader = RULES

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from math import inf
 
 from domain.documents import Choice, DocumentCard, DocumentStatus, Removed, SourceType
 from domain.ids import BaseId, BatchId, ChatId, ChunkId, DocumentId, MessageId, SessionId, ThreadId, UserId
@@ -292,7 +293,7 @@ class FakeLibrary:
         owner, table = self.answer_tables.get(number, (None, None))
         return table if owner == base else None
 
-    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
+    async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> list[Block]:
         row = self._one(base, document)
         return row.blocks if row else []
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from math import inf
 
 from adapters.entities.names import NameForms
 from domain.ids import BaseId, ChunkId, DocumentId, LeaseId
@@ -72,7 +73,7 @@ class Queue:
     async def known(self, base: BaseId, keys: Sequence[str]) -> list[RegisteredEntity]:
         return []
 
-    async def blocks(self, base: BaseId, document: DocumentId) -> list[Block]:
+    async def blocks(self, base: BaseId, document: DocumentId, *, most_chars: float = inf) -> list[Block]:
         return list(parse_markdown(TEXT, name="файл.md").blocks)
 
 

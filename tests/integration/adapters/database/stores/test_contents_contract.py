@@ -46,7 +46,7 @@ async def test_blocks_come_back_as_they_were_parsed(stores: Stores) -> None:
     base = await open_base(stores)
     held = await claim_new(stores, base)
     await stores.work.store_blocks(held, parsed=RICH, chunks=1)
-    assert await stores.text.blocks(base, held.id) == list(RICH.blocks)
+    assert await stores.text.blocks(base, held.id) == tuple(RICH.blocks)
 
 
 @pytest.mark.over_rest
@@ -75,7 +75,7 @@ async def test_a_document_of_one_batch_is_stored_and_published_in_one_call(store
     card = await stores.library.card(base, held.id)
     assert card is not None
     assert (card.status, card.title, card.pages, card.language) == (DocumentStatus.READY, "Отчёт", 3, "ru")
-    assert await stores.text.blocks(base, held.id) == list(RICH.blocks)
+    assert await stores.text.blocks(base, held.id) == tuple(RICH.blocks)
 
 
 async def test_blocks_of_a_second_attempt_replace_the_first(stores: Stores) -> None:
@@ -253,7 +253,7 @@ async def test_a_late_twin_leaves_nothing_behind(stores: Stores) -> None:
     await stores.work.publish(first, chunks=1)
     await stores.work.publish(second, chunks=1)
     base = await open_base(stores)
-    assert await stores.text.blocks(base, second.id) == []
+    assert await stores.text.blocks(base, second.id) == ()
     assert (await stores.library.count(base)).chunks == 1
 
 

@@ -60,7 +60,7 @@ async def test_a_card_is_reached_through_its_base_only(stores: Stores, foreign: 
 
 
 async def test_blocks_are_reached_through_their_base_only(stores: Stores, foreign: BaseId, canary: DocumentId) -> None:
-    assert await stores.text.blocks(foreign, canary) == []
+    assert await stores.text.blocks(foreign, canary) == ()
     assert len(await stores.text.blocks(await open_base(stores), canary)) == 1
 
 

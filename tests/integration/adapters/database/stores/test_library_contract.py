@@ -190,7 +190,7 @@ async def test_a_deleted_document_is_gone_from_everywhere(stores: Stores) -> Non
     assert await stores.library.delete(base, document)
     assert not await stores.library.delete(base, document)
     assert await stores.library.card(base, document) is None
-    assert await stores.text.blocks(base, document) == []
+    assert await stores.text.blocks(base, document) == ()
     assert await find(stores, base, "слова", vector=[1.0, 0.0, 0.0, 0.0]) == {}
     assert await stores.search.passage(base, found.passage.chunk_id) is None
     assert not await stores.search.holds_documents(base)

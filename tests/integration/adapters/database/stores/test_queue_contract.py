@@ -229,7 +229,7 @@ async def test_a_failed_document_says_why_and_is_never_given_again(stores: Store
     assert card is not None
     assert (card.status, card.error_code) == (DocumentStatus.FAILED, "file-damaged")
     assert card.error_params == {"name": "отчёт.pdf"}
-    assert await stores.text.blocks(base, held.id) == []
+    assert await stores.text.blocks(base, held.id) == ()
     assert await stores.work.claim(worker="a worker", lease_s=LEASE_S, only=held.id) is None
 
 
