@@ -28,9 +28,13 @@ def read_room_of(chat_id: int, user_id: int) -> Room:
 
 def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]) -> Sequence[Json]:
     """`{"text", "files": [file_id], "as_file", "reply_to", "captioned"}` -> the new messages. Several files form an
-    album; its file number `captioned` (from 0) carries the text."""
-    formatted = tidy(FormattedText(text=str(said.get("text") or "")))
-    files = _files(exchange, said.get("files"))
+    album; its file number `captioned` (from 0) carries the text. A text that is too long for a message becomes several,
+    as with Telegram's clients."""
+    text, files = str(said.get("text") or ""), _files(exchange, said.get("files"))
+    parts = [text] if files else parts_of(text, TEXT_UNITS)
+    if len(parts) > 1:
+        return [message for part in parts for message in say(exchange, room, user_id, {**said, "text": part})]
+    formatted = tidy(FormattedText(text=text))
     limit = CAPTION_UNITS if files else TEXT_UNITS
     if utf16_length(formatted.text) > limit:
         raise bad("message is too long")
@@ -40,6 +44,19 @@ def say(exchange: Exchange, room: Room, user_id: int, said: Mapping[str, object]
     written = replace(first, text=formatted.text, entities=formatted.entities)
     messages = _messages(written, files, as_file=bool(said.get("as_file")), captioned=said.get("captioned"))
     return [exchange.post(message) for message in messages]
+
+
+def parts_of(text: str, units: int) -> list[str]:
+    """Parts of at most so many UTF-16 units, cut at an empty line, else at the end of a line, else of a sentence or a
+    word, of which each leaves a part at least half full."""
+    parts: list[str] = []
+    while utf16_length(text) > units:
+        head = text.encode("utf-16-le")[: units * 2].decode("utf-16-le", errors="ignore")
+        ends = (head.rfind(end) + len(end) for end in ("\n\n", "\n", ". ", " "))
+        cut = next((end for end in ends if end > len(head) // 2), len(head))
+        parts.append(text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    return [*parts, text] if text or not parts else parts
 
 
 def _message(exchange: Exchange, room: Room, user_id: int, reply_to: object) -> Message:

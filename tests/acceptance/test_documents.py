@@ -108,12 +108,24 @@ async def test_documents_are_searched_renamed_and_sent_back(start: Start, tmp_pa
     assert copy.message_id != upload.message_id
 
 
+async def test_a_file_of_an_album_with_a_known_name_and_other_content_asks(start: Start, tmp_path: Path) -> None:
+    async with start() as page, Person(page) as you:
+        await enter(you, "base")
+        await you.send_file(write(tmp_path, FIRST))
+        await you.wait_for("✅ План.md в базе", READ_S)
+        estimate = tmp_path / "Смета.md"
+        estimate.write_text("Смета на ремонт склада: сорок тысяч рублей.", encoding="utf-8")
+        sent = await you.send_files([write(tmp_path, SECOND), estimate])
+        asked = await you.wait_for("План.md уже есть, но содержание новое", READ_S, after=sent[0])
+        await you.press("Заменить: План.md", asked)
+        await you.wait_for("Всего 2 документа, в базе 2", READ_S, after=sent[0])
+
+
 async def test_a_text_of_two_messages_is_one_document(start: Start) -> None:
     paragraph = "Встреча прошла хорошо, договорились о сроках и цене, все были довольны и разошлись.\n"
     async with start() as page, Person(page) as you:
         await enter(you, "base")
-        await you.say(paragraph * 45)
-        await you.say("Последнее решение: следующая встреча состоится в четверг на улице Мира.")
+        await you.say(paragraph * 60 + "Последнее решение: следующая встреча состоится в четверг на улице Мира.")
         receipt = await you.wait_for("✅ Встреча прошла хорошо", READ_S)
         await you.say("/docs")
         await you.wait_for("Документы: 1")

@@ -3,8 +3,6 @@ import { $, el, icon } from "./dom.js";
 import { replyNode } from "./bubble.js";
 import { t } from "./texts.js";
 
-const TEXT_UNITS = 4096;
-
 export class Composer {
   /** `room` gives {say(text, replyTo), change(id, text), lastOwn(), scene()}, each about the open chat. */
   constructor(room, toast) {
@@ -38,7 +36,6 @@ export class Composer {
   async submit() {
     const text = this.text.trim();
     if (!text) return;
-    if (text.length > TEXT_UNITS) { this.toast(t.tooLong); return; }
     const context = this.context;
     const written = this.text;
     this.text = "";

@@ -16,7 +16,7 @@ const RU = {
   asFile: "Без сжатия, файлом", dropTitle: "Отпустите, чтобы отправить", dropHint: "до 10 файлов сразу",
   tooMany: "В одном сообщении не больше 10 файлов.", uploadFailed: "Не отправлено. Сервер запущен?",
   tooLarge: "Файл больше 50 МБ: столько локальный чат не принимает.",
-  failed: "Не отправлено. Проверьте, что программа запущена.", tooLong: "Сообщение длиннее 4096 знаков.",
+  failed: "Не отправлено. Проверьте, что программа запущена.",
   noAnswer: "Бот не ответил на нажатие.", open: (url) => `Открыть ссылку?\n${url}`, go: "Открыть",
   units: ["Б", "КБ", "МБ", "ГБ"], remove: "Убрать", code: "код", more: "Показать целиком", spoiler: "Скрытый текст",
 };
@@ -37,7 +37,7 @@ const EN = {
   asFile: "Uncompressed, as a file", dropTitle: "Drop to send", dropHint: "up to 10 files at once",
   tooMany: "At most 10 files in one message.", uploadFailed: "Not sent. Is the server running?",
   tooLarge: "The file is over 50 MB, more than the local chat accepts.",
-  failed: "Not sent. Check that the program is running.", tooLong: "The message is over 4096 characters.",
+  failed: "Not sent. Check that the program is running.",
   noAnswer: "The bot did not answer.", open: (url) => `Open this link?\n${url}`, go: "Open",
   units: ["B", "KB", "MB", "GB"], remove: "Remove", code: "code", more: "Show all", spoiler: "Hidden text",
 };
