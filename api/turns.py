@@ -51,10 +51,15 @@ class Turns:
         return answers[-1]
 
     async def message_id(self, caller: Caller, session: SessionId, answer: Answer) -> int | None:
-        """The number under which the answer is stored; None for one that is not, as for small talk."""
+        """The number under which the answer is stored; None for one that is not, as for small talk, or while the
+        database is away: the answer is there nevertheless."""
         if not answer.text:
             return None
-        last = await self.services.dialogues.messages(caller.token, session, base=caller.base, limit=1)
+        try:
+            last = await self.services.dialogues.messages(caller.token, session, base=caller.base, limit=1)
+        except DatabaseTrouble as trouble:
+            log.warning("query.not_numbered", user=caller.token, reason=trouble.reason)
+            return None
         return last[-1].id if last else None
 
     async def _noted(self, caller: Caller, event: TurnEvent) -> TurnEvent:

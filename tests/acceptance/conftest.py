@@ -1,9 +1,10 @@
 """Fixtures of the acceptance tests: a database, scripted models, and a person at the page."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bot.settings import Settings
@@ -18,6 +19,7 @@ from tests.database import (
     server_home,
 )
 from tests.homes import fresh_home
+from tests.ports import free_port
 from tests.servers.jina import KEY, JinaServer, serve_jina
 from tests.servers.llm import LlmServer, serve_llm
 
@@ -36,6 +38,8 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 Start = Callable[..., AbstractAsyncContextManager[str]]
 """`async with start(VARIABLE="value") as page_url:` runs the bot with these settings."""
+Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
+"""`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
 
 
 @pytest.fixture
@@ -86,3 +90,18 @@ def shared_data() -> Path:
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """Of the command line beside the running Baza."""
     return Settings.read({"DATABASE_URL": database_url, "BAZA_HOME": str(tmp_path / "home"), "OCR": "off"})
+
+
+@pytest.fixture
+def api(start: Start) -> Open:
+    @asynccontextmanager
+    async def begin(token: str, **environment: str) -> AsyncIterator[httpx.AsyncClient]:
+        port = free_port()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            start(API_PORT=str(port), **environment),
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client,
+        ):
+            yield client
+
+    return begin

@@ -8,8 +8,8 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,7 +27,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token
 from bot.settings import Settings
-from tests.acceptance.conftest import Start
+from tests.acceptance.conftest import Open, Start
 from tests.ports import free_port
 from tests.servers.llm import LlmServer, Streamed
 
@@ -35,24 +35,6 @@ CONTRACT = "Договор аренды склада\n\nШтраф за прос
 QUESTION = "Какой штраф за просрочку оплаты?"
 KEY = {"title": "Ключи", "text": "Ключ лежит под кирпичом."}
 ANSWER = "[+] Штраф составляет **0,1 %** от суммы за каждый день [1]."
-
-Open = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
-"""`async with api(token, VARIABLE="value") as client:` runs Baza and calls its API."""
-
-
-@pytest.fixture
-def api(start: Start) -> Open:
-    @asynccontextmanager
-    async def begin(token: str, **environment: str) -> AsyncIterator[httpx.AsyncClient]:
-        port = free_port()
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            start(API_PORT=str(port), **environment),
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client,
-        ):
-            yield client
-
-    return begin
 
 
 async def token_for(

@@ -1,0 +1,139 @@
+"""What the API does where something is used up, or away."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from bot.settings import Settings
+from tests.acceptance.conftest import Open
+from tests.acceptance.test_api import ANSWER, QUESTION, events_of, fill, token_for
+from tests.servers.llm import LlmServer
+
+
+@dataclass
+class Wire:
+    """A way to the database that can be cut."""
+
+    host: str
+    port: int
+    cut_at: bytes = b""  # once this is said, nobody gets through any more
+    is_cut: bool = False
+    _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+    _passing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Begins one connection."""
+        self._passing.add(asyncio.create_task(self._pass_on(reader, writer)))
+
+    async def close(self) -> None:
+        """Cuts it for good."""
+        self.cut()
+        await asyncio.gather(*self._passing)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.close()
+            return
+        there, back = await asyncio.open_connection(self.host, self.port)
+        self._writers |= {writer, back}
+        await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while said := await reader.read(65536):
+                if self.cut_at and self.cut_at in said:
+                    self.cut()
+                writer.write(said)
+                await writer.drain()
+        writer.close()
+
+    def cut(self) -> None:
+        """Everybody is cut off."""
+        self.is_cut = True
+        for writer in self._writers:
+            writer.transport.abort()
+
+
+@asynccontextmanager
+async def wire_to(database_url: str) -> AsyncIterator[tuple[Wire, str]]:
+    """The wire, and the address of the database over it."""
+    parts = urlsplit(database_url)
+    wire = Wire(host=str(parts.hostname), port=parts.port or 5432)
+    server = await asyncio.start_server(wire.connect, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        yield wire, database_url.replace(f":{wire.port}/", f":{port}/")
+    finally:
+        server.close()
+        await wire.close()
+
+
+async def test_a_database_that_is_away_is_told_as_503_and_in_the_middle_of_a_stream_as_an_event(
+    api: Open, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    asked = {"question": QUESTION}
+    async with (
+        wire_to(database_url) as (wire, address),
+        api(token, DATABASE_URL=address, DATABASE_TIMEOUT_SECONDS="2") as client,
+    ):
+        assert (await client.post(f"/rags/{base}/chat", json=asked)).status_code == 200
+        wire.cut_at = b'"search"('  # the function of that name
+        streamed = await client.post(f"/rags/{base}/chat", json={**asked, "stream": True})
+        refused = [
+            await client.get("/rags"),
+            await client.post(f"/rags/{base}/chat", json=asked),
+            await client.post(
+                "/v1/chat/completions", json={"model": base, "messages": [{"role": "user", "content": "?"}]}
+            ),
+            await client.post(f"/rags/{base}/documents", files={"file": ("a.txt", b"words")}),
+        ]
+        wire.cut_at, wire.is_cut = b"", False
+        async with asyncio.timeout(30):
+            while (await client.post(f"/rags/{base}/chat", json=asked)).status_code != 200:
+                await asyncio.sleep(0.2)
+    (event, problem) = events_of(streamed.text)[-1]
+    assert (event, problem["status"], problem["detail"]) == (
+        "error",
+        503,
+        "База данных сейчас не отвечает. Повторите запрос через несколько секунд.",
+    )
+    assert [(each.status_code, each.headers["retry-after"]) for each in refused] == [(503, "5")] * 4
+    assert all(each.headers["content-type"] == "application/problem+json" for each in refused)
+
+
+async def test_a_token_that_has_used_up_its_day_is_answered_without_a_model_and_uploads_no_more(
+    api: Open,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    llm: LlmServer,
+    with_llm: dict[str, str],
+) -> None:
+    await fill(settings, tmp_path)
+    token, base = await token_for(settings, capsys, "work")
+    other, _ = await token_for(settings, capsys, "work")
+    llm.script(ANSWER)
+    bounds = {"PERSON_DAILY_QUESTIONS": "1", "API_UPLOAD_MB_PER_DAY": "1", "API_KEPT_MB": "1", "MAX_FILE_MB": "1"}
+    async with api(token, **with_llm, **bounds, ENTITY_MODEL="false") as client:
+        kinds = [
+            (await client.post(f"/rags/{base}/chat", json={"question": QUESTION})).json()["kind"] for _ in range(2)
+        ]
+        places = [f"/rags/{base}/documents"] * 3
+        sent = [
+            await client.post(place, files={"file": (f"{number}.txt", bytes([97 + number]) * 700_000)})
+            for number, place in enumerate(places)
+        ]
+        client.headers["Authorization"] = f"Bearer {other}"
+        more = await client.post(places[0], files={"file": ("more.txt", b"1" * 500_000)})
+    assert kinds == ["from_base", "quotes"]
+    assert [each.status_code for each in sent] == [202, 429, 429]
+    assert 0 < int(sent[1].headers["retry-after"]) <= 86_400
+    assert "слишком много" in sent[1].json()["detail"]
+    assert (more.status_code, more.json()["detail"][:24]) == (413, "В этой базе кончилось ме")
