@@ -24,12 +24,18 @@ from mcp.client.streamable_http import streamable_http_client
 from openai import AsyncOpenAI, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam
 
+from adapters.database.postgres import open_postgres
+from adapters.database.stores.people import PeopleStore
+from adapters.database.stores.tokens import TokenStore
 from bot.cli.content import add_to_base
 from bot.cli.tokens import add_token
 from bot.settings import Settings
+from domain.ids import ChatId, UserId
+from domain.tokens import new_token, token_hash
 from tests.acceptance.conftest import Open, Start
 from tests.ports import free_port
 from tests.servers.llm import LlmServer, Streamed
+from tests.servers.person import YOU, Person
 
 CONTRACT = "Договор аренды склада\n\nШтраф за просрочку оплаты составляет 0,1 % от суммы за каждый день.\n"
 QUESTION = "Какой штраф за просрочку оплаты?"
@@ -391,3 +397,22 @@ async def test_a_webhook_is_told_of_each_end_signed_and_again_until_it_answers(
         assert lower["webhook-signature"] == "v1," + base64.b64encode(hmac.digest(key, content, "sha256")).decode()
         event = json.loads(body)
         assert (event["type"], event["data"]["document"]) == ("document.ready", document)
+
+
+async def test_the_bot_opens_the_original_of_what_came_over_http(start: Start, database_url: str) -> None:
+    port, token = free_port(), new_token()
+    async with start(API_PORT=str(port)) as page, Person(page) as you:
+        await you.wait_for("Выберите режим", after=await you.say("/start"))
+        async with open_postgres(database_url, pool_size=1, timeout_s=30) as transport:
+            base = await PeopleStore(transport).open_base(ChatId(YOU), thread=None, member=UserId(YOU))
+            await TokenStore(transport).add(base, token_hash(token), is_read_only=False, days=None)
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers) as client:
+            place = f"/rags/{base}/documents"
+            added = await client.post(place, files={"file": ("Договор.md", CONTRACT.encode())})
+            await until(client, f"{place}/{added.json()['id']}")
+        listed = await you.wait_for("Документы: 1", after=await you.say("/docs"))
+        await you.press("1", listed)
+        await you.press("Оригинал", await you.wait_for("добавлен"))
+        original = await you.wait_for(lambda seen: seen.file_name == "Договор.md")
+        assert (await you.download(original)).decode() == CONTRACT
