@@ -12,8 +12,6 @@ from prompts.loader import Prompts, load_prompts
 from prompts.small_talk import load_small_talk
 from prompts.wordings import load_wordings
 from rag.answering.answer import AnswerWriter
-from rag.answering.plain import PlainAnswers
-from rag.answering.plain_requests import PlainRequests
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
@@ -37,6 +35,8 @@ from rag.planning.plain_planner import Breadth
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import ChatModel, QuestionAnalyzer
+from rag.quoting.plain import PlainAnswers
+from rag.quoting.plain_requests import PlainRequests
 from rag.retrieval.documents import DocumentSearch
 from rag.retrieval.search import Retrieval
 from rag.small_talk import SmallTalkRule

@@ -19,7 +19,6 @@ import structlog
 from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
-from rag.answering.plain import NOTHING, Draft, PlainAnswers
 from rag.answering.prompt import Assignment
 from rag.clock import today_utc
 from rag.dialogue.memory import DialogueMemory
@@ -39,6 +38,7 @@ from rag.planning.prompt import KnownBefore, PlannerPrompt
 from rag.planning.steps import SEARCH
 from rag.ports import DocumentCatalogue, DocumentFinder, EntityResolver
 from rag.progress import StepShown, StepState
+from rag.quoting.plain import NOTHING, Draft, PlainAnswers
 from rag.records import (
     Answer,
     Answered,

@@ -25,7 +25,7 @@ from bot.keyboards import (
 from bot.replies.citations import cited_name, source_label
 from bot.replies.names import shortened
 from bot.texts import Words
-from rag.answering.quotes import MAX_QUOTES
+from rag.quoting.quotes import MAX_QUOTES
 from rag.records import Answer, AnswerKind, Citation
 
 MAX_SOURCES = 6

@@ -20,7 +20,6 @@ from rag.answering.citations import citations_of, sober, with_sides, without_ref
 from rag.answering.judging import AnswerJudge, Judged, counted
 from rag.answering.language import quotes_in_another_language
 from rag.answering.marks import Reading, read
-from rag.answering.plain import NOTHING, Draft, PlainAnswers, listed_items, without_remainder
 from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
 from rag.answering.rules import as_remarks, of_language
 from rag.clock import today_utc
@@ -28,6 +27,7 @@ from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import Fact, FactKind
 from rag.grounding.check import SupportCheck
 from rag.ports import ChatModel
+from rag.quoting.plain import NOTHING, Draft, PlainAnswers, listed_items, without_remainder
 from rag.records import AnswerKind, ChatMessage
 from rag.watching import BrokenOff, unless_set, until_set
 

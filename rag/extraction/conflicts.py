@@ -11,9 +11,9 @@ from datetime import UTC, date, datetime, time
 from domain.documents import SourceType, known_as
 from domain.ids import DocumentId
 from prompts.wordings import Wordings
-from rag.answering.renderer import escaped
 from rag.execution.facts import Fact, FactKind
 from rag.extraction.values import day, day_of_name
+from rag.quoting.renderer import escaped
 from rag.records import Claim, Conflict, Passage, RankedPassage
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from prompts.breadth import BreadthWords
 from prompts.intents import GENERAL
 from prompts.wordings import language_of
-from rag.answering.plain import left_and_total
-from rag.answering.plain_requests import PlainRequests
 from rag.planning.mending import PlanningRequest
 from rag.planning.plan import MAX_ITEMS, AnswerStyle, Fallback, Limits, QueryPlan, RenderStyle, ToolCall
 from rag.planning.steps import LIST, READ_ONE, SEARCH, SURVEY
+from rag.quoting.plain import left_and_total
+from rag.quoting.plain_requests import PlainRequests
 from rag.records import Exchange, SmallTalk
 from rag.small_talk import SmallTalkRule
 from rag.words import folded

@@ -14,13 +14,13 @@ from enum import StrEnum
 import structlog
 
 from prompts.intents import GENERAL, Intent
-from rag.answering.plain_requests import PlainRequests
 from rag.errors import ModelError, ModelMisfit, ModelNonsense
 from rag.planning.mending import CONVERSATION, AnyTool, PlanMender, PlanningRequest
 from rag.planning.plain_planner import Breadth, PlainPlanner, asked_before, default_plan, rest_of
 from rag.planning.plan import QueryKind, QueryPlan, RenderStyle, Step, plan_schema
 from rag.planning.steps import SEARCH, template
 from rag.ports import ChatModel, EntityResolver
+from rag.quoting.plain_requests import PlainRequests
 from rag.records import ChatMessage, SmallTalk
 from rag.small_talk import SmallTalkRule
 

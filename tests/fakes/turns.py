@@ -7,7 +7,6 @@ from datetime import date
 from prompts.intents import load_intents
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
-from rag.answering.plain import PlainAnswers
 from rag.answering.prompt import AnswerSettings
 from rag.conversation import Conversation, TurnStages
 from rag.dialogue.memory import DialogueMemory
@@ -17,6 +16,7 @@ from rag.planning.mending import AnyTool
 from rag.planning.planner import Planner
 from rag.planning.prompt import PlannerPrompt
 from rag.ports import ChatModel, EntityResolver, PassageSearch
+from rag.quoting.plain import PlainAnswers
 from rag.records import (
     Answer,
     Answered,

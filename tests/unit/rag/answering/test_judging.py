@@ -7,13 +7,13 @@ import pytest
 from prompts.loader import load_prompts
 from rag.answering.answer import AnswerWriter
 from rag.answering.judging import NO_MARKS
-from rag.answering.plain import Draft
 from rag.answering.prompt import AnswerSettings, Assignment
 from rag.dialogue.records import Dialogue
 from rag.errors import ModelAway
 from rag.execution.facts import FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.grounding.check import SupportCheck
+from rag.quoting.plain import Draft
 from rag.records import AnswerKind, Exchange
 from tests.fakes.checking import Checker
 from tests.fakes.rag import ScriptedModel, make_passage, rank

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from prompts.loader import Prompts
 from prompts.records import MoreItems
 from prompts.wordings import language_of
-from rag.answering.plain_requests import PlainRequests
 from rag.answering.prompt import Assignment
-from rag.answering.quotes import MAX_QUOTES, quote_passages
-from rag.answering.renderer import render
 from rag.execution.facts import Fact, FactKind
 from rag.metering import CheckCounts
 from rag.planning.plan import AnswerStyle
+from rag.quoting.plain_requests import PlainRequests
+from rag.quoting.quotes import MAX_QUOTES, quote_passages
+from rag.quoting.renderer import render
 from rag.records import AnswerKind, Citation, RankedPassage, SmallTalk
 from rag.small_talk import is_said_by
 

@@ -6,10 +6,10 @@ import pytest
 
 from prompts.breadth import load_breadth
 from prompts.wordings import load_wordings
-from rag.answering.plain_requests import PlainRequests, RequestKind, outline, sides
-from rag.answering.renderer import Rendered, render
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
+from rag.quoting.plain_requests import PlainRequests, RequestKind, outline, sides
+from rag.quoting.renderer import Rendered, render
 from rag.records import RankedPassage
 from tests.fakes.rag import make_passage, rank
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from prompts.wordings import language_of
 from rag.answering.citations import cite
-from rag.answering.plain_requests import PlainRequests, Request, RequestKind, outline, sides
-from rag.answering.quotes import MAX_QUOTES, choose, quote_passages
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.planning.plan import Limits, RenderStyle
+from rag.quoting.plain_requests import PlainRequests, Request, RequestKind, outline, sides
+from rag.quoting.quotes import MAX_QUOTES, choose, quote_passages
 from rag.records import Citation, RankedPassage
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~])")

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.renderer import render
 from rag.execution.facts import Fact, FactKind, FactsPayload
 from rag.execution.search_tool import passages_payload
 from rag.planning.plan import Limits, RenderStyle
+from rag.quoting.renderer import render
 from tests.fakes.rag import make_passage, rank
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag.answering.quotes import FOLDED_CHARS, choose, quote_passages
+from rag.quoting.quotes import FOLDED_CHARS, choose, quote_passages
 from rag.records import Fit
 from tests.fakes.rag import make_passage, rank
 
