@@ -5,7 +5,22 @@ In: `Services`. Out: an aiogram `Dispatcher`, ready to be fed. `bot.inbox` feeds
 
 from aiogram import Dispatcher
 
-from bot.handlers import asking, base, chat, clean, document, fallback, going_on, kept, library, menu, sources, stats
+from bot.handlers import (
+    asking,
+    base,
+    bases,
+    chat,
+    clean,
+    document,
+    fallback,
+    going_on,
+    kept,
+    library,
+    menu,
+    sharing,
+    sources,
+    stats,
+)
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
 from bot.middlewares.addressed import OnlyAddressed
@@ -29,7 +44,9 @@ def build_dispatcher(services: Services) -> Dispatcher:
     questions = chat.build_router()
     questions.message.middleware(Throttle(services, bursts=FILES))  # the mode is known by then
     dispatcher.include_routers(
+        sharing.build_router(),
         menu.build_router(services.texts),
+        bases.build_router(),
         asking.build_router(),
         library.build_router(services.texts),
         document.build_router(),

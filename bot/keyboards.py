@@ -21,6 +21,7 @@ from rag.words import Span
 
 MODE_BUTTONS = {Mode.CHAT: "button-chat", Mode.DOCUMENTS: "button-documents"}
 _SOURCE_PLACE = re.compile(r"\d{1,19}(?:\.\d{1,7}-\d{1,7})*")
+BEFORE_BASE = " · "  # «📚 База · Работа»
 BUTTON_CHARACTERS = 24  # two labels of this length fit side by side on a phone
 
 
@@ -238,6 +239,16 @@ def question_key(text: str) -> str:
     return hashlib.sha256(normalise(text).encode(errors="replace")).hexdigest()[:8]
 
 
+_CHANGING = (TakeBack, DeleteDocument, CancelDocument, CancelBatch, KeepDocument, KeepBatch, ChooseVersion, AddSection)
+
+
+def for_readers(markup: InlineKeyboardMarkup | None) -> InlineKeyboardMarkup | None:
+    """The same keyboard without what changes a base."""
+    changing = tuple(f"{kind.__prefix__}:" for kind in (*_CHANGING, Refresh, Rename))
+    lines = markup.inline_keyboard if markup else []
+    return rows(*([each for each in line if not (each.callback_data or "").startswith(changing)] for line in lines))
+
+
 def button(label: str, data: CallbackData | str) -> InlineKeyboardButton:
     """An inline button."""
     packed = data if isinstance(data, str) else data.pack()
@@ -255,15 +266,17 @@ def in_rows(buttons: Sequence[InlineKeyboardButton], width: int) -> list[list[In
     return [list(buttons[start : start + width]) for start in range(0, len(buttons), width)]
 
 
-def mode_label(words: Words, mode: Mode, current: Mode | None) -> str:
-    """A mode's name, ticked when it is the current one."""
+def mode_label(words: Words, mode: Mode, current: Mode | None, base: str | None = None) -> str:
+    """A mode's name, ticked when it is the current one; База with the name of the open base, where it has one."""
     name = words.plain(MODE_BUTTONS[mode])
+    if base and mode is Mode.DOCUMENTS:
+        name = f"{name}{BEFORE_BASE}{base}"
     return words.plain("button-chosen", mode=name) if mode == current else name
 
 
-def mode_choice(words: Words, current: Mode | None) -> InlineKeyboardMarkup:
+def mode_choice(words: Words, current: Mode | None, *, base: str | None = None) -> InlineKeyboardMarkup:
     """The two modes; `callback_data` is the mode's own name, as in seed 1, section 4.1.1."""
-    line = [button(mode_label(words, mode, current), mode.value) for mode in MODE_BUTTONS]
+    line = [button(mode_label(words, mode, current, base), mode.value) for mode in MODE_BUTTONS]
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 
@@ -273,9 +286,9 @@ def mode_offer(words: Words, *, beside: Mode) -> InlineKeyboardMarkup:
     return InlineKeyboardMarkup(inline_keyboard=[line])
 
 
-def mode_keyboard(words: Words, current: Mode | None) -> ReplyKeyboardMarkup:
-    """The keyboard that always shows which mode is on."""
-    labels = [*(mode_label(words, mode, current) for mode in MODE_BUTTONS), words.plain("button-library")]
+def mode_keyboard(words: Words, current: Mode | None, *, base: str | None = None) -> ReplyKeyboardMarkup:
+    """The keyboard that always shows which mode is on, and which base is open."""
+    labels = [*(mode_label(words, mode, current, base) for mode in MODE_BUTTONS), words.plain("button-library")]
     return ReplyKeyboardMarkup(
         keyboard=[[KeyboardButton(text=label) for label in labels]],
         resize_keyboard=True,

@@ -119,8 +119,8 @@ class Bases(Protocol):
         """Take somebody off, or leave."""
         ...
 
-    async def confirm_member(self, user: UserId, base: BaseId) -> None:
-        """Telegram says that the person is in the group whose base it is."""
+    async def confirm_member(self, user: UserId, base: BaseId) -> bool:
+        """Telegram says that the person is in the group whose base it is; False when they have not written there."""
         ...
 
     async def leave_group(self, chat: ChatId, member: UserId) -> None: ...

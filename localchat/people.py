@@ -28,7 +28,7 @@ from localchat import speaking
 from localchat.api.profile import commands_for, profile_text
 from localchat.checks import Refused, bad, read_number
 from localchat.exchange import Exchange, Hub
-from localchat.records import ACCOUNTS, BOT, PEOPLE, ROOMS, Json, Message, Room
+from localchat.records import ACCOUNTS, BOT, PEOPLE, ROOMS, YOURS, Json, Message, Room
 from localchat.wire import account_json
 
 PAGE_MESSAGES, MOST_MESSAGES = 60, 500
@@ -198,7 +198,7 @@ def whole_view(exchange: Exchange, user_id: int) -> Json:
     return {
         "bot": {**bot, "first_name": name or BOT.first_name},
         "people": [account_json(person) for person in PEOPLE],
-        "chats": [_room_view(exchange, room, user_id) for room in ROOMS],
+        "chats": [_room_view(exchange, room, user_id) for room in ROOMS if room in YOURS or user_id in room.people],
     }
 
 

@@ -121,8 +121,10 @@ PEOPLE = (
 )
 ROOMS = (
     Room(chat_id=1001, kind="private", title="База", people=(1001,)),
+    Room(chat_id=1002, kind="private", title="База: Анна", people=(1002,)),
     Room(chat_id=-1_002_000_000_001, kind="supergroup", title="Группа", people=(1001, 1002)),
 )
 
 ACCOUNTS = {account.user_id: account for account in (BOT, *PEOPLE)}
+YOURS = tuple(room for room in ROOMS if 1001 in room.people)
 ROOM_BY_ID = {room.chat_id: room for room in ROOMS}

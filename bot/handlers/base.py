@@ -12,11 +12,14 @@ from aiogram.types import CallbackQuery, Message
 
 from bot.handlers.filters import has_message, in_mode
 from bot.handlers.received import Received, batch_of, original_of, receive
-from bot.keyboards import ANSWER, KEEP, ONLY_READ, button, rows
+from bot.keyboards import ANSWER, BUTTON_CHARACTERS, KEEP, ONLY_READ, button, rows
+from bot.replies.bases import AddTo, name_of_base
+from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
+from domain.bases import Role
 from domain.documents import SourceType
 from domain.ids import MessageId
 from domain.people import Mode
@@ -65,6 +68,9 @@ def is_talk(received: Received, services: Services) -> bool:
 async def take(received: Received, bot: Bot, services: Services, talk: Talk, *, ttl_s: int | None = None) -> None:
     """Put the sources into the queue, or say why they cannot be kept; the words under a refused file are."""
     message = received.message
+    if talk.state.role is Role.READER:
+        await _offer_others(message, bot, services, talk)
+        return
     if refusal := refusal_of(received, talk.words, services):
         if received.written:
             await services.intake.enqueue(replace(batch_of(message, received.written, talk), ttl_s=ttl_s))
@@ -75,6 +81,19 @@ async def take(received: Received, bot: Bot, services: Services, talk: Talk, *, 
     is_typed = message.text is not None
     await _enqueue(replace(batch_of(message, received.sources, talk), ttl_s=ttl_s), services, may_go_on=is_typed)
     services.wake()
+
+
+async def _offer_others(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """The open base may only be read: the bases that the message can go into instead."""
+    bases = await services.bases.all(talk.state.user_id)
+    own = [
+        [button(shortened(name_of_base(each, talk.words), BUTTON_CHARACTERS * 2), AddTo(base=each.id))]
+        for each in bases
+        if each.role in (Role.OWNER, Role.WRITER)
+    ]
+    place = place_at(talk.place, MessageId(message.message_id))
+    name = talk.state.base_name or talk.state.base_owner or ""
+    await send(bot, place, talk.words("base-only-read", name=name), rows(*own))
 
 
 async def keep_original(query: CallbackQuery, shown: Message, bot: Bot, services: Services, talk: Talk) -> None:

@@ -12,6 +12,7 @@ from bot.handlers.answering import Dialogues
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_tidy
 from bot.keyboards import Clean, button, mode_choice, rows
+from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
@@ -70,7 +71,7 @@ async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Sho
         removed = await services.people.clean_chat(talk.state.user_id, base=talk.base_id)
         await services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)
-    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None)
+    return f"{report}\n\n{talk.words('choose-mode')}", mode_choice(talk.words, None, base=open_name(talk.state))
 
 
 async def _ask_base(services: Services, talk: Talk, _: Dialogues) -> _Shown:

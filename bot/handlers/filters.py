@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from aiogram.enums import ContentType
 from aiogram.types import CallbackQuery, Message
 
+from bot.keyboards import BEFORE_BASE
 from bot.talk import Talk
 from domain.people import Mode
 
@@ -53,7 +54,7 @@ def names_mode(modes: Mapping[str, Mode]) -> Callable[[Message | CallbackQuery],
 
     def matches(event: Message | CallbackQuery) -> bool | dict[str, Mode]:
         said = event.text if isinstance(event, Message) else event.data
-        mode = modes.get(said or "")
+        mode = modes.get((said or "").partition(BEFORE_BASE)[0])
         return {"mode": mode} if mode else False
 
     return matches

@@ -123,7 +123,7 @@ async def ask_about(query: CallbackQuery, callback_data: AskAbout, bot: Bot, ser
     await services.people.set_only(talk.state.user_id, base=talk.base_id, document=card.id, thread=talk.state.thread)
     await acknowledge(query, talk.words.plain("mode-set-chat"))
     text = talk.words("ask-about", title=shortened(name_of(card), TITLE_CHARACTERS))
-    await send(bot, talk.place, text, mode_sign(talk.words, Mode.CHAT, talk.place))
+    await send(bot, talk.place, text, mode_sign(talk, Mode.CHAT))
 
 
 async def keep_document(

@@ -11,14 +11,22 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_change
+<<<<<<< HEAD
 from bot.keyboards import DISMISS, DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
+=======
+from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, for_readers, rows
+>>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
+<<<<<<< HEAD
 from domain.documents import DocumentStatus
+=======
+from domain.bases import Role
+>>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"
@@ -79,7 +87,9 @@ async def open_document(
     if card is None:
         await acknowledge(query, talk.words.plain("document-gone"), alert=True)
         return
-    await _show(bot, shown, card_html(card, talk.words), card_keyboard(card, talk.words, page=callback_data.page))
+    keyboard = card_keyboard(card, talk.words, page=callback_data.page)
+    only_reads = talk.state.role is Role.READER
+    await _show(bot, shown, card_html(card, talk.words), for_readers(keyboard) if only_reads else keyboard)
     await acknowledge(query)
 
 

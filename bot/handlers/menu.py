@@ -10,6 +10,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.handlers.filters import names_mode, own_words
 from bot.handlers.modes import mode_sign, switch_mode
 from bot.keyboards import ChooseLanguage, labelled_modes, language_choice, mode_choice
+from bot.replies.bases import open_name
 from bot.replies.sending import acknowledge, send
 from bot.services import Services
 from bot.talk import Talk
@@ -47,8 +48,13 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
 
 async def greet(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
+<<<<<<< HEAD
     text = f"{talk.words('hello', hears=services.hears)}\n\n{talk.words('choose-mode')}"
     await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
+=======
+    text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
+    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
+>>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
 
 
 async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
@@ -100,4 +106,4 @@ async def choose_language(
     services.languages.note(talk.place.chat, callback_data.language)
     chosen = services.texts.for_language(callback_data.language)
     await acknowledge(query)
-    await send(bot, talk.place, chosen("language-set"), mode_sign(chosen, talk.state.mode, talk.place))
+    await send(bot, talk.place, chosen("language-set"), mode_sign(talk, talk.state.mode, chosen))

@@ -8,7 +8,8 @@ from aiogram.types import InlineKeyboardMarkup, ReplyKeyboardMarkup
 
 from bot.handlers.holdings import Lack, lack_of
 from bot.keyboards import mode_choice, mode_keyboard
-from bot.replies.sending import Place, send
+from bot.replies.bases import open_name
+from bot.replies.sending import send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Words
@@ -19,13 +20,19 @@ async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> N
     """Store the mode and say what it means."""
     await services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     hint = await _hint(services, talk, mode)
+<<<<<<< HEAD
     promised = {"hears": services.hears} if hint == "documents-hint" else {}
     await send(bot, talk.place, talk.words(hint, **promised), mode_sign(talk.words, mode, talk.place))
+=======
+    await send(bot, talk.place, talk.words(hint), mode_sign(talk, mode))
+>>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
 
 
-def mode_sign(words: Words, mode: Mode | None, place: Place) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
-    """What shows the current mode: the keyboard in a private chat, buttons under the message in a group."""
-    return mode_keyboard(words, mode) if place.is_private else mode_choice(words, mode)
+def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
+    """What shows the current mode and the open base: the keyboard in a private chat, buttons under the message in a
+    group. `words`: of a language that was chosen just now."""
+    show = mode_keyboard if talk.place.is_private else mode_choice
+    return show(words or talk.words, mode, base=open_name(talk.state))
 
 
 async def _hint(services: Services, talk: Talk, mode: Mode) -> str:

@@ -20,8 +20,13 @@ async def may_tidy(bot: Bot, talk: Talk) -> bool:
     undone."""
     if talk.place.is_private:
         return True
+    return await is_administrator(bot, talk.place.chat, talk.person)
+
+
+async def is_administrator(bot: Bot, group: ChatId, person: UserId) -> bool:
+    """Of a group; False when Telegram does not answer."""
     try:
-        member = await bot.get_chat_member(talk.place.chat, talk.person)
+        member = await bot.get_chat_member(group, person)
     except TelegramAPIError:
         return False
     return member.status in _TIDY

@@ -36,6 +36,8 @@ class Access(BaseMiddleware):
             return None
         if self._services.is_allowed(UserId(event.from_user.id)):
             return await handler(event, data)
+        if isinstance(event, Message) and event.left_chat_member:
+            return None  # they said nothing
         return await self._refuse(event, event.from_user)
 
     async def _refuse(self, event: Message | CallbackQuery, person: User) -> None:

@@ -69,8 +69,8 @@ class ReadState(BaseMiddleware):
     async def _left(self, talk: Talk, bot: Bot) -> Talk:
         """The right to the open base has ended. That to a group's base ends after a day; then Telegram is asked."""
         state, people = talk.state, self._services.people
-        if state.base_group and await is_in_group(bot, state.base_group, talk.person):
-            await self._services.bases.confirm_member(talk.person, state.base_id)
+        is_there = state.base_group and await is_in_group(bot, state.base_group, talk.person)
+        if is_there and await self._services.bases.confirm_member(talk.person, state.base_id):
             return replace(talk, state=replace(state, role=Role.READER))
         home = await people.go_home(state.user_id, thread=state.thread)
         await send(bot, talk.place, talk.words("base-left", name=state.base_name or ""))

@@ -59,9 +59,9 @@ class BaseStore:
         """Take somebody off, or leave; False when they are no member, or the owner."""
         return bool(await self._transport.call("remove_member", p_base=base, p_member=member))
 
-    async def confirm_member(self, user: UserId, base: BaseId) -> None:
-        """Telegram says that the person is in the group whose base it is."""
-        await self._transport.call("confirm_member", p_user=user, p_group_base=base)
+    async def confirm_member(self, user: UserId, base: BaseId) -> bool:
+        """Telegram says that the person is in the group whose base it is; False when they have not written there."""
+        return bool(await self._transport.call("confirm_member", p_user=user, p_group_base=base))
 
     async def leave_group(self, chat: ChatId, member: UserId) -> None:
         """The person is not in the group any more."""

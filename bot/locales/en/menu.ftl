@@ -66,6 +66,7 @@ command-dialogs = earlier conversations
 command-clean = clear the conversation or the base
 command-stats = how much and how fast
 command-language = language
+command-bases = your bases: open, make, share
 command-privacy = what is kept and how to delete it
 command-help = how to use me
 bot-description =

@@ -66,6 +66,7 @@ command-dialogs = прежние разговоры
 command-clean = очистить разговор или базу
 command-stats = сколько чего и как быстро
 command-language = язык
+command-bases = ваши базы: открыть, создать, поделиться
 command-privacy = что хранится и как удалить
 command-help = как пользоваться
 bot-description =

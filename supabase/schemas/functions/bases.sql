@@ -51,9 +51,9 @@ comment on view bases_of_people is
   'The bases of everybody, with the right that they have now (null: it has ended) and whose base it is.';
 
 create or replace view user_states with (security_invoker = true) as
-select s.user_id, s.thread_id, s.current_mode, s.session_id, s.base_id, s.language, s.only_document, o.name as base_name, o.role,
-  o.kind as base_kind, o.chat_id as base_chat, o.owner_name
-from user_state s left join bases_of_people o on o.base_id = s.base_id and o.user_id = s.user_id;
+select s.user_id, s.thread_id, s.current_mode, s.session_id, s.base_id, s.language, s.only_document,
+  coalesce(o.name, b.name) as base_name, o.role, b.kind as base_kind, b.chat_id as base_chat, o.owner_name
+from user_state s join bases b on b.id = s.base_id left join bases_of_people o on o.base_id = s.base_id and o.user_id = s.user_id;
 comment on view user_states is 'States with what a person sees of the open base; `role` is null once their right is gone.';
 
 create or replace function list_bases(p_user bigint, p_thread bigint default 0)

@@ -84,7 +84,9 @@ begin
   end if;
   delete from base_members m where m.base_id = p_base::uuid and m.user_id = p_member and m.role <> 'owner';
   if found then
-    perform send_home(p_base::uuid, p_member);
+    if p_person = p_member then -- whoever is taken off is told so when they next write (`go_home`)
+      perform send_home(p_base::uuid, p_member);
+    end if;
     return query select p_member;
   end if;
 end $$;

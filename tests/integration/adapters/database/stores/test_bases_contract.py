@@ -1,5 +1,7 @@
 """Several bases of a person, shared ones and those of groups, over both transports."""
 
+import asyncio
+
 import pytest
 
 from adapters.database.acting import ActingTransport
@@ -141,14 +143,16 @@ async def test_a_writer_writes_until_taken_off(mine: DatabaseStores, work: BaseI
     for actor in (BORIS, token):
         with acting_for(actor), pytest.raises(BaseClosed):
             await mine.library.count(work)
-    assert (await mine.people.state(BORIS, base=home, language="ru")).base_id == home
+    state = await mine.people.state(BORIS, base=home, language="ru")
+    assert (state.role, state.base_name) == (None, "Работа")
+    assert (await mine.people.go_home(BORIS)).base_id == home
 
 
 async def test_a_link_ends(mine: DatabaseStores, work: BaseId) -> None:
     once = await share(mine, work, Role.READER, once=True)
     assert await mine.bases.accept(ANNA, once, name="Анна")  # an owner does not use it up
-    assert await mine.bases.accept(BORIS, once, name="Борис")
-    assert await mine.bases.accept(UserId(303), once, name="Вера") is None
+    joined = await asyncio.gather(*(mine.bases.accept(each, once, name="Кто") for each in (BORIS, UserId(303))))
+    assert sum(each is not None for each in joined) == 1
     over = await share(mine, work, Role.WRITER, days=0)
     assert await mine.bases.accept(BORIS, over, name="Борис") is None
     kept = await share(mine, work, Role.WRITER)
@@ -195,7 +199,7 @@ async def test_a_base_of_an_administrator_is_open_to_a_group_until_it_is_taken_o
             await mine.library.clean_base(work)
     with acting_for(ANNA):
         await mine.bases.remove_member(work, UserId(GROUP))
-    assert (await mine.people.state(UserId(GROUP), base=own, language="ru")).base_id == own
+    assert (await mine.people.go_home(UserId(GROUP))).base_id == own
 
 
 async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStores, work: BaseId) -> None:

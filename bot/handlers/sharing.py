@@ -1,0 +1,224 @@
+"""Sharing a base: links, who has joined by them, joining and leaving; and opening a base in a group.
+
+In: buttons of a base, t.me/<bot>?start=join-…, and Telegram's word that somebody left a group. Out: messages. A link's
+secret is shown once and stored as a hash.
+"""
+
+from aiogram import Bot, F, Router
+from aiogram.exceptions import TelegramAPIError
+from aiogram.filters import CommandObject, CommandStart
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+
+from bot.handlers.bases import say_open
+from bot.handlers.filters import has_message
+from bot.handlers.rights import is_administrator
+from bot.keyboards import button, rows
+from bot.replies.bases import (
+    BaseAction,
+    BindBase,
+    OpenBase,
+    RevokeLink,
+    ShareBase,
+    TakeOff,
+    made_html,
+    members_html,
+    members_keyboard,
+    name_of_base,
+    share_keyboard,
+    short_id,
+    sure_keyboard,
+)
+from bot.replies.sending import Place, acknowledge, edit, send
+from bot.services import Services
+from bot.talk import Talk
+from domain.bases import ListedBase, Role, new_secret
+from domain.errors import BaseClosed
+from domain.ids import BaseId, ChatId, MessageId, UserId
+from domain.tokens import token_hash
+
+JOIN = "join-"
+
+
+def build_router() -> Router:
+    """It comes before the menu, whose /start takes any parameter."""
+    router = Router(name="sharing")
+    router.message.register(left, F.left_chat_member)
+    router.message.register(join, CommandStart(deep_link=True, magic=F.args.startswith(JOIN)))
+    router.callback_query.register(begin_sharing, BaseAction.filter(F.what == "share"), has_message)
+    router.callback_query.register(share, ShareBase.filter(), has_message)
+    router.callback_query.register(revoke, RevokeLink.filter(), has_message)
+    router.callback_query.register(show_members, BaseAction.filter(F.what == "members"), has_message)
+    router.callback_query.register(take_off, TakeOff.filter(), has_message)
+    router.callback_query.register(ask_before_leaving, BaseAction.filter(F.what == "leave"), has_message)
+    router.callback_query.register(leave, BaseAction.filter(F.what == "quit"), has_message)
+    router.callback_query.register(show_groups, BaseAction.filter(F.what == "groups"), has_message)
+    router.callback_query.register(bind, BindBase.filter(), has_message)
+    return router
+
+
+async def join(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:
+    """A link was followed: the person joins, sees whose base it is, and it is open."""
+    secret = (command.args or "").removeprefix(JOIN)
+    joined = await services.bases.accept(talk.person, token_hash(secret), name=_full_name(message))
+    if joined is None or not talk.place.is_private:
+        await send(bot, talk.place, talk.words("share-gone"))
+        return
+    base = ListedBase(id=joined.base, name=joined.name, role=joined.role, owner_name=joined.owner_name)
+    await services.bases.open(talk.state.user_id, base.id, thread=talk.state.thread)
+    name = name_of_base(base, talk.words)
+    if joined.role is Role.OWNER:
+        text = talk.words("share-own", name=name)
+    else:
+        text = talk.words(f"share-joined-{joined.role}", name=name, owner=joined.owner_name or "")
+    leave_it = button(talk.words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))
+    await send(bot, talk.place, text, rows([] if joined.role is Role.OWNER else [leave_it]))
+    await say_open(bot, services, talk, base)
+
+
+async def begin_sharing(
+    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Поделиться»: what the link is to allow."""
+    await _show_choice(shown, bot, services, talk, ShareBase(base=callback_data.base))
+    await acknowledge(query)
+
+
+async def share(
+    query: CallbackQuery, callback_data: ShareBase, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """A choice, or «Создать ссылку»."""
+    await acknowledge(query)
+    if not callback_data.make:
+        await _show_choice(shown, bot, services, talk, callback_data)
+        return
+    base, secret = await _own(services, callback_data.base), new_secret()
+    link = await services.bases.invite(
+        base.id,
+        token_hash(secret),
+        role=Role.WRITER if callback_data.writes else Role.READER,
+        once=callback_data.once,
+        days=callback_data.days or None,
+    )
+    address = f"https://t.me/{(await bot.me()).username}?start={JOIN}{secret}"
+    text = made_html(address, link, base, talk.words)
+    revoke_it = button(talk.words.plain("button-revoke-this"), RevokeLink(base=base.id, link=link.id))
+    await _edit(bot, shown, text, rows([revoke_it], [button(talk.words.plain("button-back"), OpenBase(base=base.id))]))
+
+
+async def revoke(
+    query: CallbackQuery, callback_data: RevokeLink, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Отозвать»."""
+    revoked = await services.bases.revoke(BaseId(callback_data.base), callback_data.link)
+    await acknowledge(query, talk.words.plain("share-revoked" if revoked else "share-gone"))
+    await _show_choice(shown, bot, services, talk, ShareBase(base=callback_data.base))
+
+
+async def show_members(
+    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Участники»."""
+    await _show_members(shown, bot, services, talk, callback_data.base)
+    await acknowledge(query)
+
+
+async def take_off(
+    query: CallbackQuery, callback_data: TakeOff, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Исключить»: from now on they see nothing of it."""
+    await services.bases.remove_member(BaseId(callback_data.base), UserId(callback_data.member))
+    await acknowledge(query, talk.words.plain("member-gone"))
+    await _show_members(shown, bot, services, talk, callback_data.base)
+
+
+async def ask_before_leaving(
+    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Выйти из базы»."""
+    base = await _own(services, callback_data.base)
+    text = talk.words("base-leave-sure", name=name_of_base(base, talk.words))
+    await _edit(bot, shown, text, sure_keyboard(base.id, "quit", talk.words))
+    await acknowledge(query)
+
+
+async def leave(
+    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """The same once more."""
+    base = await _own(services, callback_data.base)
+    await services.bases.remove_member(base.id, talk.state.user_id)
+    await _edit(bot, shown, talk.words("base-quit", name=name_of_base(base, talk.words)), None)
+    await acknowledge(query)
+    if base.id == talk.base_id:
+        (home, *_) = [each for each in await services.bases.all(talk.state.user_id) if each.is_first]
+        await say_open(bot, services, talk, home)
+
+
+async def left(message: Message, services: Services) -> None:
+    """Somebody left a group, or was taken out: its bases are closed to them."""
+    if message.left_chat_member:
+        await services.bases.leave_group(ChatId(message.chat.id), UserId(message.left_chat_member.id))
+
+
+async def show_groups(
+    query: CallbackQuery, callback_data: BaseAction, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Открыть в группе»: the groups where the person has talked to Baza."""
+    base = await _own(services, callback_data.base)
+    lines = [
+        [button(name_of_base(each, talk.words), BindBase(base=base.id, group=short_id(each.id)))]
+        for each in await _groups(services, talk)
+    ]
+    key = "base-groups" if lines else "base-groups-none"
+    back = [button(talk.words.plain("button-back"), OpenBase(base=base.id))]
+    await _edit(bot, shown, talk.words(key, name=name_of_base(base, talk.words)), rows(*lines, back))
+    await acknowledge(query)
+
+
+async def bind(
+    query: CallbackQuery, callback_data: BindBase, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """A group of that list: its administrators may open a base of their own there, for all who write in it."""
+    base = await _own(services, callback_data.base)
+    groups = [each for each in await _groups(services, talk) if short_id(each.id) == callback_data.group]
+    if not groups or groups[0].group is None or not await is_administrator(bot, groups[0].group, talk.person):
+        await acknowledge(query, talk.words.plain("only-administrators-bind"), alert=True)
+        return
+    group, name = groups[0].group, name_of_base(base, talk.words)
+    await services.bases.bind(base.id, group, thread=None, name=groups[0].name or str(group))
+    await acknowledge(query)
+    await _edit(bot, shown, talk.words("base-bound", name=name, group=groups[0].name or ""), None)
+    try:
+        await send(bot, Place(chat=group, is_private=False), talk.words("base-bound-group", name=name))
+    except TelegramAPIError:  # the bot may not write there; the base is open to those who ask it
+        return
+
+
+async def _groups(services: Services, talk: Talk) -> list[ListedBase]:
+    return [each for each in await services.bases.all(talk.person) if each.group and each.is_first]
+
+
+async def _own(services: Services, base: str) -> ListedBase:
+    found = await services.bases.show(BaseId(base))
+    if found is None:
+        raise BaseClosed
+    return found
+
+
+async def _show_choice(shown: Message, bot: Bot, services: Services, talk: Talk, chosen: ShareBase) -> None:
+    base, links = await _own(services, chosen.base), await services.bases.invitations(BaseId(chosen.base))
+    text = talk.words("share-choose", name=name_of_base(base, talk.words))
+    await _edit(bot, shown, text, share_keyboard(chosen, links, talk.words))
+
+
+async def _show_members(shown: Message, bot: Bot, services: Services, talk: Talk, base: str) -> None:
+    members = await services.bases.members(BaseId(base))
+    await _edit(bot, shown, members_html(members, talk.words), members_keyboard(base, members, talk.words))
+
+
+async def _edit(bot: Bot, shown: Message, html: str, keyboard: InlineKeyboardMarkup | None) -> None:
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), html, keyboard)
+
+
+def _full_name(message: Message) -> str:
+    return message.from_user.full_name if message.from_user else ""

@@ -1,0 +1,233 @@
+"""Bases on the screen: the list, one base with what can be done with it, links, members.
+
+In: records of `domain.bases`. Out: HTML and buttons. The types below keep `callback_data` within 64 bytes. It sends
+nothing.
+"""
+
+from collections.abc import Sequence
+
+from aiogram.filters.callback_data import CallbackData
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
+
+from bot.keyboards import button, in_rows, rows
+from bot.replies.names import shortened
+from bot.texts import Words
+from domain.bases import Invitation, ListedBase, Member, Role
+from domain.ids import ChatId
+from domain.people import UserState
+
+BASES = "bases"
+"""Show the list."""
+
+NEW_BASE = "newbase"
+"""Ask for the name of a new base."""
+
+HOME = "homebase"
+"""Open the chat's own base."""
+
+NAME_CHARACTERS = 40
+PER_ROW = 5
+DAYS = (0, 7, 30)  # of a link; 0: it does not end
+
+
+class OpenBase(CallbackData, prefix="open"):
+    """Open a base in this chat, and show what can be done with it."""
+
+    base: str
+
+
+class BaseAction(CallbackData, prefix="base"):
+    """Something to do with a base: rename, delete, erase (sure), share, members, leave, quit (sure), groups."""
+
+    base: str
+    what: str
+
+
+class ShareBase(CallbackData, prefix="link"):
+    """A link as it is being chosen; made when `make`."""
+
+    base: str
+    writes: bool = False
+    once: bool = False
+    days: int = 0
+    make: bool = False
+
+
+class RevokeLink(CallbackData, prefix="unlink"):
+    """End a link."""
+
+    base: str
+    link: int
+
+
+class TakeOff(CallbackData, prefix="off"):
+    """Take a member off."""
+
+    base: str
+    member: int
+
+
+class BindBase(CallbackData, prefix="bind"):
+    """Open a base in a group; `group` is the group's own base, by the last 12 digits of its id."""
+
+    base: str
+    group: str
+
+
+class AddTo(CallbackData, prefix="addto"):
+    """Put the message that this one replies to into a base."""
+
+    base: str
+
+
+class SendOver(CallbackData, prefix="over"):
+    """Ask where a document is to go."""
+
+    document: str
+
+
+class SendTo(CallbackData, prefix="to"):
+    """Move or copy a document: ids without their hyphens would be too long for two, so the base is one of the list."""
+
+    document: str
+    base: str  # the first 12 digits of its id
+    move: bool
+
+
+def name_of_base(base: ListedBase, words: Words) -> str:
+    """Plain text: its name, or whose first base it is."""
+    if base.name:
+        return base.name
+    return words.plain("base-of", owner=base.owner_name) if base.owner_name else words.plain("base-own")
+
+
+def open_name(state: UserState) -> str | None:
+    """The name of the open base, where it is not simply the chat's own."""
+    if state.base_name is None and state.base_owner is None:
+        return None
+    is_own_group = state.base_group is not None and state.base_group == ChatId(state.user_id)
+    return None if is_own_group else shortened(state.base_name or state.base_owner or "", NAME_CHARACTERS // 2)
+
+
+def list_html(bases: Sequence[ListedBase], words: Words) -> str:
+    """A line for each."""
+    lines = [words("base-line", number=at, **_facts(base, words)) for at, base in enumerate(bases, start=1)]
+    return "\n".join([words("bases-title"), *lines])
+
+
+def list_keyboard(bases: Sequence[ListedBase], words: Words, *, may_make: bool) -> InlineKeyboardMarkup | None:
+    """A number for each, and a new one."""
+    numbers = [button(str(at), OpenBase(base=base.id)) for at, base in enumerate(bases, start=1)]
+    new = [button(words.plain("button-new-base"), NEW_BASE)] if may_make else []
+    return rows(*in_rows(numbers, PER_ROW), new)
+
+
+def base_html(base: ListedBase, words: Words) -> str:
+    """One base."""
+    facts = _facts(base, words)
+    return words("base-card", name=facts["name"], facts=facts["facts"])
+
+
+def base_keyboard(base: ListedBase, words: Words, *, is_private: bool) -> InlineKeyboardMarkup | None:
+    """What can be done with it: more for its owner, who does it in the private chat."""
+    back = [button(words.plain("button-bases"), BASES)]
+    if not is_private:
+        return rows(back)
+    if base.role is not Role.OWNER:
+        leave = [] if base.group else [button(words.plain("button-leave-base"), BaseAction(base=base.id, what="leave"))]
+        return rows(leave, back)
+
+    def action(what: str) -> InlineKeyboardButton:
+        return button(words.plain(f"button-base-{what}"), BaseAction(base=base.id, what=what))
+
+    delete = [] if base.is_first else [action("delete")]
+    return rows([action("share"), action("members")], [action("groups")], [action("rename"), *delete], back)
+
+
+def sure_keyboard(base: str, what: str, words: Words) -> InlineKeyboardMarkup | None:
+    """Yes, or back to the base."""
+    yes = button(words.plain(f"button-base-{what}"), BaseAction(base=base, what=what))
+    return rows([yes, button(words.plain("button-no"), OpenBase(base=base))])
+
+
+def share_keyboard(chosen: ShareBase, links: Sequence[Invitation], words: Words) -> InlineKeyboardMarkup | None:
+    """What the link allows, for how many and how long; then the links there are, to be revoked."""
+
+    def option(key: str, is_on: bool, **change: object) -> InlineKeyboardButton:
+        label = words.plain(key)
+        return button(words.plain("button-chosen", mode=label) if is_on else label, chosen.model_copy(update=change))
+
+    revoke = [
+        [button(words.plain("button-revoke", link=_link(link, words)), RevokeLink(base=chosen.base, link=link.id))]
+        for link in links
+    ]
+    return rows(
+        [option("share-read", not chosen.writes, writes=False), option("share-write", chosen.writes, writes=True)],
+        [option("share-many", not chosen.once, once=False), option("share-once", chosen.once, once=True)],
+        [option(f"share-days-{days}", chosen.days == days, days=days) for days in DAYS],
+        [button(words.plain("button-make-link"), chosen.model_copy(update={"make": True}))],
+        *revoke,
+        [button(words.plain("button-back"), OpenBase(base=chosen.base))],
+    )
+
+
+def made_html(address: str, link: Invitation, base: ListedBase, words: Words) -> str:
+    """The link itself, with what it allows."""
+    return words("share-made", name=name_of_base(base, words), address=address, what=_link(link, words))
+
+
+def members_html(members: Sequence[Member], words: Words) -> str:
+    """A line for each member."""
+    if not members:
+        return words("members-none")
+    lines = [words("member-line", number=at, **_member(each, words)) for at, each in enumerate(members, start=1)]
+    return "\n".join([words("members-title"), *lines])
+
+
+def members_keyboard(base: str, members: Sequence[Member], words: Words) -> InlineKeyboardMarkup | None:
+    """A button for each, to take them off."""
+    off = [
+        [button(words.plain("button-take-off", name=shortened(_name(each), NAME_CHARACTERS)), _off(base, each))]
+        for each in members[:50]
+    ]
+    return rows(*off, [button(words.plain("button-back"), OpenBase(base=base))])
+
+
+def short_id(base: str) -> str:
+    """The last 12 digits of a base's id, for a button that carries another id, too."""
+    return base[-12:]
+
+
+def _off(base: str, member: Member) -> TakeOff:
+    return TakeOff(base=base, member=member.id)
+
+
+def _name(member: Member) -> str:
+    return member.name or str(member.id)
+
+
+def _member(member: Member, words: Words) -> dict[str, str]:
+    until = words.plain("base-until", day=member.until) if member.until else ""
+    role = words.plain(f"role-{member.role}")
+    return {"name": _name(member), "facts": " · ".join(filter(None, [role, until]))}
+
+
+def _link(link: Invitation, words: Words) -> str:
+    parts = [words.plain("share-write" if link.role is Role.WRITER else "share-read")]
+    parts += [words.plain("share-once")] if link.once else []
+    parts += [words.plain("base-until", day=link.until)] if link.until else []
+    return ", ".join(parts)
+
+
+def _facts(base: ListedBase, words: Words) -> dict[str, str]:
+    facts = [words.plain("base-documents", count=base.documents)]
+    if base.role is Role.READER or base.role is None:
+        facts.append(words.plain("role-reader"))
+    if base.owner_name and base.name:
+        facts.append(words.plain("base-owner", owner=base.owner_name))
+    elif base.others and base.role is Role.OWNER:
+        facts.append(words.plain("base-others", count=base.others))
+    if base.until and not base.group:
+        facts.append(words.plain("base-until", day=base.until))
+    name = shortened(name_of_base(base, words), NAME_CHARACTERS)
+    return {"sign": "●" if base.is_open else "○", "name": name, "facts": " · ".join(facts)}

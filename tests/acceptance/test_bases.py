@@ -1,0 +1,146 @@
+"""Several bases of a person, a base together, a base in a group: from /bases to what is found where."""
+
+import re
+
+from tests.acceptance.conftest import Start
+from tests.acceptance.test_groups import ME, ask, keep, listed
+from tests.acceptance.test_whole_way import READ_S, enter
+from tests.servers.person import ANNA, GROUP, YOU, Person, Seen
+
+HOME = "Пароль от домашнего сейфа апельсин"
+WORK = "Пароль от рабочего сейфа лимон"
+
+
+async def make(person: Person, name: str) -> Seen:
+    """A new base of theirs, which is open then."""
+    said = await person.say("/bases")
+    await person.press("➕ Новая", await person.wait_for("Ваши базы", after=said))
+    await person.wait_for("Как назвать базу", after=said)
+    named = await person.say(name)
+    return await person.wait_for(f"Открыта база «{name}»", after=named)
+
+
+async def then(person: Person, message: Seen, button: str, wanted: str) -> Seen:
+    """The message as it is once its button was pressed."""
+
+    def is_it(seen: Seen) -> bool:
+        return seen.message_id == message.message_id and re.search(wanted, f"{seen.text} {seen.buttons}") is not None
+
+    await person.press(button, message)
+    return await person.wait_for(is_it)
+
+
+async def opened(person: Person, line: str) -> Seen:
+    """The base of this line of the list."""
+    said = await person.say("/bases")
+    shown = await person.wait_for("Ваши базы", after=said)
+    (number,) = re.findall(rf"(?m)^(\d+)\. \S+ {line}", shown.text)
+    return await then(person, shown, number, "‹ Базы")
+
+
+async def link_to(owner: Person, base: str, *choices: str) -> tuple[str, Seen]:
+    """A start parameter, and the message that shows it."""
+    shown = await then(owner, await opened(owner, base), "🔗 Поделиться", "Что она разрешит")
+    for choice in choices:
+        shown = await then(owner, shown, choice, f"{choice} ✓")
+    shown = await then(owner, shown, "Создать ссылку", "start=join-")
+    (parameter,) = re.findall(r"start=(join-[\w-]+)", shown.text)
+    return parameter, shown
+
+
+async def test_each_base_of_a_person_keeps_what_was_put_into_it(start: Start) -> None:
+    async with start() as page, Person(page) as you:
+        await keep(you, HOME)
+        await make(you, "Работа")
+        await keep(you, WORK)
+        at_work = await ask(you, "Какой пароль от сейфа?")
+        await opened(you, "Личная")
+        shelf = await listed(you)
+        at_home = await ask(you, "Какой пароль от сейфа?")
+    assert "лимон" in at_work.text
+    assert "апельсин" not in at_work.text
+    assert "Документы: 1" in shelf.text
+    assert "апельсин" in at_home.text
+    assert "лимон" not in at_home.text
+
+
+async def test_the_menu_shows_which_base_is_open_and_a_deleted_one_is_gone(start: Start) -> None:
+    async with start() as page, Person(page) as you:
+        await make(you, "Работа")
+        menu = await you.say("/start")
+        assert "📚 База · Работа" in str((await you.wait_for("Выберите режим", after=menu)).buttons)
+        await you.click("📚 База · Работа")
+        await you.wait_for("Режим «База»")
+        await you.press("✏️ Переименовать", await opened(you, "Работа"))
+        named = await you.say("Служба")
+        await you.wait_for("называется теперь «Служба»", after=named)
+        sure = await then(you, await opened(you, "Служба"), "🗑 Удалить", "Удалить базу «Служба»")
+        await then(you, sure, "Удалить базу", "«Служба» удалена")
+        await you.wait_for("Открыта база «Личная»")
+        said = await you.say("/bases")
+        left = await you.wait_for("Ваши базы", after=said)
+    assert "Служба" not in left.text
+
+
+async def test_who_joins_to_read_reads_and_changes_nothing_until_taken_off(start: Start) -> None:
+    async with start() as page, Person(page) as you, Person(page, ANNA) as anna:
+        await make(you, "Работа")
+        await keep(you, WORK)
+        parameter, _ = await link_to(you, "Работа")
+        await enter(anna, "base")
+        joined = await anna.say(f"/start {parameter}")
+        await anna.wait_for("Вы вошли в базу «Работа», её владелец", after=joined)
+        answer = await ask(anna, "Какой пароль от сейфа?")
+        await enter(anna, "base")
+        said = await anna.say("Мой пароль вишня")
+        offered = await anna.wait_for("вы читаете и спрашиваете", after=said)
+        await anna.press("Личная", offered)
+        await anna.wait_for("✅", READ_S, after=said)
+        shelf = await listed(anna)
+        card = await then(anna, shelf, "1", "Текст")
+        members = await then(you, await opened(you, "Работа"), "👥 Участники", "Исключить")
+        off = next(each for line in members.buttons for each in line if "Исключить" in each)
+        await then(you, members, off, "никого нет")
+        asked = await anna.say("Какой пароль от сейфа?")
+        closed = await anna.wait_for("больше не открыта", after=asked)
+        own = await listed(anna)
+    assert "лимон" in answer.text
+    assert not {"Удалить", "Переименовать"} & {word for line in card.buttons for each in line for word in each.split()}
+    assert "Работа" in closed.text
+    assert "Документы: 1" in own.text
+
+
+async def test_a_link_for_one_lets_one_in_and_a_revoked_one_nobody(start: Start) -> None:
+    async with start() as page, Person(page) as you, Person(page, ANNA) as anna:
+        await make(you, "Работа")
+        once, _ = await link_to(you, "Работа", "одному")
+
+        async def follow(person: Person, parameter: str) -> str:
+            said = await person.say(f"/start {parameter}")
+            return (await person.wait_for("Вы вошли|не работает|собственную", after=said)).text
+
+        assert "читать и спрашивать" in await follow(anna, once)
+        assert "собственную" in await follow(you, (await link_to(you, "Работа", "одному"))[0])
+        await make(you, "Ещё")
+        assert "не работает" in await follow(anna, once)
+        again, shown = await link_to(you, "Ещё", "и добавлять")
+        await then(you, shown, "Отозвать", "Что она разрешит")
+        assert "не работает" in await follow(anna, again)
+
+
+async def test_an_administrator_opens_a_base_of_theirs_in_a_group(start: Start) -> None:
+    async with (
+        start() as page,
+        Person(page) as you,
+        Person(page, YOU, GROUP) as ours,
+        Person(page, ANNA, GROUP) as anna,
+    ):
+        await make(you, "Работа")
+        await keep(you, WORK)
+        await ours.say(f"Привет, {ME}")
+        await ours.wait_for(".")
+        groups = await then(you, await opened(you, "Работа"), "Открыть в группе", "В какой группе")
+        await then(you, groups, groups.buttons[0][0], "открыта в группе")
+        await ours.wait_for("открыта теперь база «Работа»")
+        answer = await ask(anna, "Какой пароль от сейфа?")
+    assert "лимон" in answer.text
