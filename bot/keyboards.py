@@ -143,6 +143,12 @@ class SearchDocuments(CallbackData, prefix="find"):
     """Ask for a part of a name."""
 
 
+class SendOver(CallbackData, prefix="over"):
+    """Ask to which base a document is to go."""
+
+    document: str
+
+
 class ReadDocument(CallbackData, prefix="read"):
     """A page of a document's text; `part` counts from 0, `page` is the page of the list to go back to."""
 

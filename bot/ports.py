@@ -6,7 +6,7 @@ In and out: records of `domain`. All raise `domain.errors.DatabaseAway` when the
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from domain.bases import Invitation, Joined, ListedBase, Member, Role
+from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
 from domain.documents import Choice, DocumentCard, Notice, Removed
 from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from domain.people import Mode, PendingQuestion, UserState
@@ -109,6 +109,10 @@ class Bases(Protocol):
 
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
+        ...
+
+    async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
+        """Copy or move a ready document; None where there is none. Raises NoRoom."""
         ...
 
     async def members(self, base: BaseId) -> list[Member]:

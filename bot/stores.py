@@ -65,7 +65,7 @@ class Stores:
         waiting; None: any number."""
         return cls(
             people=PeopleStore(transport),
-            bases=BaseStore(transport),
+            bases=BaseStore(transport, base_passages=base_passages),
             intake=IntakeStore(transport, most_waiting=most_waiting),
             work=WorkStore(transport, base_passages=base_passages),
             text=TextStore(transport),

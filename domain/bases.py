@@ -69,6 +69,14 @@ class Joined:
     is_new: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class SentOver:
+    """A document that was sent to another base."""
+
+    title: str
+    was_there: bool  # the other base has its content, or its address, already: nothing was changed
+
+
 def new_secret() -> str:
     """Of a link."""
     return secrets.token_urlsafe(_SECRET_BYTES)

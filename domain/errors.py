@@ -25,3 +25,7 @@ class BaseClosed(DatabaseTrouble):
 
 class BaseReadOnly(DatabaseTrouble):
     """Whoever acts may read this base, and not do what they asked."""
+
+
+class NoRoom(DatabaseTrouble):
+    """The base may not hold as many passages (BASE_PASSAGES)."""

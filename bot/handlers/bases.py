@@ -15,27 +15,31 @@ from bot.handlers.base import take
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.modes import mode_sign
 from bot.handlers.received import original_of, receive
-from bot.handlers.rights import is_in_group, may_tidy
-from bot.keyboards import rows
+from bot.handlers.rights import is_in_group, may_change, may_tidy
+from bot.keyboards import ListPage, SendOver, button, rows
 from bot.replies.bases import (
     BASES,
     NEW_BASE,
     AddTo,
     BaseAction,
     OpenBase,
+    SendTo,
     base_html,
     base_keyboard,
     list_html,
     list_keyboard,
     name_of_base,
+    send_keyboard,
+    short_id,
     sure_keyboard,
 )
+from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send, take_away
 from bot.services import Services
 from bot.talk import Talk
 from domain.bases import NAME_CHARACTERS, ListedBase, Role
-from domain.errors import BaseClosed
-from domain.ids import BaseId, ChatId, MessageId
+from domain.errors import BaseClosed, NoRoom
+from domain.ids import BaseId, ChatId, DocumentId, MessageId
 
 NAME_NEW, NAME_AGAIN = "newbase", "basename"
 
@@ -51,6 +55,8 @@ def build_router() -> Router:
     router.callback_query.register(ask_for_new, F.data == NEW_BASE)
     router.callback_query.register(open_base, OpenBase.filter(), has_message)
     router.callback_query.register(add_to, AddTo.filter(), has_message)
+    router.callback_query.register(ask_where, SendOver.filter(), has_message)
+    router.callback_query.register(send_over, SendTo.filter(), has_message)
     router.callback_query.register(ask_for_name, BaseAction.filter(F.what == "rename"))
     router.callback_query.register(ask_before_deleting, BaseAction.filter(F.what == "delete"), has_message)
     router.callback_query.register(delete, BaseAction.filter(F.what == "erase"), has_message)
@@ -183,12 +189,53 @@ async def add_to(
     await take_away(shown)
 
 
+async def ask_where(
+    query: CallbackQuery, callback_data: SendOver, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«В другую базу» on a document's card."""
+    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
+    if card is None or not await may_change(bot, talk, card):
+        key = "document-gone" if card is None else "only-sender-or-administrators"
+        await acknowledge(query, talk.words.plain(key), alert=True)
+        return
+    bases = [each for each in await _writable(services, talk) if each.id != talk.base_id]
+    html = talk.words("send-where" if bases else "send-nowhere", title=name_of(card))
+    may_move = talk.state.role is not Role.READER
+    await _show(bot, shown, html, send_keyboard(card.id, bases, talk.words, may_move=may_move))
+    await acknowledge(query)
+
+
+async def send_over(
+    query: CallbackQuery, callback_data: SendTo, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """A base for the document: it is there as it was read, nothing is read again."""
+    bases = [each for each in await _writable(services, talk) if short_id(each.id) == callback_data.base]
+    card = await services.library.card(talk.base_id, DocumentId(callback_data.document))
+    if card is None or not bases or not await may_change(bot, talk, card):
+        await acknowledge(query, talk.words.plain("document-gone"), alert=True)
+        return
+    name = name_of_base(bases[0], talk.words)
+    try:
+        sent = await services.bases.send(talk.base_id, card.id, bases[0].id, move=callback_data.move)
+    except NoRoom:
+        await acknowledge(query, talk.words.plain("send-no-room", name=name), alert=True)
+        return
+    await acknowledge(query)
+    key = "send-there" if sent and sent.was_there else "send-moved" if callback_data.move else "send-copied"
+    text = talk.words(key, title=sent.title, name=name) if sent else talk.words("document-gone")
+    await _show(bot, shown, text, rows([button(talk.words.plain("button-back"), ListPage(page=0))]))
+
+
 _Shown = tuple[str, InlineKeyboardMarkup | None]
 
 
 async def _list(services: Services, talk: Talk) -> _Shown:
     bases = await services.bases.all(talk.state.user_id, thread=talk.state.thread)
     return list_html(bases, talk.words), list_keyboard(bases, talk.words, may_make=True)
+
+
+async def _writable(services: Services, talk: Talk) -> list[ListedBase]:
+    return [each for each in await services.bases.all(talk.state.user_id) if each.role in (Role.OWNER, Role.WRITER)]
 
 
 async def _listed(services: Services, talk: Talk, base: BaseId) -> ListedBase | None:

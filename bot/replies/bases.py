@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aiogram.filters.callback_data import CallbackData
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.keyboards import button, in_rows, rows
+from bot.keyboards import OpenDocument, button, in_rows, rows
 from bot.replies.names import shortened
 from bot.texts import Words
 from domain.bases import Invitation, ListedBase, Member, Role
@@ -78,12 +78,6 @@ class AddTo(CallbackData, prefix="addto"):
     """Put the message that this one replies to into a base."""
 
     base: str
-
-
-class SendOver(CallbackData, prefix="over"):
-    """Ask where a document is to go."""
-
-    document: str
 
 
 class SendTo(CallbackData, prefix="to"):
@@ -191,6 +185,24 @@ def members_keyboard(base: str, members: Sequence[Member], words: Words) -> Inli
         for each in members[:50]
     ]
     return rows(*off, [button(words.plain("button-back"), OpenBase(base=base))])
+
+
+def send_keyboard(
+    document: str, bases: Sequence[ListedBase], words: Words, *, may_move: bool
+) -> InlineKeyboardMarkup | None:
+    """For each base: copy, and where the person may, move."""
+    ways = ("copy", "move") if may_move else ("copy",)
+    lines = [
+        [
+            button(
+                words.plain(f"button-send-{way}", name=shortened(name_of_base(each, words), NAME_CHARACTERS // 2)),
+                SendTo(document=document, base=short_id(each.id), move=way == "move"),
+            )
+            for way in ways
+        ]
+        for each in bases
+    ]
+    return rows(*lines, [button(words.plain("button-back"), OpenDocument(document=document))])
 
 
 def short_id(base: str) -> str:

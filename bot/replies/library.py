@@ -18,6 +18,7 @@ from bot.keyboards import (
     Refresh,
     Rename,
     SearchDocuments,
+    SendOver,
     ShowOriginal,
     ShowVersions,
     button,
@@ -143,6 +144,7 @@ def card_keyboard(card: DocumentCard, words: Words, *, page: int) -> InlineKeybo
             button(words.plain("button-rename"), Rename(document=card.id)),
             button(words.plain("button-delete"), DeleteDocument(document=card.id, page=page)),
         ],
+        [button(words.plain("button-send-over"), SendOver(document=card.id))] if is_ready else [],
         [button(words.plain("button-back"), ListPage(page=page))],
     )
 

@@ -144,3 +144,19 @@ async def test_an_administrator_opens_a_base_of_theirs_in_a_group(start: Start) 
         await ours.wait_for("открыта теперь база «Работа»")
         answer = await ask(anna, "Какой пароль от сейфа?")
     assert "лимон" in answer.text
+
+
+async def test_a_document_is_moved_to_another_base_and_found_there(start: Start) -> None:
+    async with start() as page, Person(page) as you:
+        await make(you, "Работа")
+        await opened(you, "Личная")
+        await keep(you, WORK)
+        card = await then(you, await listed(you), "1", "В другую базу")
+        where = await then(you, card, "📚 В другую базу", "Куда отправить")
+        await then(you, where, "Переместить: Работа", "теперь в базе «Работа»")
+        await opened(you, "Работа")
+        answer = await ask(you, "Какой пароль от сейфа?")
+        await opened(you, "Личная")
+        left = await you.say("/docs")
+        assert "пусто" in (await you.wait_for("пуст|Документы", after=left)).text
+    assert "лимон" in answer.text

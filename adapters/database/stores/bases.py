@@ -4,11 +4,13 @@ In: a person or a base. Out: records of `domain.bases`. Rights are checked by th
 """
 
 from adapters.database import rows
+from adapters.database.errors import DatabaseError
 from adapters.database.payloads import storable
 from adapters.database.stores.library import REMOVAL_S
-from adapters.database.transport import Row, Transport
-from domain.bases import Invitation, Joined, ListedBase, Member, Role
-from domain.ids import BaseId, ChatId, ThreadId, UserId
+from adapters.database.transport import NO_ROOM, Row, Transport
+from domain.bases import Invitation, Joined, ListedBase, Member, Role, SentOver
+from domain.errors import NoRoom
+from domain.ids import BaseId, ChatId, DocumentId, ThreadId, UserId
 
 MOST_OWN = 50
 
@@ -16,8 +18,8 @@ MOST_OWN = 50
 class BaseStore:
     """Meets `bot.ports.Bases` and `api.services.Bases`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, transport: Transport, *, base_passages: int | None = None) -> None:
+        self._transport, self._base_passages = transport, base_passages
 
     async def all(self, user: UserId, *, thread: ThreadId | None = None) -> list[ListedBase]:
         """What the person or group has, their own first; `is_open` tells of this topic."""
@@ -50,6 +52,25 @@ class BaseStore:
     async def bind(self, base: BaseId, chat: ChatId, *, thread: ThreadId | None, name: str) -> None:
         """Open a base of who acts in a group, for all who write there."""
         await self._transport.call("bind_base", p_base=base, p_chat=chat, p_thread=thread or 0, p_name=storable(name))
+
+    async def send(self, base: BaseId, document: DocumentId, to: BaseId, *, move: bool) -> SentOver | None:
+        """Copy or move a ready document to another base, as it was read; None where there is none. Raises
+        NoRoom when the other base may not hold its passages as well."""
+        try:
+            found = await self._transport.call(
+                "send_document",
+                timeout_s=REMOVAL_S,
+                p_base=base,
+                p_document=document,
+                p_to=to,
+                p_move=move,
+                p_base_passages=self._base_passages,
+            )
+        except DatabaseError as error:
+            if error.code != NO_ROOM:
+                raise
+            raise NoRoom from error
+        return SentOver(title=rows.text(found[0], "title"), was_there=bool(found[0]["was_there"])) if found else None
 
     async def members(self, base: BaseId) -> list[Member]:
         """Everybody but the owner, who alone may ask."""

@@ -76,3 +76,13 @@ base-groups-none = Add me to a group and write to me there: then the base “{ $
 base-bound = The base “{ $name }” is open in the group “{ $group }”. To close it: “Members”, “Take off”.
 base-bound-group = The base “{ $name }” is open in this group now. Back to the group's own: /bases
 only-administrators-bind = Only an administrator of a group may open a base of theirs in it.
+
+button-send-over = 📚 To another base
+button-send-copy = Copy: { $name }
+button-send-move = Move: { $name }
+send-where = Where is <b>{ $title }</b> to go? It need not be read again.
+send-nowhere = There is nowhere to send <b>{ $title }</b>: you have no other base that you may add to. Make one: /bases
+send-copied = <b>{ $title }</b> is in the base “{ $name }”, too.
+send-moved = <b>{ $title }</b> is in the base “{ $name }” now.
+send-there = The base “{ $name }” has <b>{ $title }</b> already. Nothing was changed.
+send-no-room = The base “{ $name }” has no room for this document.

@@ -151,6 +151,8 @@ GIVEN: Mapping[str, Callable[[Canary], Argument]] = {
     "p_once": lambda _: False,
     "p_member": lambda canary: canary.member,
     "p_invitation": lambda canary: canary.invitation,
+    "p_base_passages": lambda _: 1000,
+    "p_move": lambda _: True,
     "p_group_base": lambda canary: canary.base,
 }
 """Ids, words and vectors are the canary's; the base, the person and the segment are the caller's own."""
@@ -218,6 +220,7 @@ class Catalog:
             "p_person": caller.person,
             "p_user": caller.person,
             "p_home": caller.base,
+            "p_to": caller.base,
             **(segment or NO_SEGMENT),
         }
         if name in OF_NEXT_MODEL:

@@ -58,6 +58,7 @@ COUNTS_ONLY = {
     "note_member",  # the owner is one
     "list_invitations",  # by numbers
     "send_home",  # where they are
+    "send_document",  # to where it is
     "delete_base",  # the first of a chat stays
 }
 WITHOUT_SCOPE = {"documents_ahead", "finish_document", "forget_entities"}

@@ -13,7 +13,19 @@ from domain.ids import BaseId, ChatId, ThreadId, UserId
 from domain.tokens import new_token, token_hash
 from rag.records import Exchange
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import ANNA, batch_of, note, open_base, publish
+from tests.integration.adapters.database.stores.material import (
+    ANNA,
+    COUNTED,
+    NORTH,
+    ORPHANS,
+    RECOUNTED,
+    ask,
+    batch_of,
+    find,
+    note,
+    open_base,
+    publish,
+)
 
 pytestmark = pytest.mark.over_rest
 
@@ -213,3 +225,43 @@ async def test_a_deleted_base_leaves_nothing_and_nobody_in_it(mine: DatabaseStor
         with pytest.raises(BaseClosed):
             await mine.library.count(work)
     assert (await mine.people.state(ANNA, base=home, language="ru")).base_id == home
+
+
+async def test_a_document_goes_to_another_base_as_it_was_read(
+    mine: DatabaseStores, stores: DatabaseStores, work: BaseId, database_url: str
+) -> None:
+    home = await open_base(mine)
+    document = await publish(stores, home, "ключи на столе", "лампа в углу", name="заметка")
+    with acting_for(ANNA):
+        copied = await mine.bases.send(home, document, work, move=False)
+        assert copied
+        assert not copied.was_there
+        again = await mine.bases.send(home, document, work, move=True)
+        assert again
+        assert again.was_there
+        before, after = await find(mine, home, "ключи", vector=NORTH), await find(mine, work, "ключи", vector=NORTH)
+        assert before.keys() == after.keys() == {"ключи на столе", "лампа в углу"}
+        assert [each.bm25 for each in before.values()] == [each.bm25 for each in after.values()]
+        (card,) = await mine.library.documents(work, limit=9)
+        assert await mine.text.blocks(work, card.id) == await mine.text.blocks(home, document)
+        third = await mine.bases.make(ANNA, "Третья")
+        assert third
+        assert await mine.bases.send(work, card.id, third, move=True)
+        assert (await mine.library.count(work)).documents == 0
+        assert (await mine.library.count(third)).chunks == 2
+    assert ask(database_url, COUNTED) == ask(database_url, RECOUNTED)
+    assert ask(database_url, ORPHANS) == [(0,)]
+
+
+async def test_a_document_goes_only_where_its_sender_may_write(
+    mine: DatabaseStores, stores: DatabaseStores, work: BaseId
+) -> None:
+    document = await publish(stores, work, "ключи на столе")
+    theirs = await mine.people.open_base(ChatId(BORIS), thread=None, member=BORIS)
+    await mine.bases.accept(BORIS, await share(mine, work, Role.READER), name="Борис")
+    with acting_for(BORIS):
+        with pytest.raises(BaseReadOnly):
+            await mine.bases.send(work, document, theirs, move=True)
+        assert await mine.bases.send(work, document, theirs, move=False)
+    with acting_for(ANNA), pytest.raises(BaseClosed):
+        await mine.bases.send(work, document, theirs, move=False)

@@ -34,6 +34,7 @@ LONG = [
     "ensure_posting_segments",
     "refresh_common_terms",
     "remove_expired",
+    "send_document",
     "switch_model",
 ]
 AS_DEFINER = ("applied_files", "ensure_vector_segments")  # each says why
