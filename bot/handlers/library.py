@@ -11,22 +11,25 @@ from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 from bot.handlers.asking import answers, ask
 from bot.handlers.filters import has_message, own_words
 from bot.handlers.rights import may_change
-<<<<<<< HEAD
-from bot.keyboards import DISMISS, DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, rows
-=======
-from bot.keyboards import DeleteDocument, ListPage, OpenDocument, SearchDocuments, bare, button, for_readers, rows
->>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
+from bot.keyboards import (
+    DISMISS,
+    DeleteDocument,
+    ListPage,
+    OpenDocument,
+    SearchDocuments,
+    bare,
+    button,
+    for_readers,
+    rows,
+)
 from bot.replies.library import PAGE_SIZE, LibraryPage, card_html, card_keyboard, page_html, page_keyboard
 from bot.replies.names import name_of
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
 from bot.texts import Texts
-<<<<<<< HEAD
-from domain.documents import DocumentStatus
-=======
 from domain.bases import Role
->>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
+from domain.documents import DocumentStatus
 from domain.ids import ChatId, DocumentId, MessageId
 
 SEARCH = "find"

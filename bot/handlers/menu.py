@@ -48,13 +48,8 @@ async def start(message: Message, command: CommandObject, bot: Bot, services: Se
 
 async def greet(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
     """Greet. Also used for a bare mention in a group: whoever calls the bot wants to know what it can do."""
-<<<<<<< HEAD
     text = f"{talk.words('hello', hears=services.hears)}\n\n{talk.words('choose-mode')}"
-    await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode))
-=======
-    text = f"{talk.words('hello')}\n\n{talk.words('choose-mode')}"
     await send(bot, talk.place, text, mode_choice(talk.words, talk.state.mode, base=open_name(talk.state)))
->>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
 
 
 async def switch_by_command(message: Message, command: CommandObject, bot: Bot, services: Services, talk: Talk) -> None:

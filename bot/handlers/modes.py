@@ -20,12 +20,8 @@ async def switch_mode(bot: Bot, services: Services, talk: Talk, mode: Mode) -> N
     """Store the mode and say what it means."""
     await services.people.set_mode(talk.state.user_id, mode, thread=talk.state.thread)
     hint = await _hint(services, talk, mode)
-<<<<<<< HEAD
     promised = {"hears": services.hears} if hint == "documents-hint" else {}
-    await send(bot, talk.place, talk.words(hint, **promised), mode_sign(talk.words, mode, talk.place))
-=======
-    await send(bot, talk.place, talk.words(hint), mode_sign(talk, mode))
->>>>>>> 776aee1 (/bases: a person makes, opens, renames, deletes and shares bases, and opens one in a group they administer)
+    await send(bot, talk.place, talk.words(hint, **promised), mode_sign(talk, mode))
 
 
 def mode_sign(talk: Talk, mode: Mode | None, words: Words | None = None) -> ReplyKeyboardMarkup | InlineKeyboardMarkup:
