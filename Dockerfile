@@ -21,7 +21,7 @@ COPY --from=build /opt/baza /opt/baza
 ENV PATH=/opt/baza/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     BAZA_HOME=/var/lib/baza/data LOG_TO=stderr LOG_FORMAT=json
 USER 10001
-RUN mkdir -p "$BAZA_HOME"
+RUN mkdir -p "$BAZA_HOME/files" # where a volume that bot and worker share keeps the files that come over HTTP
 VOLUME /var/lib/baza/data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=15s --start-period=120s --retries=3 CMD ["baza", "health"]
