@@ -3,14 +3,16 @@
 In: nothing, or a folder of real reports with questions (`python -m benchmarks.alike --reports
 ../shared/data/financebench`). Out: for each base how often the clause that answers comes first and among ten, how often
 the right document comes first (by passages, by `find_documents`), the share of the ten that are from other documents
-(Document-Level Retrieval Mismatch, arXiv 2510.06999), and milliseconds, for the product without a model and for plain
-BM25. `--reported` takes the forms that nothing was tuned on; they are in `benchmarks.alike_forms`.
+(Document-Level Retrieval Mismatch, arXiv 2510.06999), and milliseconds, for the product without a model, for plain
+BM25, and with `--python /tmp/peers/bin/python` for LangChain's. `--reported` takes the forms that nothing was tuned on;
+they are in `benchmarks.alike_forms`.
 """
 
 import argparse
 import asyncio
 import json
 import random
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +44,7 @@ SHOWN = 10
 QUESTIONS = 160  # of each base
 SEED, REPORTED_SEED = 1, 20261122
 WINDOW_TOKENS = 512  # any: there is no model
+LANGCHAIN = Path(__file__).parent / "peers" / "search_alike.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,17 +203,35 @@ def judged(numbers: Mapping[DocumentId, int], question: Question, passage: Passa
     return number, number == question.document and question.answers(passage)
 
 
-def ask_plain(base: Base, analyze: Callable[[str], Sequence[str]]) -> Tally:
-    """BM25 over the same passages, each under its file's name."""
+def texts(base: Base) -> list[str]:
+    """Its passages, each under its file's name: what others search."""
+    return [f"{name}\n{chunk.text}" for name, _, cut in base.documents for chunk in cut.chunks]
+
+
+def tallied(base: Base, ranked: Sequence[Sequence[int]]) -> Tally:
+    """`ranked`: for each question the places of passages in `texts`, best first."""
     places = [(number, chunk) for number, (_, _, cut) in enumerate(base.documents) for chunk in cut.chunks]
-    index = Bm25([analyze(f"{base.documents[number][0]}\n{chunk.text}") for number, chunk in places])
-    tally = Tally()
-    for question in base.questions:
-        best = np.argsort(-index.scores(analyze(question.text)), kind="stable")[:SHOWN]
-        shown = [places[int(at)] for at in best]
-        judged = [(number, number == question.document and question.answers(chunk)) for number, chunk in shown]
-        tally.add(judged, question)
-    return tally
+    counted = Tally()
+    for question, best in zip(base.questions, ranked, strict=True):
+        shown = [places[at] for at in best]
+        counted.add(
+            [(number, number == question.document and question.answers(chunk)) for number, chunk in shown], question
+        )
+    return counted
+
+
+def ask_plain(base: Base, analyze: Callable[[str], Sequence[str]]) -> Tally:
+    """BM25 over the product's own terms."""
+    index = Bm25([analyze(text) for text in texts(base)])
+    scores = (index.scores(analyze(question.text)) for question in base.questions)
+    return tallied(base, [np.argsort(-each, kind="stable")[:SHOWN].tolist() for each in scores])
+
+
+def ask_langchain(base: Base, python: Path) -> Tally:
+    """LangChain's BM25, in an environment of its own."""
+    asked = json.dumps({"passages": texts(base), "questions": [question.text for question in base.questions]})
+    run = subprocess.run([python, LANGCHAIN], input=asked, capture_output=True, text=True, check=True)
+    return tallied(base, json.loads(run.stdout))
 
 
 def bases(arguments: argparse.Namespace, scratch: Path) -> Iterator[Base]:
@@ -233,6 +254,8 @@ async def run(arguments: argparse.Namespace) -> None:
             for base in bases(arguments, Path(home)):
                 print(f"{base.name}: {await ask(parts, base)}", flush=True)
                 print(f"{' ' * len(base.name)}  plain BM25: {ask_plain(base, parts.analyzer.terms)}", flush=True)
+                if arguments.python:
+                    print(f"{' ' * len(base.name)}  LangChain: {ask_langchain(base, arguments.python)}", flush=True)
 
 
 if __name__ == "__main__":
@@ -240,5 +263,6 @@ if __name__ == "__main__":
     parser.add_argument("--reports", type=Path, help="a folder with pdf and questions.jsonl")
     parser.add_argument("--reported", action="store_true", help="forms and a seed that nothing was tuned on")
     parser.add_argument("--forms", nargs="*", help="names of files in benchmarks/alike_texts")
+    parser.add_argument("--python", type=Path, help="of an environment with benchmarks/peers/requirements.txt")
     parser.add_argument("--sizes", nargs="*", type=int, default=[40, 400], help="documents in a base")
     asyncio.run(run(parser.parse_args()))

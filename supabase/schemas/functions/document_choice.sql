@@ -6,12 +6,12 @@ create or replace function baza_internal.told_by_terms(p_base uuid, p_words weig
 returns table (place int, share double precision, score double precision)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  select t.place, power(t.share, 0.7), case when t.firsts = 0 then 0
-    else 2 * (1 - least(b.documents::double precision / b.passages, 1)) -- of documents of one passage nothing is chosen
-    * power(t.firsts / (t.firsts + t.others), 3)
+  select t.place, least(t.parted, 1) * power(t.share, 0.7), case when t.firsts = 0 then 0
+    else t.parted * power(t.firsts / (t.firsts + t.others), 3)
     * ln(1 + (greatest(b.documents - t.firsts, 0) + 0.5::double precision) / (t.firsts + 0.5)) end
   from bases b cross join lateral (
-    select w.place, (sum(w.firsts_said) / greatest(sum(w.said), 1))::double precision as share,
+    select w.place, 2 * (1 - least(b.documents::double precision / b.passages, 1)) as parted, -- 0: one passage each
+      (sum(w.firsts_said) / greatest(sum(w.said), 1))::double precision as share,
       sum(w.firsts)::double precision as firsts,
       -- Documents that have it elsewhere: as many as their passages would be in, thrown at random.
       b.documents * (1 - exp(-(sum(w.postings) - sum(w.reached)) / greatest(b.documents, 1)))::double precision as others
