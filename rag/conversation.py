@@ -19,8 +19,7 @@ import structlog
 from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
-from rag.answering.prompt import Assignment
-from rag.clock import today_utc
+from rag.answering.prompt import Assignment, today_utc
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch

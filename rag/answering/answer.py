@@ -20,9 +20,8 @@ from rag.answering.citations import citations_of, sober, with_sides, without_ref
 from rag.answering.judging import AnswerJudge, Judged, counted
 from rag.answering.language import quotes_in_another_language
 from rag.answering.marks import Reading, read
-from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt
+from rag.answering.prompt import AnswerPrompt, AnswerSettings, Assignment, build_prompt, today_utc
 from rag.answering.rules import as_remarks, of_language
-from rag.clock import today_utc
 from rag.errors import ModelError, ModelRefused
 from rag.execution.facts import Fact, FactKind
 from rag.grounding.check import SupportCheck

@@ -6,7 +6,7 @@ caching (the constant system prompt, the dialogue, then materials and question),
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 from prompts.loader import Prompts
 from prompts.records import AnswerRules, Earlier, QuestionAlone, QuestionFromDialogue, QuestionWithMaterials
@@ -26,6 +26,11 @@ _HISTORY_SHARE = 0.25
 _EARLIER_SHARE = 0.5  # of the dialogue's room: for the summary and what is recalled, as far as it is needed
 DOUBT = "The question may be about another subject than the conversation so far: use that only where it answers."
 _FENCE = "material-00000000"  # as long as every fence word, for estimates
+
+
+def today_utc() -> date:
+    """The day in UTC: people of one base live in several time zones, and a bot does not know theirs."""
+    return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True, kw_only=True)
