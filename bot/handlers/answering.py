@@ -6,9 +6,9 @@ one dialogue run one after the other, so that each knows the answer before it.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from weakref import WeakValueDictionary
@@ -23,6 +23,7 @@ from bot.replies.answer_buttons import answer_keyboard
 from bot.replies.answers import finished_answer, growing_answer
 from bot.replies.live_steps import LiveSteps, live_steps
 from bot.replies.names import name_of
+from bot.replies.places import page_of
 from bot.replies.sending import send
 from bot.replies.small_talk import in_words
 from bot.replies.sourced_table import sourced_table
@@ -36,6 +37,7 @@ from rag.records import (
     Answer,
     Answered,
     AnswerKind,
+    Citation,
     DocumentChoice,
     Question,
     SmallTalk,
@@ -185,6 +187,7 @@ async def _show(
     if answer.small_talk:
         answer = in_words(answer, talk.words, lack=await _lack(services, talk))
         spent_until = spent_until if answer.small_talk is SmallTalk.LEANING else None
+    answer = replace(answer, citations=await _on_their_pages(answer.citations, services, talk))
     table = await _keep_table(services, talk, answer)
     nothing = "answer-nothing-only" if only and answer.searched else await _nothing(services, talk, answer)
     reply = finished_answer(answer, talk.words, nothing=nothing, spent_until=spent_until)
@@ -216,6 +219,22 @@ async def _lack(services: Services, talk: Talk) -> Lack | None:
     except DatabaseTrouble as trouble:
         log.warning("query.base_not_looked_at", user=talk.person, reason=trouble.reason)
         return None
+
+
+async def _on_their_pages(citations: Sequence[Citation], services: Services, talk: Talk) -> tuple[Citation, ...]:
+    """Of a passage that runs over several pages, the page on which the quote stands: «стр. 5» and not «стр. 4–6». Where
+    the database fails, or the quote runs over a page break itself, the pages stay."""
+    found: list[Citation] = []
+    for citation in citations:
+        if citation.locator.page_end is not None:
+            try:
+                blocks = await services.text.blocks(talk.base_id, citation.document_id)
+            except DatabaseTrouble as trouble:
+                log.warning("query.page_not_found", user=talk.person, reason=trouble.reason)
+            else:
+                citation = replace(citation, locator=page_of(citation.quote, citation.locator, blocks))
+        found.append(citation)
+    return tuple(found)
 
 
 async def _keep_table(services: Services, talk: Talk, answer: Answer) -> int | None:

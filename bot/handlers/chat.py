@@ -14,7 +14,7 @@ from bot.handlers.filters import has_message, in_mode
 from bot.handlers.modes import switch_mode
 from bot.handlers.received import Received, original_of, receive
 from bot.inbox import Turn
-from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_offer, rows
+from bot.keyboards import ANSWER, KEEP, ONLY_READ, ModeFor, button, mode_keyboard, mode_offer, rows
 from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, place_at, send, take_away
 from bot.services import Services
@@ -166,7 +166,9 @@ async def keep_or_answer(
         await take(received, bot, services, talk)
     if dialogues.may_tell(f"no-mode-{mode.value}", talk.state.user_id):
         place = place_at(talk.place, MessageId(message.message_id))
-        await send(bot, place, talk.words(f"no-mode-{mode.value}"), mode_offer(talk.words, beside=mode))
+        has_panel = mode is Mode.DOCUMENTS and talk.place.is_private  # a kept file need not be handled in Чат as well
+        keyboard = mode_keyboard(talk.words, None) if has_panel else mode_offer(talk.words, beside=mode)
+        await send(bot, place, talk.words(f"no-mode-{mode.value}"), keyboard)
 
 
 async def choose_mode_for(

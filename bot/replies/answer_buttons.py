@@ -71,9 +71,10 @@ def only_label(name: str, words: Words) -> str:
 def source_buttons(citations: Sequence[Citation], words: Words) -> list[InlineKeyboardButton]:
     """A button for each place that was used; equal labels share one. Places of a single document are in page order."""
     names = {citation.document_id: cited_name(citation) for citation in citations}
+    characters = BUTTON_CHARACTERS if len(citations) > 1 else ONLY_CHARACTERS
     labels: dict[str, Citation] = {}
     for citation in sorted(citations, key=_pages) if len(names) == 1 else citations:
-        label = source_label(citation, words, names=names.values(), characters=BUTTON_CHARACTERS)
+        label = source_label(citation, words, names=names.values(), characters=characters)
         labels.setdefault(label, citation)
     shown = list(labels.items())[:MAX_SOURCES]
     return [button(label, show_source(citation)) for label, citation in shown]

@@ -5,13 +5,16 @@ the file's name inside an archive; an empty text when nothing is known.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.replies.names import shortened
 from bot.texts import Words
 from domain.locator import Locator
+from ingestion.records import Block
 
 NAME_CHARACTERS = 60  # of a section, a sheet or a file
+QUOTE_CHARACTERS = 60  # by which a quote is found on its page
 Range = tuple[int, int]
 
 
@@ -81,6 +84,19 @@ def section(locator: Locator, title: str) -> str:
     """The innermost heading; empty when it is the document's own title."""
     name = locator.headings[-1].strip() if locator.headings else ""
     return "" if name.casefold() == title.strip().casefold() else name
+
+
+def page_of(quote: str, locator: Locator, blocks: Iterable[Block]) -> Locator:
+    """The locator narrowed to the page of the block that holds the quote's first words; unchanged where none does."""
+    words = " ".join(quote.split())[:QUOTE_CHARACTERS]
+    within = range(locator.page or 0, (locator.page_end or locator.page or 0) + 1)
+    holding = (
+        block.locator
+        for block in blocks
+        if block.locator.page in within and words and words in " ".join(block.text.split())
+    )
+    place = next(holding, None)
+    return replace(locator, page=place.page, page_end=place.page_end) if place else locator
 
 
 def stretches(numbers: Iterable[tuple[int | None, int | None]]) -> list[str]:

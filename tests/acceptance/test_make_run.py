@@ -105,8 +105,9 @@ async def ask_about_each(page: Page) -> None:
         ("Сколько можно стоять во дворе на автомобиле?", "🔗 Правила двора, 127.0.0.1"),
     ):
         await write(page, question)
-        await expect(last(page)).to_contain_text("Информация взята из", timeout=READ_MS)
-        await expect(last(page)).to_contain_text(source)
+        answer = page.locator(".message:not(.mine)").filter(has_text="Информация взята из").last
+        await expect(answer).to_contain_text(source, timeout=READ_MS)
+    await expect(page.locator(".message").filter(has_text="ANSWER_MODEL=")).to_have_count(1)  # told once, to the owner
 
 
 async def write(page: Page, text: str) -> None:

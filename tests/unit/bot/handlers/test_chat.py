@@ -251,7 +251,8 @@ async def test_before_a_mode_is_chosen_a_question_is_answered_and_can_be_kept() 
 async def test_before_a_mode_is_chosen_a_file_is_kept_and_the_chat_offered_once() -> None:
     anna = Person()
     await anna.send_file("План.docx")
-    assert anna.last.buttons == {"💬 Чат": "for:chat"}
+    keyboard = anna.last.params["reply_markup"]["keyboard"]
+    assert [key["text"] for key in keyboard[0]] == ["💬 Чат", "📚 База", "🗂 Документы"]
     said = len(anna.session.said)
     await anna.send_file("Смета.docx")
     assert [row.title for row in anna.stores.library.sent.values()] == ["План.docx", "Смета.docx"]

@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.replies.places import places
+from bot.replies.places import page_of, places
 from domain.locator import Locator
+from ingestion.records import Block, BlockKind
 from tests.fakes.bot import texts
 
 RU = texts().for_language("ru")
@@ -30,3 +31,24 @@ def test_a_place_is_named_as_exactly_as_it_is_known(locators: list[Locator], wor
 
 def test_a_section_called_like_the_document_says_nothing_new() -> None:
     assert places([Locator(headings=("Договор",))], RU, title="договор ") == ""
+
+
+@pytest.mark.parametrize(
+    ("quote", "page", "page_end"),
+    [
+        ("Плата вносится до пятого числа.", 5, None),
+        ("Плата  вносится\nдо пятого", 5, None),  # spaces differ from block to passage
+        ("Срок действия", 6, 7),  # the paragraph itself runs over a page break
+        ("нет таких слов", 4, 7),
+        ("", 4, 7),
+    ],
+)
+def test_a_quote_stands_on_its_page(quote: str, page: int, page_end: int | None) -> None:
+    blocks = [
+        Block(kind=BlockKind.PARAGRAPH, text="Плата вносится до пятого числа.", locator=Locator(page=2)),  # elsewhere
+        Block(kind=BlockKind.PARAGRAPH, text="Предмет договора.", locator=Locator(page=4)),
+        Block(kind=BlockKind.PARAGRAPH, text="Плата вносится до пятого числа.", locator=Locator(page=5)),
+        Block(kind=BlockKind.PARAGRAPH, text="Срок действия – год.", locator=Locator(page=6, page_end=7)),
+    ]
+    found = page_of(quote, Locator(page=4, page_end=7), blocks)
+    assert (found.page, found.page_end) == (page, page_end)
