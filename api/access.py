@@ -4,6 +4,8 @@ In: a request. Out: a `Caller`, or a problem: 401, 403, 404 or 429. Another base
 that does not exist, before anything is looked up, so that it cannot be told from one by words or by time.
 """
 
+import re
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
 
@@ -13,8 +15,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from api.problems import Problem, language_of
 from api.services import ApiServices
 from domain.acting import act_for
+from domain.bases import Role
+from domain.ids import BaseId
 from domain.tokens import Caller, token_hash
 
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _bearer = HTTPBearer(auto_error=False, description="A token of `baza token add`.")
 
 
@@ -48,11 +53,17 @@ async def caller_of(
 AnyCaller = Annotated[Caller, Depends(caller_of)]
 
 
-async def reader_of(base: str, caller: AnyCaller) -> Caller:
-    """Raises Problem: 404 for any base but the token's own."""
-    if base != caller.base:
+async def reader_of(base: str, caller: AnyCaller, services: Services) -> Caller:
+    """Raises Problem: 404 for any base but those that the token opens."""
+    if base == caller.base:
+        return caller
+    if not caller.opens_all or not _UUID.fullmatch(base):
         raise Problem(HTTPStatus.NOT_FOUND)
-    return caller
+    shown = await services.bases.show(BaseId(base))  # raises BaseClosed, which is answered in the same way
+    if shown is None:
+        raise Problem(HTTPStatus.NOT_FOUND)
+    only_reads = caller.is_read_only or shown.role is Role.READER
+    return replace(caller, base=shown.id, base_name=shown.name, is_read_only=only_reads)
 
 
 Reader = Annotated[Caller, Depends(reader_of)]
@@ -66,6 +77,17 @@ async def writer_of(caller: Reader) -> Caller:
 
 
 Writer = Annotated[Caller, Depends(writer_of)]
+
+
+async def owner_of(caller: Writer) -> Caller:
+    """Raises Problem: 403 for a token that does not open all bases of a person: those of the command line are renamed
+    and deleted there."""
+    if not caller.opens_all:
+        raise Problem(HTTPStatus.FORBIDDEN)
+    return caller
+
+
+Owner = Annotated[Caller, Depends(owner_of)]
 
 
 def language(request: Request, services: Services) -> str:

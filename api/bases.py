@@ -5,14 +5,18 @@ own documents; nothing in them is followed.
 """
 
 import uuid
+from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from api.access import AnyCaller, Reader, Services
+from api.access import AnyCaller, Owner, Reader, Services
+from api.problems import Problem
 from api.services import ApiServices
+from domain.bases import NAME_CHARACTERS, Role
 from domain.documents import SourceType
 from domain.ids import DocumentId
 from domain.tokens import Caller
@@ -32,6 +36,12 @@ class Strict(BaseModel):
     """A request body: unknown fields are refused, so that a mistyped one is noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Named(Strict):
+    """The name of a base."""
+
+    name: Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS, pattern=r"\S")]
 
 
 class Base(BaseModel):
@@ -87,8 +97,33 @@ class FoundPassage(BaseModel):
 
 @router.get("")
 async def list_bases(caller: AnyCaller, services: Services) -> list[Base]:
-    """The bases that the token opens: its one base."""
-    return [await _base(caller, services)]
+    """The bases that the token opens: its one base, or all of the person."""
+    return [await _base(each, services) for each in await callers(caller, services)]
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+async def make_base(named: Named, caller: AnyCaller, services: Services) -> Base:
+    """A further base of the person, with a token that opens all of them."""
+    if not caller.opens_all or caller.person is None or caller.is_read_only:
+        raise Problem(HTTPStatus.FORBIDDEN)
+    made = await services.bases.make(caller.person, named.name)
+    if made is None:
+        raise Problem(HTTPStatus.CONFLICT, reason="too-many-bases")
+    return await _base(replace(caller, base=made, base_name=named.name), services)
+
+
+@router.patch("/{base}")
+async def rename_base(named: Named, caller: Owner, services: Services) -> Base:
+    """Another name, by the owner's token."""
+    await services.bases.rename(caller.base, named.name)
+    return await _base(replace(caller, base_name=named.name), services)
+
+
+@router.delete("/{base}", status_code=HTTPStatus.NO_CONTENT)
+async def delete_base(caller: Owner, services: Services) -> None:
+    """The base with everything in it, by the owner's token; the first base of a chat stays (409)."""
+    if await services.bases.delete(caller.base) is None:
+        raise Problem(HTTPStatus.CONFLICT, reason="first-base")
 
 
 @router.get("/{base}")
@@ -103,6 +138,22 @@ async def search(asked: Search, caller: Reader, services: Services) -> list[Foun
     only = asked.filter.to_search() if asked.filter else None
     found = await services.passages.find(caller.base, asked.query, only=only)
     return [_passage(each) for each in found[: asked.limit]]
+
+
+async def callers(caller: Caller, services: ApiServices) -> list[Caller]:
+    """The caller once for each base that the token opens."""
+    if not caller.opens_all or caller.person is None:
+        return [caller]
+    return [
+        replace(
+            caller,
+            base=each.id,
+            base_name=each.name,
+            is_read_only=caller.is_read_only or each.role is Role.READER,
+        )
+        for each in await services.bases.all(caller.person)
+        if each.role
+    ]
 
 
 async def _base(caller: Caller, services: ApiServices) -> Base:

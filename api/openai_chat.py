@@ -18,7 +18,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from api.access import AnyCaller, Language, Services
-from api.bases import QUERY_CHARACTERS
+from api.bases import QUERY_CHARACTERS, callers
 from api.chat import EVENT_STREAM, EVENTS, Source, sources_of
 from api.problems import RETRY_S, Problem, problem_json
 from api.services import ApiServices
@@ -71,16 +71,15 @@ class Completion(BaseModel):
 
 
 @router.get("/models")
-async def list_models(caller: AnyCaller) -> dict[str, JsonValue]:
+async def list_models(caller: AnyCaller, services: Services) -> dict[str, JsonValue]:
     """The bases that the token opens."""
-    return {"object": "list", "data": [_model(caller)]}
+    return {"object": "list", "data": [_model(each) for each in await callers(caller, services)]}
 
 
 @router.get("/models/{name}")
-async def show_model(name: str, caller: AnyCaller) -> dict[str, JsonValue]:
+async def show_model(name: str, caller: AnyCaller, services: Services) -> dict[str, JsonValue]:
     """One of them."""
-    _require_own(caller, name)
-    return _model(caller)
+    return _model(await _of_model(caller, services, name))
 
 
 @router.post("/chat/completions", response_model=None, responses=EVENTS)
@@ -88,7 +87,7 @@ async def complete(
     asked: Completion, caller: AnyCaller, services: Services, turns: TurnsOfApp, language: Language
 ) -> dict[str, JsonValue] | StreamingResponse:
     """Answers the last message, which must be the person's."""
-    _require_own(caller, asked.model)
+    caller = await _of_model(caller, services, asked.model)
     question = _question(asked, caller, language)
     reply = _Reply(asked)
     if asked.stream:
@@ -174,10 +173,12 @@ def _exchanges(messages: Sequence[ChatMessage]) -> Iterator[Exchange]:
             yield Exchange(question=said.text, answer=answered.text)
 
 
-def _require_own(caller: Caller, model: str) -> None:
-    """A base goes by its id or its name. Raises Problem 404 for any other."""
-    if model not in (caller.base, caller.base_name):
-        raise Problem(HTTPStatus.NOT_FOUND)
+async def _of_model(caller: Caller, services: ApiServices, model: str) -> Caller:
+    """A base goes by its id or its name. Raises Problem 404 for any that the token does not open."""
+    for each in await callers(caller, services):
+        if model in (each.base, each.base_name):
+            return each
+    raise Problem(HTTPStatus.NOT_FOUND)
 
 
 def _model(caller: Caller) -> dict[str, JsonValue]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from domain.additions import Added, Once, Webhook
+from domain.bases import ListedBase
 from domain.documents import Choice, DocumentCard, Removed
 from domain.ids import BaseId, DocumentId, FileId, SessionId, UserId
 from domain.tokens import Caller
@@ -28,6 +29,25 @@ class Tokens(Protocol):
 
     async def use(self, token_hash: str, *, per_minute: int) -> Caller | None:
         """Counts the request; None for a token that is unknown, revoked or over."""
+        ...
+
+
+class Bases(Protocol):
+    """The bases of a person, for tokens that open all of them. `show` and what changes raise BaseClosed or
+    BaseReadOnly."""
+
+    async def all(self, user: UserId) -> list[ListedBase]: ...
+
+    async def show(self, base: BaseId) -> ListedBase | None: ...
+
+    async def make(self, user: UserId, name: str) -> BaseId | None:
+        """None when the person owns as many as anybody may."""
+        ...
+
+    async def rename(self, base: BaseId, name: str) -> bool: ...
+
+    async def delete(self, base: BaseId) -> int | None:
+        """None for the first base of a chat, which stays."""
         ...
 
 
@@ -154,6 +174,7 @@ class ApiServices:
     """Everything outside HTTP that the endpoints use."""
 
     tokens: Tokens
+    bases: Bases
     library: Library
     intake: Intake
     files: FileList

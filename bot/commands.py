@@ -12,7 +12,21 @@ from bot.texts import LANGUAGES, Texts, Words
 
 log = structlog.get_logger()
 
-COMMANDS = ("start", "chat", "base", "docs", "bases", "new", "dialogs", "clean", "stats", "language", "privacy", "help")
+COMMANDS = (
+    "start",
+    "chat",
+    "base",
+    "docs",
+    "bases",
+    "api",
+    "new",
+    "dialogs",
+    "clean",
+    "stats",
+    "language",
+    "privacy",
+    "help",
+)
 
 
 def menu(words: Words) -> list[BotCommand]:

@@ -20,6 +20,7 @@ from bot.handlers import (
     sharing,
     sources,
     stats,
+    tokens,
 )
 from bot.handlers.answering import Dialogues
 from bot.middlewares.access import Access
@@ -47,6 +48,7 @@ def build_dispatcher(services: Services) -> Dispatcher:
         sharing.build_router(),
         menu.build_router(services.texts),
         bases.build_router(),
+        tokens.build_router(),
         asking.build_router(),
         library.build_router(services.texts),
         document.build_router(),

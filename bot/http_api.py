@@ -48,6 +48,7 @@ def _services(parts: Parts, texts: Texts, wake: Callable[[], None]) -> ApiServic
 
     return ApiServices(
         tokens=stores.tokens,
+        bases=stores.bases,
         library=stores.library,
         intake=stores.intake,
         files=stores.kept_files,

@@ -12,6 +12,7 @@ from domain.ids import BaseId, BatchId, ChatId, DocumentId, MessageId, SessionId
 from domain.people import Mode, PendingQuestion, UserState
 from domain.statistics import BaseStatistics, OverallStatistics, Spending
 from domain.tables import SourcedTable
+from domain.tokens import Token
 from rag.dialogue.records import Dialogue
 from rag.metering import TurnMetrics
 from rag.records import PastSession
@@ -142,6 +143,20 @@ class Bases(Protocol):
     async def accept(self, user: UserId, secret_hash: str, *, name: str) -> Joined | None:
         """None for a link that does not work (any more)."""
         ...
+
+
+class Tokens(Protocol):
+    """Tokens of the HTTP API that who acts has made."""
+
+    async def add(self, base: BaseId | None, token_hash: str, *, is_read_only: bool, days: int | None) -> UserId:
+        """For one base, or (None) all of theirs."""
+        ...
+
+    async def all(self, base: BaseId | None) -> list[Token]:
+        """The oldest first."""
+        ...
+
+    async def revoke(self, base: BaseId | None, token: UserId) -> bool: ...
 
 
 class Library(Protocol):

@@ -12,7 +12,7 @@ from typing import Protocol
 from bot.bounds import Bounds
 from bot.languages import ChosenLanguages
 from bot.metrics.measures import Measures
-from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics
+from bot.ports import AnswerTables, Bases, Library, PastDialogues, PeopleStore, Statistics, Tokens
 from bot.texts import Texts
 from domain.ids import UserId
 from ingestion.ports import DocumentText, IntakeQueue, KeptFiles
@@ -35,6 +35,7 @@ class Services:
 
     people: PeopleStore
     bases: Bases
+    tokens: Tokens
     library: Library
     intake: IntakeQueue
     conversation: Conversation

@@ -140,6 +140,7 @@ def _services(parts: Parts, texts: Texts, place: Place, wake: Callable[[], None]
     return Services(
         people=stores.people,
         bases=stores.bases,
+        tokens=stores.tokens,
         library=stores.library,
         intake=stores.intake,
         conversation=conversation,

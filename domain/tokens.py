@@ -1,4 +1,4 @@
-"""Tokens, with which programs reach one base over HTTP.
+"""Tokens, with which programs reach one base, or all of a person, over HTTP.
 
 In: random bytes, or a token as a program shows it. Out: the token, its hash, and frozen records. Only the hash is
 stored; SHA-256 without salt is enough for 32 random bytes, which nobody can guess from it.
@@ -20,6 +20,8 @@ class Token:
     """A token as its owner sees it in a list."""
 
     id: UserId  # a token is a person of its own: it has its dialogues and its bounds
+    base: BaseId | None  # None: all bases of the person who made it
+    base_name: str | None
     is_read_only: bool
     created_at: datetime
     expires_at: datetime | None  # None: it does not end
@@ -31,6 +33,8 @@ class Caller:
     """Whose token came with a request."""
 
     token: UserId
+    person: UserId | None  # who made it; None: the command line
+    opens_all: bool  # every base of that person; `base` is their first one until a request names another
     base: BaseId
     base_name: str | None  # None: the base of a chat
     is_read_only: bool

@@ -2,9 +2,12 @@
 
 import re
 
+import httpx
+
 from tests.acceptance.conftest import Start
 from tests.acceptance.test_groups import ME, ask, keep, listed
 from tests.acceptance.test_whole_way import READ_S, enter
+from tests.ports import free_port
 from tests.servers.person import ANNA, GROUP, YOU, Person, Seen
 
 HOME = "Пароль от домашнего сейфа апельсин"
@@ -160,3 +163,45 @@ async def test_a_document_is_moved_to_another_base_and_found_there(start: Start)
         left = await you.say("/docs")
         assert "пусто" in (await you.wait_for("пуст|Документы", after=left)).text
     assert "лимон" in answer.text
+
+
+async def token_from(person: Person, label: str) -> dict[str, str]:
+    """The header of a token that /api made."""
+    said = await person.say("/api")
+    await person.press(label, await person.wait_for("Доступ для программ", after=said))
+    made = await person.wait_for("Новый токен", after=said)
+    (token,) = re.findall(r"baza_[\w-]+", made.text)
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_programs_of_a_person_reach_all_their_bases_and_no_other(start: Start) -> None:
+    port = free_port()
+    async with start(API_PORT=str(port)) as page, Person(page) as you, Person(page, ANNA) as anna:
+        await keep(you, HOME)
+        theirs = await token_from(anna, "и менять")
+        mine = await token_from(you, "и менять")
+        only = await token_from(you, "Открытая база: читать")
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            made = (await client.post("/rags", json={"name": "Работа"}, headers=mine)).json()
+            renamed = await client.patch(f"/rags/{made['id']}", json={"name": "Служба"}, headers=mine)
+            listed = (await client.get("/rags", headers=mine)).json()
+            (home,) = [each["id"] for each in listed if each["id"] != made["id"]]
+            refused = [
+                (await client.request(method, path, headers=who, json=body)).status_code
+                for who, method, path, body in (
+                    (theirs, "GET", f"/rags/{home}", None),
+                    (theirs, "POST", f"/rags/{home}/search", {"query": "пароль"}),
+                    (theirs, "DELETE", f"/rags/{made['id']}", None),
+                    (only, "GET", f"/rags/{made['id']}", None),
+                    (only, "DELETE", f"/rags/{home}", None),
+                    (only, "POST", "/rags", {"name": "Ещё"}),
+                    (mine, "DELETE", f"/rags/{home}", None),
+                    (mine, "GET", "/rags/nothing", None),
+                )
+            ]
+            found = (await client.post(f"/rags/{home}/search", json={"query": "пароль от сейфа"}, headers=only)).json()
+            gone = await client.delete(f"/rags/{made['id']}", headers=mine)
+    assert (renamed.status_code, renamed.json()["name"]) == (200, "Служба")
+    assert refused == [404, 404, 404, 404, 403, 403, 409, 404]
+    assert "апельсин" in found[0]["text"]
+    assert gone.status_code == 204

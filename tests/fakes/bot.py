@@ -15,7 +15,7 @@ from typing import Any, cast
 from adapters.kept_files import FolderFiles
 from bot.dispatcher import build_dispatcher
 from bot.inbox import TURN, Turn
-from bot.ports import Bases
+from bot.ports import Bases, Tokens
 from bot.services import Services
 from bot.texts import Texts, load_texts
 from domain.people import Mode
@@ -84,6 +84,7 @@ class Person:
     def __post_init__(self) -> None:
         self.services = Services(
             people=self.stores.people,
+            tokens=cast("Tokens", None),
             bases=cast("Bases", None),  # tests/acceptance/test_bases.py has the database's
             library=self.stores.library,
             intake=self.stores.library,

@@ -16,3 +16,5 @@ api-no-room = This base has no more room for files. Delete documents that are no
 api-too-many-bytes = Too much was sent today. Wait as many seconds as Retry-After says.
 api-too-many-webhooks = This base has as many addresses as it may. Remove one.
 api-address = Nothing can be sent to this address: it has to be public, http or https.
+api-too-many-bases = There can be no more bases: delete one that is not needed.
+api-first-base = The first base cannot be deleted. Its documents can, one by one.

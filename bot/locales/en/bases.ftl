@@ -86,3 +86,19 @@ send-copied = <b>{ $title }</b> is in the base “{ $name }”, too.
 send-moved = <b>{ $title }</b> is in the base “{ $name }” now.
 send-there = The base “{ $name }” has <b>{ $title }</b> already. Nothing was changed.
 send-no-room = The base “{ $name }” has no room for this document.
+
+tokens-title = 🔑 <b>Access for programs</b>. A token opens a base over HTTP and MCP; whoever runs Baza knows the address. A token is shown once.
+tokens-private = Tokens are given in the private chat only.
+tokens-too-many = There are too many tokens already: revoke those that you do not need.
+token-line = { $number }. { $what }
+token-all = all my bases
+token-used = last request { $day }
+token-made = A new token, which I will not show again:
+    <code>{ $token }</code>
+    Pass it on to nobody: who knows it sees what you see.
+token-revoked = The token no longer works.
+button-token-base-read = The open base: read
+button-token-base-write = and add
+button-token-all-read = All bases: read
+button-token-all-write = and change
+button-token-revoke = Revoke { $number }

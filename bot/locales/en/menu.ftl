@@ -38,7 +38,7 @@ help =
        *[no] { "" }
     } or text, and I read it all.
     “Chat” mode: ask, I answer from your base and show the sources.
-    /docs: what the base holds; open, delete.
+    /bases: other bases, shared ones. /docs: what the base holds; open, delete.
     /new: begin a new conversation, documents stay. /dialogs: go back to an earlier one.
     /clean: clear the conversation or the base.
     /stats: how much and how fast. /privacy: what is kept and how to delete it. /language: language.
@@ -67,6 +67,7 @@ command-clean = clear the conversation or the base
 command-stats = how much and how fast
 command-language = language
 command-bases = your bases: open, make, share
+command-api = access for programs (HTTP, MCP)
 command-privacy = what is kept and how to delete it
 command-help = how to use me
 bot-description =

@@ -88,3 +88,19 @@ send-copied = <b>{ $title }</b> есть теперь и в базе «{ $name }
 send-moved = <b>{ $title }</b> теперь в базе «{ $name }».
 send-there = <b>{ $title }</b> в базе «{ $name }» уже есть. Ничего не изменилось.
 send-no-room = В базе «{ $name }» для этого документа не хватает места.
+
+tokens-title = 🔑 <b>Доступ для программ</b>. Токен открывает базу по HTTP и MCP; адрес знает тот, кто запустил Базу. Показываю токен один раз.
+tokens-private = Токены выдаю только в личном чате.
+tokens-too-many = Токенов уже слишком много: отзовите те, что не нужны.
+token-line = { $number }. { $what }
+token-all = все мои базы
+token-used = последний запрос { $day }
+token-made = Новый токен, больше я его не покажу:
+    <code>{ $token }</code>
+    Не пересылайте его никому: кто его знает, видит то же, что и вы.
+token-revoked = Токен больше не работает.
+button-token-base-read = Открытая база: читать
+button-token-base-write = и добавлять
+button-token-all-read = Все базы: читать
+button-token-all-write = и менять
+button-token-revoke = Отозвать { $number }

@@ -9,7 +9,7 @@ as $$
   select coalesce(
     (select array_position('{reader,writer,owner}', m.role) from base_members m
      where m.base_id = p_base and m.user_id = p_person and (m.until is null or m.until > now())),
-    (select least(case when t.read_only then 1 when t.user_id is null then 3 else 2 end,
+    (select least(case when t.read_only then 1 when t.user_id is null or t.base_id is null then 3 else 2 end,
         case when t.user_id is null then 3 else rights_in(p_base, t.user_id) end)
      from api_tokens t
      where t.id = p_person and (t.base_id is null or t.base_id = p_base)
@@ -17,7 +17,8 @@ as $$
     0)
 $$;
 comment on function baza_internal.rights_in is
-  '0: none, 1: to read, 2: to write, too, 3: the owner''s. A token may do no more than the person whose it is.';
+  '0: none, 1: to read, 2: to write, too, 3: the owner''s. A token may do no more than the person whose it is, '
+  'and one of theirs for a single base no more than write it.';
 
 create or replace function baza_internal.require(p_base text, p_person bigint, p_right text)
 returns void

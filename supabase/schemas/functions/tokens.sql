@@ -14,19 +14,24 @@ comment on function add_token is
   'makes is theirs, and may do no more than they may.';
 
 create or replace function use_token(p_hash text, p_per_minute int)
-returns table (id bigint, user_id bigint, base_id uuid, name text, read_only boolean, wait_s int)
+returns table (id bigint, user_id bigint, base_id uuid, name text, opens_all boolean, read_only boolean, wait_s int)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update api_tokens as t set
     requests = case when t.minute = date_trunc('minute', now()) then t.requests + 1 else 1 end,
     minute = date_trunc('minute', now()),
     used_at = now()
+  from (select 1) one left join lateral (
+    select b.id from api_tokens k join bases b on b.chat_id = k.user_id and b.thread_id = 0
+    where k.hash = p_hash and k.base_id is null) home on true
   where t.hash = p_hash and (t.expires_at is null or t.expires_at > now())
-  returning t.id, t.user_id, t.base_id, (select b.name from bases b where b.id = t.base_id), t.read_only,
+  returning t.id, t.user_id, coalesce(t.base_id, home.id), (
+      select b.name from bases b where b.id = coalesce(t.base_id, home.id)), t.base_id is null, t.read_only,
     case when t.requests > p_per_minute then 60 - extract(second from now())::int end
 $$;
 comment on function use_token is
-  'Whose token it is, and counts the request; no row for an unknown or ended one. `wait_s` is set once the token has '
+  'Whose token it is, and counts the request; no row for an unknown or ended one. One that opens all bases of a person '
+  'has their first one as `base_id`. `wait_s` is set once the token has '
   'made more than `p_per_minute` requests in this minute of the clock, over all processes.';
 
 create or replace function list_tokens(p_base text, p_person bigint default null)

@@ -1,0 +1,104 @@
+"""/api: the tokens with which a person's programs reach the open base, or all of theirs, over HTTP.
+
+In: the command in the private chat, and its buttons. Out: the list, and a new token, shown once. Only its hash is
+stored; a token may do no more than the person who made it.
+"""
+
+from aiogram import Bot, F, Router
+from aiogram.filters import Command
+from aiogram.filters.callback_data import CallbackData
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+
+from bot.handlers.filters import has_message, own_words
+from bot.keyboards import button, rows
+from bot.replies.sending import acknowledge, edit, send
+from bot.services import Services
+from bot.talk import Talk
+from bot.texts import Words
+from domain.bases import Role
+from domain.ids import ChatId, MessageId, UserId
+from domain.tokens import Token, new_token, token_hash
+
+MOST_TOKENS = 20
+
+
+class NewToken(CallbackData, prefix="token"):
+    """Make one: for the open base or for all, to read or to write."""
+
+    everything: bool
+    writes: bool
+
+
+class RevokeToken(CallbackData, prefix="untoken"):
+    """End one."""
+
+    token: int
+
+
+def build_router() -> Router:
+    """The command and its buttons."""
+    router = Router(name="tokens")
+    router.message.register(show, Command("api"), own_words)
+    router.callback_query.register(make, NewToken.filter(), F.message.chat.type == "private", has_message)
+    router.callback_query.register(revoke, RevokeToken.filter(), F.message.chat.type == "private", has_message)
+    return router
+
+
+async def show(message: Message, bot: Bot, services: Services, talk: Talk) -> None:
+    """/api."""
+    if not talk.place.is_private:
+        await send(bot, talk.place, talk.words("tokens-private"))
+        return
+    await send(bot, talk.place, *await _list(services, talk))
+
+
+async def make(
+    query: CallbackQuery, callback_data: NewToken, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """A new token, in a message of its own, which the person may delete."""
+    if len(await services.tokens.all(None)) >= MOST_TOKENS:
+        await acknowledge(query, talk.words.plain("tokens-too-many"), alert=True)
+        return
+    token, base = new_token(), None if callback_data.everything else talk.base_id
+    await services.tokens.add(base, token_hash(token), is_read_only=not callback_data.writes, days=None)
+    await acknowledge(query)
+    await _show(bot, shown, services, talk)
+    await send(bot, talk.place, talk.words("token-made", token=token))
+
+
+async def revoke(
+    query: CallbackQuery, callback_data: RevokeToken, shown: Message, bot: Bot, services: Services, talk: Talk
+) -> None:
+    """«Отозвать»."""
+    await services.tokens.revoke(None, UserId(callback_data.token))
+    await acknowledge(query, talk.words.plain("token-revoked"))
+    await _show(bot, shown, services, talk)
+
+
+async def _show(bot: Bot, shown: Message, services: Services, talk: Talk) -> None:
+    await edit(bot, ChatId(shown.chat.id), MessageId(shown.message_id), *await _list(services, talk))
+
+
+async def _list(services: Services, talk: Talk) -> tuple[str, InlineKeyboardMarkup | None]:
+    words, tokens = talk.words, await services.tokens.all(None)
+    lines = [words("token-line", number=at, what=_what(each, words)) for at, each in enumerate(tokens, start=1)]
+    may_write = talk.state.role is not Role.READER
+    new = [
+        [
+            button(words.plain(f"button-token-{what}-{way}"), NewToken(everything=what == "all", writes=way == "write"))
+            for way in (("read", "write") if may_write or what == "all" else ("read",))
+        ]
+        for what in ("base", "all")
+    ]
+    off = [
+        [button(words.plain("button-token-revoke", number=at), RevokeToken(token=each.id))]
+        for at, each in enumerate(tokens, start=1)
+    ]
+    return "\n".join([words("tokens-title"), *lines]), rows(*new, *off)
+
+
+def _what(token: Token, words: Words) -> str:
+    where = words.plain("token-all") if token.base is None else token.base_name or words.plain("base-own")
+    way = words.plain("role-reader" if token.is_read_only else "role-writer")
+    used = [words.plain("token-used", day=token.used_at)] if token.used_at else []
+    return " · ".join([where, way, *used])
