@@ -92,6 +92,7 @@ def build_conversation(
         plain=PlainAnswers(prompts, "auto", requests),  # facts are in the language of the question
         documents=DocumentSearch(stores.search, analyzer),
         catalogue=stores.library,
+        compares_meaning=retrieval.compares_meaning,
         searches_early=asked.search_policy == "planned",
     )
     return Conversation(stages, limits=_limits(asked))

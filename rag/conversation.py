@@ -20,21 +20,21 @@ from rag.addresses import addresses, defanged, keys
 from rag.answering.answer import AnswerWriter
 from rag.answering.citations import still_read
 from rag.answering.prompt import Assignment, today_utc
+from rag.choosing import Choice, choice_between
 from rag.dialogue.memory import DialogueMemory
 from rag.dialogue.records import Dialogue
 from rag.execution.engine import Watch
-from rag.execution.executor import CallResult, EarlySearch, Execution, Executor
+from rag.execution.executor import EarlySearch, Execution, Executor
 from rag.execution.facts import Fact, FactsPayload
 from rag.execution.run import Run, RunLimits
 from rag.execution.tools import ToolContext
 from rag.metering import Pace, StepCounts, begin_metering
-from rag.normalising import normalise
-from rag.planning.mending import OF_DOCUMENTS, PlanningRequest
+from rag.normalising import mostly_cyrillic, normalise
+from rag.planning.mending import PlanningRequest
 from rag.planning.plain_planner import default_plan
 from rag.planning.plan import FollowUp, PlannedEntity
 from rag.planning.planner import Planned, Planner, PlanOrigin
 from rag.planning.prompt import KnownBefore, PlannerPrompt
-from rag.planning.steps import SEARCH
 from rag.ports import DocumentCatalogue, DocumentFinder, EntityResolver
 from rag.progress import StepShown, StepState
 from rag.quoting.plain import NOTHING, Draft, PlainAnswers
@@ -42,7 +42,6 @@ from rag.records import (
     Answer,
     Answered,
     AnswerKind,
-    DocumentChoice,
     DocumentMatch,
     Exchange,
     KnownEntity,
@@ -52,15 +51,13 @@ from rag.records import (
     TextGrew,
     TurnEvent,
 )
-from rag.retrieval.alike import EQUAL, choices, equally_fitting
 from rag.trace import trace_of
 from rag.watching import Latest, end
 
+LOOKED_AT = 5  # passages or documents whose alphabet tells the language
 DIALOGUE_CHARS = 600  # of the last answer, for tools
 LISTED_DOCUMENTS = 12  # that the planner sees; a dozen take some 400 tokens
 LISTED_SHARE = 0.5  # of the best one's score: where a name chooses one, the others need no room
-ASKED_BETWEEN = 3  # documents that fit equally: of so many one is asked for, where no model judges; of two the best is
-# quoted and the other offered. False alarms: 0 of 400 questions of XQuAD (docs/retrieval.md)
 
 log = structlog.get_logger()
 
@@ -78,6 +75,7 @@ class TurnStages:
     plain: PlainAnswers  # answers where there is no writer, and to greetings
     documents: DocumentFinder | None = None  # finds the documents that a question may mean, for the planner
     catalogue: DocumentCatalogue | None = None  # counts them all
+    compares_meaning: bool = True  # False: passages are found by their words alone
     searches_early: bool = True  # before it is planned; False where a search must be asked for (SEARCH_POLICY)
 
 
@@ -99,8 +97,8 @@ class _Found:
     execution: Execution
     known: _Known
     pace: Pace
-    alike: tuple[DocumentChoice, ...] = ()  # documents that fit equally, or between which the plan asks
-    must_choose: bool = False  # none of them is any likelier
+    by_words: str = ""  # as in `Answer`
+    choice: Choice = field(default_factory=Choice)
 
 
 class Conversation:
@@ -176,7 +174,11 @@ class Conversation:
             context = _for_tools(context, planned, known.dialogue)
             execution = await self._stages.executor.execute(planned.plan, context, early, watch)
             pace = Pace(planned_s=planned_s, found_s=time.monotonic() - started - planned_s)
-            return _with_alike(_Found(planned=planned, execution=execution, known=known, pace=pace), asked)
+            by_words = await self._by_words(asked, planned, execution)
+            choice = Choice() if asked.only else choice_between(planned, execution, known.documents)
+            return _Found(
+                planned=planned, execution=execution, known=known, pace=pace, choice=choice, by_words=by_words
+            )
         finally:
             if early:
                 self._break_off(early.task)
@@ -241,6 +243,19 @@ class Conversation:
         finally:
             self._break_off(naming)
 
+    async def _by_words(self, asked: Question, planned: Planned, execution: Execution) -> str:
+        """What was searched for by words alone in documents of the other alphabet; empty where a model words it."""
+        catalogue, stages = self._stages.catalogue, self._stages
+        if stages.writer or stages.compares_meaning or planned.small_talk or not execution.calls:
+            return ""
+        texts = [fact.passage.passage.text for fact in execution.payload.facts if fact.passage][:LOOKED_AT]
+        if not texts and catalogue:
+            cards = await catalogue.documents(asked.base_id, limit=LOOKED_AT)
+            texts = [card.title for card in cards]
+        is_cyrillic = mostly_cyrillic(asked.text)
+        is_other = texts and not any(mostly_cyrillic(text) is is_cyrillic for text in texts)
+        return str(execution.calls[-1].call.args.get("query", "")) if is_other else ""
+
     async def _plan(self, asked: Question, known: _Known) -> Planned:
         entities = tuple(PlannedEntity(type=each.type, id=each.id, name=each.name) for each in known.entities)
         before = KnownBefore(dialogue=known.dialogue, entities=entities, documents=known.documents, total=known.total)
@@ -263,7 +278,7 @@ class Conversation:
             yield Draft(kind=AnswerKind.CONVERSATION, text=clarification.question, done=True)
             return
         assignment = _assignment(asked, found)
-        if self._stages.writer is None and found.must_choose:
+        if self._stages.writer is None and found.choice.is_needed:
             yield self._stages.plain.ask_which(assignment)
             return
         if self._stages.writer is None or found.planned.origin is PlanOrigin.COURTESY:
@@ -308,36 +323,6 @@ def _texts(fact: Fact) -> Iterator[str]:
         yield from filter(None, (of.text, of.title, of.source_identifier, of.url, of.locator.url))
 
 
-def _with_alike(found: _Found, asked: Question) -> _Found:
-    """The documents between which the plan asks; or, after a search that nothing narrows, those that fit equally."""
-    plan, calls = found.planned.plan, found.execution.calls
-    if asked.only or found.planned.small_talk:
-        return found
-    if plan.clarification:
-        named = (each for each in choices(found.known.documents) if each.label in plan.clarification.choices)
-        return replace(found, alike=tuple(named))
-    if plan.steps or plan.limits.skip or any(each.call.tool != SEARCH or _is_narrowed(each) for each in calls):
-        return found
-    passages = [fact.passage for fact in found.execution.payload.facts if fact.passage]
-    equal = equally_fitting(passages, plan.question, share=EQUAL)
-    if len(equal) >= ASKED_BETWEEN:
-        return replace(found, alike=equal, must_choose=True)
-    return replace(found, alike=equally_fitting(passages, plan.question))
-
-
-def _is_narrowed(result: CallResult) -> bool:
-    """By the plan; a search that code adds inside a found document narrows nothing."""
-    return not result.is_added and any(value for name, value in result.call.args.items() if name in OF_DOCUMENTS)
-
-
-def _offered(draft: Draft, found: _Found) -> tuple[DocumentChoice, ...]:
-    """Those that the answer does not speak of already: where it tells of several there is nothing to choose."""
-    cited = {citation.document_id for citation in draft.citations}
-    if draft.kind is AnswerKind.GENERAL or len([each for each in found.alike if each.id in cited]) > 1:
-        return ()
-    return tuple(each for each in found.alike if each.id not in cited)
-
-
 def _assignment(asked: Question, found: _Found) -> Assignment:
     """A doubtful follow-up is searched without the dialogue (seed 4, section 5.1: the memory gate); the writer sees the
     dialogue, marked, so that nothing that the person has said is denied (DESIGN, section 6)."""
@@ -375,10 +360,11 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         is_weak=draft.is_weak,
         instead=draft.instead,
         in_other_language=draft.in_other_language,
-        choices=_choices(found),
-        alike=_offered(draft, found),
+        choices=found.choice.replies,
+        alike=found.choice.offered(draft),
         still_read=still_read(payload, draft.citations),
         unread=payload.unread,
+        by_words=found.by_words,
         left_out=payload.left_out,
         trace=trace_of(found.planned, found.execution, remarks=draft.remarks),
         plan=found.planned.origin.value,
@@ -394,13 +380,6 @@ def _answer(draft: Draft, found: _Found) -> Answer:
         each_step=found.execution.each_step,
         spent=found.execution.spent.value if found.execution.spent else None,
     )
-
-
-def _choices(found: _Found) -> tuple[str, ...]:
-    """Those of a question back that are no documents."""
-    asked = found.planned.plan.clarification
-    documents = {each.label for each in found.alike}
-    return tuple(each for each in asked.choices if each not in documents) if asked else ()
 
 
 def _counted(found: _Found) -> StepCounts:

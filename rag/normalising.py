@@ -11,6 +11,7 @@ from domain.visible import visible
 
 _BLANKS = re.compile(r"(?<=\S)[^\S\n]+")
 _HEADING = re.compile(r"^([ \t>]*)(#{1,6}[ \t])", re.MULTILINE)
+_CYRILLIC, _LATIN = re.compile(r"[Ѐ-ӿ]"), re.compile(r"[A-Za-z]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 NAME_CHARS = 100  # a channel's title and a signature have no more
 
@@ -19,6 +20,11 @@ def normalise(text: str) -> str:
     """NFC, no invisible characters, single spaces. Line breaks and indents stay: they may belong to code."""
     plain = _BLANKS.sub(" ", visible(unicodedata.normalize("NFC", text.replace("\r\n", "\n"))))
     return _BLANK_LINES.sub("\n\n", plain).strip()
+
+
+def mostly_cyrillic(text: str) -> bool:
+    """Whether more of its letters are Cyrillic than Latin."""
+    return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))
 
 
 def without_headings(text: str) -> str:

@@ -63,4 +63,5 @@ def _call(result: CallResult) -> JsonValue:
         "fallback": result.is_fallback,
         "early": result.was_early,
         "added": result.is_added,
+        "hop": result.is_second_hop,
     }

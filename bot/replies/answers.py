@@ -44,7 +44,9 @@ def _whole(answer: Answer, words: Words, nothing: str | None) -> RichText:
     shown = without_strange_links(render_markdown(markdown), answer.addresses)
     text = _labelled(answer.kind, shown, words, is_weak=answer.is_weak)
     if not (text.text.strip() or answer.stopped):
-        return rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
+        said = rich(words.plain(nothing or ("answer-nothing" if answer.searched else "answer-unsearched")))
+        by_words = words.plain("answer-by-words", words=answer.by_words) if answer.by_words else ""
+        return join([said, rich(by_words, ITALIC)], "\n\n")
     unfinished = [rich(_still_read(document, words), ITALIC) for document in answer.still_read]
     done = [rich(line, ITALIC) for line in work_done(answer, words)]
     remarks = [rich(line, ITALIC) for line in _remarks(answer, words)]
@@ -59,7 +61,8 @@ def _remarks(answer: Answer, words: Words) -> list[str]:
     other_language = words.plain("answer-other-language") if answer.in_other_language else ""
     alike = words.plain("answer-alike") if answer.alike and not answer.asks_which else ""
     unread = words.plain("answer-unread", count=answer.unread) if answer.unread else ""
-    return list(filter(None, (instead, told, other_language, unread, alike)))
+    by_words = words.plain("answer-by-words", words=answer.by_words) if answer.by_words else ""
+    return list(filter(None, (by_words, instead, told, other_language, unread, alike)))
 
 
 def _quoted(answer: Answer, words: Words) -> RichText:

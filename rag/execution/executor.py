@@ -8,7 +8,6 @@ own, and both results are fused. It asks no model itself and writes nothing.
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,8 +17,9 @@ from domain.ids import DocumentId
 from rag.execution.course import gaps_of
 from rag.execution.engine import Ended, StepEngine, StepsDone, Watch
 from rag.execution.facts import ROWS, Fact, FactKind, FactsPayload, fuse, limit, merge, shortlist
+from rag.execution.leads import half_found, second_hop
 from rag.execution.run import Spent
-from rag.execution.search_tool import SearchArguments, coverage_by_document, searched_text
+from rag.execution.search_tool import SearchArguments, coverage_by_document
 from rag.execution.step_context import StepSummariser, TokenBudget
 from rag.execution.tools import StepFailed, ToolContext, ToolMisused
 from rag.metering import StepMetrics
@@ -27,7 +27,7 @@ from rag.planning.mending import AnyTool
 from rag.planning.plan import MAX_ITEMS, FallbackReason, QueryPlan, RenderStyle, ToolCall
 from rag.planning.steps import LIST, SEARCH
 from rag.progress import StepShown
-from rag.words import held, stems, union
+from rag.words import stems
 
 LOW_COVERAGE = 0.5
 """Less than half of the question's words in the results. Seed 4 names the case but no number; this is the middle."""
@@ -38,7 +38,6 @@ LIMITS = frozenset(SearchArguments.model_fields) - {"query"}
 STEP_TOKENS = 12_000  # PROMPT_TOKENS is the same by default
 SEARCHES = 2  # of a simple question, which has one part or two (DESIGN, section 6)
 INSIDE = 4  # passages that a second search inside a found document adds
-HALF_FOUND = 2  # documents that are searched so: the one that is meant, and one that mentions it
 
 log = structlog.get_logger()
 
@@ -65,7 +64,8 @@ class CallResult:
     problem: str = ""  # why it could not be run
     is_fallback: bool = False
     was_early: bool = False  # taken from the early search
-    is_added: bool = False  # by code: the person's own words, or inside a found document
+    is_added: bool = False  # by code: the person's own words, or what the first results lead to
+    is_second_hop: bool = False  # a search for what a found sentence names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +120,7 @@ class Executor:
         if early and not _may_serve(early, plan, [*calls, *added]):
             early.task.cancel()  # two searches at once would wait for each other
         results = await self._run_all([*calls, *added], context, early, added=len(added))
-        if self._is_shortened:  # else the first passage answers, and scores of two searches do not compare
-            results += await self._look_inside(results, context)
+        results = [*await self._go_on(results, context), *results]
         payload = self._together(results)
         if self._needs_fallback(plan, payload, calls):
             remark = () if payload.found else _remark_on_limits([each.call for each in results if not each.problem])
@@ -223,9 +222,11 @@ class Executor:
             is_added=is_added,
         )
 
-    async def _look_inside(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
+    async def _go_on(self, results: Sequence[CallResult], context: ToolContext) -> list[CallResult]:
         """A second search inside documents that name what others do not, but of which only a part was found: the head
-        names the party, and the clauses found are those of other contracts."""
+        names the party, and the clauses found are those of other contracts (without a model the first passage answers,
+        and scores of two searches do not compare). Then the second hop, where the best sentence names something that
+        the question asks about."""
         planned = next((each for each in results if each.call.tool == SEARCH and not each.is_added), None)
         if planned is None or planned.call.args.get("documents") or planned.call.args.get("document"):
             return []
@@ -233,8 +234,15 @@ class Executor:
         calls = [
             planned.call.model_copy(update={"args": {**args, "documents": [document]}})
             for document in half_found(found.facts, str(args.get("query", "")))
+            if self._is_shortened
         ]
         inside = [await self._run(call, context, is_added=True) for call in calls]
+        hop = second_hop(found.facts, str(args.get("query", "")), in_alike=not self._is_shortened)
+        if hop is not None:
+            call = planned.call.model_copy(update={"args": {**args, "query": hop.query}})
+            further = await self._run(call, context, is_added=True)
+            reached = tuple(fact for fact in further.payload.facts if hop.reaches(fact))
+            inside.append(replace(further, payload=replace(further.payload, facts=reached), is_second_hop=True))
         return [replace(each, payload=replace(each.payload, facts=each.payload.facts[:INSIDE])) for each in inside]
 
     def _together(self, results: Sequence[CallResult]) -> FactsPayload:
@@ -313,21 +321,6 @@ def _fused(results: Sequence[CallResult]) -> FactsPayload:
         return payload
     shares = coverage_by_document(payload.facts, str(results[0].call.args.get("query", "")))
     return replace(payload, coverage=max(payload.coverage, *shares.values(), 0.0))
-
-
-def half_found(facts: Sequence[Fact], query: str) -> tuple[str, ...]:
-    """The ids of documents that were found by a telling word of the query (one that hardly any other found document
-    has), while words that they lack were found in others; in the order in which they were found, HALF_FOUND at most."""
-    wanted = stems(query)
-    texts: dict[str, list[str]] = {}
-    for fact in facts:
-        if fact.kind is FactKind.PASSAGE and fact.document:
-            texts.setdefault(fact.document, []).append(searched_text(fact))
-    holds = {document: held(wanted, "\n".join(said)) for document, said in texts.items()}
-    found = union(holds.values())
-    holders = Counter(stem for words in holds.values() for stem in words)
-    telling = {stem for stem, count in holders.items() if count <= HALF_FOUND < len(holds) or count == 1 < len(holds)}
-    return tuple(each for each, words in holds.items() if words & telling and found - words)[:HALF_FOUND]
 
 
 def _remarks_on_dropped(calls: Sequence[ToolCall]) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import takewhile
 from domain.documents import known_as
 from rag.answering.citations import cite
 from rag.records import Citation, Fit, Passage, RankedPassage
+from rag.retrieval.alike import BETWEEN, telling
 from rag.table_rows import in_words
 from rag.words import Span, akin, sentences, stems
 
@@ -96,7 +97,8 @@ def choose(passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
 def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[str, tuple[Citation, ...]]:
     """Markdown with the quotes, and a citation for each.
 
-    Several documents are named above their quotes; a single one is named among the sources.
+    Several documents are named above their quotes, alike ones with what tells them apart; a single one is named among
+    the sources.
     """
     told = [_Told.of(each.passage) for each in passages]
     weights = _weights(question, told)
@@ -106,7 +108,8 @@ def quote_passages(passages: Sequence[RankedPassage], question: str) -> tuple[st
         if not any(excerpt.lead in other.lead + other.rest for other in excerpts):  # neighbouring passages overlap
             excerpts.append(excerpt)
     is_named = len({excerpt.citation.document_id for excerpt in excerpts}) > 1
-    blocks = [_block(excerpt, named=is_named) for excerpt in excerpts]
+    names = _names(excerpts, passages) if is_named else [""] * len(excerpts)
+    blocks = [_block(excerpt, name) for excerpt, name in zip(excerpts, names, strict=True)]
     return "\n\n".join(blocks), tuple(excerpt.citation for excerpt in excerpts)
 
 
@@ -235,8 +238,16 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest].rsplit(maxsplit=1)[0]} …"
 
 
-def _block(excerpt: _Excerpt, *, named: bool) -> str:
-    lines = [f"*{_name(excerpt.citation)}*"] if named else []
+def _names(excerpts: Sequence[_Excerpt], passages: Sequence[RankedPassage]) -> list[str]:
+    """«dogovor-2.txt · 117/2025 · Лазурит»: of alike documents a file name may tell nothing."""
+    known = {each.passage.chunk_id: each.passage for each in passages}
+    told = telling([known[excerpt.citation.chunk_id] for excerpt in excerpts])
+    names = (_name(excerpt.citation) for excerpt in excerpts)
+    return [BETWEEN.join(filter(None, (name, _escaped(label)))) for name, label in zip(names, told, strict=True)]
+
+
+def _block(excerpt: _Excerpt, name: str) -> str:
+    lines = [f"*{name}*"] if name else []
     lines += [f"**{_escaped(line.strip())}**" for line in excerpt.lead.splitlines() if line.strip()]
     quoted = "\n".join(f"> {_escaped(line)}".rstrip() for line in excerpt.rest.splitlines())
     return "\n".join(lines) + (f"\n\n{quoted}" if excerpt.rest else "")

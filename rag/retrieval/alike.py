@@ -24,6 +24,7 @@ SHARED_BY = 0.5  # share of the openings; a word that more of them have tells no
 NEARLY = 0.9  # share of the best score: «Вектор-Строй», where «Вектор» was asked about, has .92 to .999
 EQUAL = 0.99  # of clauses of one form, where nothing in the question tells one from the others, nearly all have it
 ALIKE = 0.6  # share of their words that two passages have in common; clauses of one form have .7 and more
+ALIKE_OPENING = 0.4  # the same of openings: half of one may be names and days
 BETWEEN = " · "
 
 _WORD = re.compile(r"\S+")
@@ -49,6 +50,14 @@ def labels(openings: Sequence[str], *, characters: int = LABEL_CHARS) -> tuple[s
     return tuple(
         _label(_whole_runs(words) if cut else words, characters) for words, cut in zip(told, ends, strict=True)
     )
+
+
+def telling(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """For each passage what tells its document from those of the others; nothing where these are not of one form."""
+    openings = [opening_of(each) for each in passages]
+    words = [stems(each) for each in openings]
+    alike = all(_likeness(words[0], each) >= ALIKE_OPENING for each in words[1:])
+    return labels(openings) if alike else ("",) * len(openings)
 
 
 def choices(documents: Sequence[DocumentMatch]) -> tuple[DocumentChoice, ...]:
@@ -79,10 +88,15 @@ def equally_fitting(
         for each in ranked
         if each.score >= share * first.score
         and held(asked, _whole(each.passage)) == said
-        and _likeness(words, stems(each.passage.text)) >= ALIKE
+        and are_alike(words, stems(each.passage.text))
     ]
     told = [_Told(id=each.document_id, name=each.name, opening=opening_of(each)) for each in fitting]
     return _choices(told) if len(told) > 1 else ()
+
+
+def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two passages with these words are statements of one form."""
+    return _likeness(one, other) >= ALIKE
 
 
 def opening_of(passage: Passage) -> str:

@@ -96,6 +96,11 @@ class Retrieval:
         best = merge_neighbours(await self._best(text, self._fused(query, found)))
         return lambda: self._judged(best, found, query)
 
+    @property
+    def compares_meaning(self) -> bool:
+        """Whether passages are compared by vectors, too; else words of another language are not found."""
+        return self._vector_weight > 0
+
     def without_reranker(self) -> "Retrieval":
         """The same search in the fused order: for many searches at once, none of which is worth a call of a model."""
         plain = copy(self)

@@ -81,6 +81,7 @@ class Turn:
             ),
             executor=Executor(tools, max_calls=4, is_shortened=model is not None),
             writer=AnswerWriter(model, prompts, settings, today=_today) if model else None,
+            compares_meaning=False,
             plain=PlainAnswers(prompts, "auto"),
         )
         self.conversation = Conversation(stages, today=_today)

@@ -119,6 +119,14 @@ async def test_a_model_answers_and_the_other_alike_documents_are_offered(reply: 
     assert len(answer.alike) == offered
 
 
+@pytest.mark.parametrize(
+    ("question", "by_words"), [("Штраф 10 %?", ""), ("Who fines whom, 10 %?", "Who fines whom, 10 %?")]
+)
+async def test_words_of_another_language_than_the_documents_are_told(question: str, by_words: str) -> None:
+    assert (await Turn(None).answer(question)).by_words == by_words
+    assert (await Turn(ScriptedModel(RIGHT), planner=planner()).answer(question)).by_words == ""
+
+
 @pytest.mark.parametrize("model", [None, ScriptedModel("[+] Штраф 0 % [1].")])
 async def test_a_chosen_document_is_searched_alone_whatever_the_plan_says(model: ScriptedModel | None) -> None:
     asked_back = {"question": "Какой договор?", "choices": ["d1"]}

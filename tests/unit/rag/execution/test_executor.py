@@ -134,9 +134,38 @@ async def test_a_document_of_which_only_the_head_was_found_is_searched_once_more
     mixed = replace(PREAMBLE, facts=(*PREAMBLE.facts, *CLAUSES.facts), coverage=0.5)
     search = ScriptedTool(mixed, CLAUSE)
     done = await Executor([search], max_calls=4, is_shortened=True).execute(plan(call("неустойка Лазурит")), begin())
-    assert done.calls[1].call.args["documents"] == ["lazurit"]
+    assert done.calls[0].call.args["documents"] == ["lazurit"]
     assert {fact.text for fact in done.payload.facts} >= {"Неустойка 5 % 4", "Договор с Лазурит 1"}
     assert done.payload.coverage == 1.0
+
+
+HOPS = "Какая неустойка у поставщика, из-за которого перенесли запуск участка 3?"
+MINUTES = tuple(
+    found(
+        (20 + at, 9.0 if at == 3 else 5.0),
+        document=f"minutes{at}",
+        text=f"Запуск участка {at} перенесён из-за ООО «{firm}». {{}}",
+    )
+    for at, firm in enumerate(("Вектор", "Кедр", "Полюс", "Лазурит"), start=1)
+)
+FORM = "платит неустойку за каждый день просрочки поставки товара по договору от цены непоставленного оборудования"
+FINES = tuple(
+    found((30 + at, 4.0), document=f"contract{at}", text=f"«{firm}» {FORM} 0,{at} %. {{}}")
+    for at, firm in enumerate(("Вектор", "Кедр", "Полюс", "Лазурит"), start=1)
+)
+
+
+async def test_what_a_found_sentence_names_is_searched_for_what_it_does_not_say() -> None:
+    """The second hop, where the plan has one search."""
+    first = FactsPayload(
+        facts=tuple(fact for each in (MINUTES[2], *MINUTES, *FINES) for fact in each.facts), coverage=0.6
+    )
+    hop = FactsPayload(facts=(*FINES[0].facts, *FINES[2].facts))
+    search = ScriptedTool(first, hop)
+    done = await Executor([search], max_calls=4).execute(plan(call(HOPS)), begin())
+    assert search.asked[-1] == "неустойка поставщика Полюс"
+    assert FINES[2].facts[0].text in [fact.text for fact in done.payload.facts[:2]]
+    assert [each.is_second_hop for each in done.calls].count(True) == 1
 
 
 @pytest.mark.parametrize("first", [CLAUSES, PREAMBLE, replace(CLAUSES, facts=(*CLAUSES.facts, *CLAUSE.facts))])

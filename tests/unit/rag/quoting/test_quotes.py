@@ -129,6 +129,17 @@ def test_what_is_only_related_is_quoted_where_nothing_is_certain() -> None:
     assert choose((chance,)) == ()
 
 
+def test_alike_documents_are_named_with_what_tells_them_apart() -> None:
+    opening = "Договор поставки оборудования № {} заключили Заказчик и ООО «{}»"
+    found = rank(
+        replace(make_passage("Штраф 1 %.", number=1, document="a"), opening=opening.format(117, "Лазурит")),
+        replace(make_passage("Штраф 2 %.", number=2, document="b"), opening=opening.format(118, "Кедр")),
+    )
+    text, _ = quote_passages(found, "Какой штраф?")
+    assert "*Договор.pdf · 117 · Лазурит*" in text
+    assert "*Договор.pdf · 118 · Кедр*" in text
+
+
 def test_several_documents_are_named_above_their_quotes() -> None:
     plan = make_passage("Срок май.", number=1, title="план_2*.md", document="1")
     other = make_passage("Срок март.", number=2, title="смета", document="2")
