@@ -192,7 +192,7 @@ def _missing(settings: Settings) -> dict[str, bool]:
     return {
         "missing-token": settings.telegram.token is None,
         "missing-model": not settings.model.configured,
-        "missing-jina": settings.jina.api_key is None,
+        "missing-jina": settings.jina.api_key is None and settings.local.embedding_model is None,
         "missing-speech": settings.speech.model is None,
         "missing-recognition": describe_recognition(settings) is None,
         "cli-open-unbounded": settings.telegram.token is not None and _is_open(settings) and not settings.bounds.named,

@@ -297,8 +297,7 @@ class Settings(BaseModel):
                 problems.extend(_sentence(problem) for problem in error.errors(include_url=False))
         if problems:
             raise SettingsError("\n".join(problems))
-        home = Path(given["BAZA_HOME"]).expanduser() if "BAZA_HOME" in given else user_data_path("baza")
-        return cls.model_validate({"home": home.absolute(), **sections})
+        return cls.model_validate({"home": home_of(given), **sections})
 
 
 _SECTIONS: dict[str, type[Section]] = {
@@ -317,6 +316,12 @@ _SECTIONS: dict[str, type[Section]] = {
     "metrics": MetricsSettings,
     "api": ApiSettings,
 }
+
+
+def home_of(environment: Mapping[str, str]) -> Path:
+    """BAZA_HOME, or where the system keeps such data."""
+    named = environment.get("BAZA_HOME", "").strip()
+    return (Path(named).expanduser() if named else user_data_path("baza")).absolute()
 
 
 def secret_variables() -> frozenset[str]:

@@ -5,7 +5,7 @@ own table, so that either tool may go first. No migration is ever undone.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import psycopg
@@ -64,10 +64,11 @@ class _Found:
     functions: Mapping[str, str | None]
 
 
-async def migrate(url: str) -> Applied:
+async def migrate(url: str, *, told: Callable[[int, int], None] = lambda done, total: None) -> Applied:
     """Apply what is missing or has changed: each migration in a transaction of its own, the functions with the last.
 
-    Safe to be called by several processes at once. Raises MigrationError, DatabaseAway.
+    `told` hears how many of how many migrations are done. Safe to be called by several processes at once. Raises
+    MigrationError, DatabaseAway.
     """
     schema = await asyncio.to_thread(_read_schema)
     _require_address(url)
@@ -76,7 +77,7 @@ async def migrate(url: str) -> Applied:
             url, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_S, application_name="baza migrate"
         ) as connection:
             await _require_server(connection)
-            return await _bring_up(connection, schema)
+            return await _bring_up(connection, schema, told)
     except psycopg.OperationalError as exc:
         raise DatabaseAway(f"the database cannot be reached: {exc}") from exc
     except psycopg.Error as exc:
@@ -169,14 +170,15 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-async def _bring_up(connection: AsyncConnection, schema: Schema) -> Applied:
+async def _bring_up(connection: AsyncConnection, schema: Schema, told: Callable[[int, int], None]) -> Applied:
     before = await _prepare(connection)
     pending = _pending(schema, before)
     if altered := _altered(schema, before):
         structlog.get_logger().warning("migrations_altered", versions=altered)
     migrations: list[str] = []
     functions: tuple[str, ...] = ()
-    for migration in pending or (None,):
+    for done, migration in enumerate(pending or (None,)):
+        told(done, len(pending))
         async with connection.transaction():
             await _wait_for_turn(connection)
             if migration is not None and await _apply(connection, migration):

@@ -13,13 +13,12 @@ import structlog
 
 from adapters.local.encoder import LocalEncoder
 from adapters.local.errors import LocalModelError
+from adapters.local.fetching import fetch_from_hub
 from adapters.local.layout import read_encoder, read_files
 from adapters.local.reranker import LocalReranker
 
 Fetch = Callable[[str, Path], None]
 """Puts the files of a named model into a folder. Raises LocalModelError."""
-
-WANTED = ("*.json", "*/config.json", "model.onnx*", "onnx/model.onnx*")  # without the weights of other runtimes
 
 
 def open_encoder(
@@ -61,21 +60,3 @@ def _alone(lock: Path) -> Iterator[None]:
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def fetch_from_hub(name: str, folder: Path, *, endpoint: str | None = None) -> None:
-    """The model's files from the Hugging Face hub (HF_ENDPOINT and HF_TOKEN count); a broken transfer is resumed later.
-
-    Raises LocalModelError.
-    """
-    import httpx2  # the hub's client speaks through it
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        snapshot_download(name, local_dir=folder, allow_patterns=list(WANTED), endpoint=endpoint)
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, httpx2.HTTPError, OSError) as error:
-        raise LocalModelError(
-            f"The model {name} cannot be fetched ({type(error).__name__}). Put it into {folder.parents[2] / name}, "
-            "or name a folder."
-        ) from error

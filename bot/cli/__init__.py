@@ -8,35 +8,51 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from dotenv import dotenv_values
 
-from bot.home import SILENT_S, open_home, silence_s
+from adapters.local.fetching import Task
+from bot.home import SETTINGS, SILENT_S, open_home, silence_s
 from bot.journal import configure_logging
-from bot.settings import Settings, SettingsError, secret_variables
+from bot.settings import Settings, SettingsError, home_of, secret_variables
 from sandbox.environment import forget_variables, hide_from_others
 
 app = typer.Typer(
     name="baza",
     help="Baza: a Telegram bot that keeps documents and answers from them, with sources.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 evaluation = typer.Typer(help="Measure the quality of search.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")
 token = typer.Typer(help="Tokens of the HTTP API: each opens one base.", no_args_is_help=True)
 app.add_typer(token, name="token")
+local_models = typer.Typer(help="Models that run on this machine.")
+app.add_typer(local_models, name="models")
 
 # New objects between two collections. Python's default of 700 is too low: imports alone create millions that stay.
 OBJECTS_A_COLLECTION = 50_000
 
 BaseOption = Annotated[str, typer.Option("--base", help="Name of the base.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"baza {version('baza')}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    _: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """What holds for all commands."""
 
 
 def main() -> None:
@@ -52,13 +68,17 @@ def main() -> None:
 
 
 def read_settings() -> Settings:
-    """Settings from the environment, which overrides `.env` of the current folder; secrets then leave the environment.
-    Raises SettingsError."""
-    file = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-    settings = Settings.read({**file, **os.environ})
+    """Settings from the environment, which overrides `.env` of the current folder, which overrides what `baza models`
+    has set; secrets then leave the environment. Raises SettingsError."""
+    given = {**_filled(dotenv_values(".env")), **_filled(os.environ)}
+    settings = Settings.read({**_filled(dotenv_values(home_of(given) / SETTINGS)), **given})
     forget_variables(secret_variables())
     hide_from_others()
     return settings
+
+
+def _filled(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value}
 
 
 def start(work: Coroutine[Any, Any, int]) -> None:
@@ -158,7 +178,9 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @app.command()
 def add(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Paths and web addresses.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="SOURCE...", help="Files, folders, patterns and web addresses.")
+    ],
     base: BaseOption = "default",
     section: Annotated[bool, typer.Option("--section", help="Read the pages below an address too.")] = False,
     as_json: JsonOption = False,
@@ -170,7 +192,11 @@ def add(
 
 
 @app.command()
-def ask(question: str, base: BaseOption = "default", as_json: JsonOption = False) -> None:
+def ask(
+    question: Annotated[str | None, typer.Argument(help="Without it: a dialogue, a line a question.")] = None,
+    base: BaseOption = "default",
+    as_json: JsonOption = False,
+) -> None:
     """Ask a base."""
     from bot.cli.content import ask_base
 
@@ -191,6 +217,23 @@ def show(document: str, base: BaseOption = "default", as_json: JsonOption = Fals
     from bot.cli.content import show_document
 
     start(show_document(prepare(), document, base_name=base, as_json=as_json))
+
+
+@local_models.callback(invoke_without_command=True)
+def list_models(context: typer.Context) -> None:
+    """Models that could run on this machine: size, licence, languages, what each brings."""
+    if context.invoked_subcommand is None:
+        from bot.cli.models import show_models
+
+        show_models(prepare())
+
+
+@local_models.command("add")
+def add_model(task: Annotated[Task, typer.Argument(help="search, rerank or speech")]) -> None:
+    """Download a model, name it in the settings; for search move all bases to it. Stop and repeat it as you like."""
+    from bot.cli.models import add_model
+
+    start(add_model(prepare(), task))
 
 
 @token.command("add")

@@ -6,7 +6,8 @@ itself, so no running worker is needed, and a document survives kill -9 like any
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from glob import glob, has_magic
 from math import inf
 from pathlib import Path
 
@@ -28,12 +29,19 @@ class SourceMissing(Exception):
 
 
 async def add_sources(
-    parts: Parts, worker: Worker, base: BaseId, sources: Sequence[str], *, with_sections: bool = False
+    parts: Parts,
+    worker: Worker,
+    base: BaseId,
+    sources: Sequence[str],
+    *,
+    with_sections: bool = False,
+    counted: Callable[[int], None] = lambda _: None,
 ) -> AsyncGenerator[tuple[str, DocumentCard | SourceMissing], None]:
     """Each source with its outcome, in the order in which they end; as many at once as the settings allow.
 
-    A folder means all files in it and below, but hidden ones; each is told by its own path. With `with_sections` an
-    address means the page and the pages below it. Closing the generator cancels the reading.
+    A folder means all files in it and below, but hidden ones, and a pattern («*.pdf», «**/*.md») what it matches; each
+    is told by its own path. With `with_sections` an address means the page and the pages below it. `counted` is told
+    how many sources there are. Closing the generator cancels the reading.
     """
     found: list[tuple[str, Source]] = []
     for named in sources:
@@ -41,6 +49,7 @@ async def add_sources(
             found += await asyncio.to_thread(_sources, named, with_sections=with_sections)
         except SourceMissing as error:
             yield named, error
+    counted(len(found))
     found.sort(key=lambda each: _weight(each[1]), reverse=True)
     works = _begin(parts, worker, base, found)
     try:
@@ -96,11 +105,21 @@ def _sources(text: str, *, with_sections: bool) -> list[tuple[str, Source]]:
     if text.startswith(("http://", "https://")):
         return [(text, section_of(text) if with_sections else Source(type=SourceType.LINK, identifier=text))]
     path = Path(text).expanduser().absolute()
-    found = [(str(file), file) for file in _files_below(path)] if path.is_dir() else [(text, path)]
-    sources = [(named, _file(file)) for named, file in found if file.is_file()]
+    sources = [(named, _file(file)) for named, file in _files_named(text, path) if file.is_file()]
     if not sources:
         raise SourceMissing(str(path))
     return sources
+
+
+def _files_named(text: str, path: Path) -> list[tuple[str, Path]]:
+    """A file has the name that it was given by, others their own paths. A file may be named like a pattern."""
+    if path.is_dir():
+        return [(str(file), file) for file in _files_below(path)]
+    if path.exists() or not has_magic(text):
+        return [(text, path)]
+    matched = sorted(glob(str(path), recursive=True), key=len, reverse=True)
+    once = {Path(file).resolve(): file for file in matched}  # links to folders may lead in a circle
+    return [(file, Path(file)) for file in sorted(once.values())]
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

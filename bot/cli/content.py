@@ -3,14 +3,18 @@
 In: settings and arguments. Out: lines or JSON on stdout, and the exit code.
 """
 
+import asyncio
+import sys
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, SourceMissing, add_sources
 from bot.cli.errors import CommandError, no_such_base
 from bot.cli.output import (
+    Bar,
     added_json,
     answer_json,
     card_json,
@@ -44,42 +48,63 @@ async def add_to_base(
     """`baza add`: 1 when a source could not be added."""
     words = words_of(settings)
     failed = False
-    async with (
-        _open_base(settings, base_name) as (parts, base),
-        parts.open_worker() as worker,
-        aclosing(add_sources(parts, worker, base, sources, with_sections=with_sections)) as ended,
-    ):
-        async for source, outcome in ended:
-            error = _error(outcome, words)
-            failed = failed or error is not None
-            if as_json:
-                print_json(_outcome_json(source, outcome, error))
-            else:
-                _print_outcome(source, outcome, error, words)
-        async with parts.open_enricher() as enricher:  # here, as no worker may be running that would do it later
-            await enricher.drain(base)
+    with Bar(len(sources), words.plain("cli-adding")) as shown:
+        counted = partial(shown.reach, 0)
+        async with (
+            _open_base(settings, base_name) as (parts, base),
+            parts.open_worker() as worker,
+            aclosing(add_sources(parts, worker, base, sources, with_sections=with_sections, counted=counted)) as ended,
+        ):
+            async for source, outcome in ended:
+                failed = not _tell(source, outcome, words, as_json=as_json) or failed
+                shown.advance()
+            async with parts.open_enricher() as enricher:  # here, as no worker may be running that would do it later
+                await enricher.drain(base)
     return int(failed)
 
 
-async def ask_base(settings: Settings, question: str, *, base_name: str, as_json: bool) -> int:
-    """`baza ask`. Raises CommandError for an empty question, before any model is called."""
-    if not normalise(question):
+async def ask_base(settings: Settings, question: str | None, *, base_name: str, as_json: bool) -> int:
+    """`baza ask`; without a question a dialogue, a line a question, until the input ends. Raises CommandError for an
+    empty question, before any model is called."""
+    if question is not None and not normalise(question):
         raise CommandError('The question is empty. Put it in quotes: baza ask "When is the rent due?"')
     words = words_of(settings)
     async with _open_base(settings, base_name, filled=True) as (parts, base):
-        asked = Question(
-            text=question,
-            user_id=COMMAND_LINE_USER,
-            session_id=SessionId(str(uuid.uuid4())),  # each command is a dialogue of its own
-            base_id=base,
-            language=settings.answer.interface_language,
-        )
-        answer = in_words(await _last_answer(parts, asked), words)
-    if as_json:
-        print_json(answer_json(answer))
-    else:
-        print_line(plain_answer(answer, words))
+        session = SessionId(str(uuid.uuid4()))  # each command is a dialogue of its own
+        async for text in _questions(question, words):
+            asked = Question(
+                text=text,
+                user_id=COMMAND_LINE_USER,
+                session_id=session,
+                base_id=base,
+                language=settings.answer.interface_language,
+            )
+            answer = in_words(await _last_answer(parts, asked), words)
+            if as_json:
+                print_json(answer_json(answer))
+            else:
+                print_line(plain_answer(answer, words))
     return 0
+
+
+async def _questions(given: str | None, words: Words) -> AsyncIterator[str]:
+    """The one that was given; or what is typed, line by line."""
+    if given is not None:
+        yield given
+        return
+    if sys.stdin.isatty():
+        print_problem(words.plain("cli-dialogue"))
+    while line := await asyncio.to_thread(_read_line):
+        if normalise(line):
+            yield line
+
+
+def _read_line() -> str:
+    """Empty at the end of the input."""
+    if sys.stdin.isatty():
+        sys.stderr.write("\n> ")
+        sys.stderr.flush()
+    return sys.stdin.readline()
 
 
 async def list_base(settings: Settings, *, base_name: str, as_json: bool) -> int:
@@ -153,6 +178,16 @@ def _document_id(text: str) -> DocumentId:
         return DocumentId(str(uuid.UUID(text)))
     except ValueError:
         raise CommandError(f"{text!r} is not the id of a document. `baza docs` lists the ids.") from None
+
+
+def _tell(source: str, outcome: DocumentCard | SourceMissing, words: Words, *, as_json: bool) -> bool:
+    """Print how a source ended; whether it was added."""
+    error = _error(outcome, words)
+    if as_json:
+        print_json(_outcome_json(source, outcome, error))
+    else:
+        _print_outcome(source, outcome, error, words)
+    return error is None
 
 
 def _error(outcome: DocumentCard | SourceMissing, words: Words) -> str | None:

@@ -8,19 +8,20 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bot.app import Parts, open_parts
 from bot.cli.adding import COMMAND_LINE_USER, HOLD_S
 from bot.cli.errors import CommandError
-from bot.cli.output import print_json, print_line
+from bot.cli.output import Bar, print_json, print_line
 from bot.settings import Settings
 from domain.documents import SourceType
 from domain.ids import BaseId, DocumentId
 from ingestion.records import Batch, Source
 from ingestion.worker import Worker
 from rag.evaluation import Measures, evaluate, retrieve
+from rag.records import RankedPassage
 
 CANDIDATES = 200  # passages per kind of search: leaves 100 documents even when several passages of one are found
 BATCH = 200  # documents enqueued per call
@@ -85,16 +86,18 @@ async def fill_base(parts: Parts, base: BaseId, corpus: Path) -> Mapping[Documen
     async def work(worker: Worker, document: DocumentId) -> None:
         async with slots:
             await worker.run_one(document)
+            shown.advance()
 
-    async with parts.open_worker() as worker:
-        for start in range(0, len(rows), BATCH):
-            part = rows[start : start + BATCH]
-            sources = tuple(_note(row) for row in part)
-            enqueued = await parts.stores.intake.enqueue(
-                Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=sources), hold_s=HOLD_S
-            )
-            names.update({document.id: row["id"] for document, row in zip(enqueued, part, strict=True)})
-            await asyncio.gather(*(work(worker, document.id) for document in enqueued))
+    with Bar(len(rows), corpus.name) as shown:
+        async with parts.open_worker() as worker:
+            for start in range(0, len(rows), BATCH):
+                part = rows[start : start + BATCH]
+                sources = tuple(_note(row) for row in part)
+                enqueued = await parts.stores.intake.enqueue(
+                    Batch(base_id=base, user_id=COMMAND_LINE_USER, sources=sources), hold_s=HOLD_S
+                )
+                names.update({document.id: row["id"] for document, row in zip(enqueued, part, strict=True)})
+                await asyncio.gather(*(work(worker, document.id) for document in enqueued))
     return names
 
 
@@ -107,12 +110,14 @@ async def _ask_all(
 ) -> dict[str, list[str]]:
     """Query id -> row ids of the corpus, best first; each row once, by its best passage."""
     retrieval = parts.retrieval(candidates=CANDIDATES, passages=CANDIDATES)
-    return await retrieve(
-        lambda text: retrieval.rank(base, text),
-        asked,
-        lambda ranked: names[ranked.passage.document_id],
-        at_once=QUESTIONS_AT_ONCE,
-    )
+
+    async def rank(text: str) -> Sequence[RankedPassage]:
+        found = await retrieval.rank(base, text)
+        shown.advance()
+        return found
+
+    with Bar(len(asked), "queries") as shown:
+        return await retrieve(rank, asked, lambda ranked: names[ranked.passage.document_id], at_once=QUESTIONS_AT_ONCE)
 
 
 def _print(measures: Measures, *, build_s: float, search_s: float, as_json: bool) -> None:

@@ -7,11 +7,15 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Self
 
 from domain.documents import DocumentCard
 from domain.locator import JsonValue
 from ingestion.records import Block
 from rag.records import Answer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def print_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> None:
@@ -23,6 +27,43 @@ def print_line(text: str) -> None:
     """A line on stdout, flushed at once: scripts read while the command runs."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+class Bar:
+    """How far something is, drawn on stderr for whoever watches a terminal; elsewhere nothing is drawn."""
+
+    def __init__(self, total: int, label: str) -> None:
+        self.is_drawn = sys.stderr.isatty()
+        self._total, self._label, self._done = total, label, 0
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> Self:
+        if self.is_drawn:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            # Lines that are printed meanwhile go above it, unless they are kept in a file.
+            shares = sys.stdout.isatty()
+            console = Console(stderr=True)
+            self._progress = Progress(*columns, console=console, transient=True, redirect_stdout=shares)
+            self._progress.start()
+            self._progress.add_task(self._label, total=self._total)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    def advance(self) -> None:
+        """One further."""
+        self.reach(self._done + 1, self._total)
+
+    def reach(self, done: int, total: int) -> None:
+        """`done` of `total`, which may be known only now."""
+        self._done, self._total = done, total
+        if self._progress:
+            self._progress.update(self._progress.task_ids[0], completed=done, total=total)
 
 
 def print_problem(text: str) -> None:

@@ -7,7 +7,7 @@ and run again. Searching and adding documents continue meanwhile.
 from bot.app import open_parts
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError, no_such_base
-from bot.cli.output import print_line
+from bot.cli.output import Bar, print_line
 from bot.settings import Settings
 from bot.texts import Words
 from ingestion.errors import ServiceError, WindowTooLarge
@@ -38,24 +38,27 @@ async def reindex_bases(settings: Settings, *, name: str | None) -> int:
 
 async def _move(reindexer: Reindexer, base: OutdatedBase, words: Words) -> None:
     try:
-        await reindexer.move(base, _Progress(base, words).report)
+        with Bar(base.passages, base.name or str(base.id)) as shown:
+            await reindexer.move(base, _Progress(base, words, shown).report)
     except (ServiceError, WindowTooLarge) as error:
         raise CommandError(f"The embedder failed ({error}). Run the command again: it goes on from here.") from error
 
 
 class _Progress:
-    """Prints a line for each further percent of a base, however small the batches of the embedder are."""
+    """A bar on a terminal; elsewhere a line for each further percent, however small the embedder's batches are."""
 
-    def __init__(self, base: OutdatedBase, words: Words) -> None:
+    def __init__(self, base: OutdatedBase, words: Words, shown: Bar) -> None:
         self._base = base
         self._words = words
+        self._bar = shown
         self._shown = -1  # percent
 
     def report(self, done: int) -> None:
         """`done` passages have their new vector."""
         total = max(done, self._base.passages)
+        self._bar.reach(done, total)
         percent = 100 * done // total
-        if percent > self._shown:
+        if percent > self._shown and not self._bar.is_drawn:
             self._shown = percent
             base = self._base.name or self._base.id
             print_line(self._words.plain("cli-reindexing", base=base, done=done, total=total))

@@ -18,7 +18,7 @@ from adapters.local.errors import LocalModelError
 from bot.app import Parts, open_bot, open_parts, open_transport, postgres_url
 from bot.cli.content import words_of
 from bot.cli.errors import CommandError, sentence
-from bot.cli.output import print_json, print_line
+from bot.cli.output import Bar, print_json, print_line
 from bot.home import LOCALCHAT
 from bot.listening import try_speech
 from bot.recognition import describe_recognition
@@ -74,7 +74,8 @@ async def apply_migrations(settings: Settings) -> int:
             "Supabase migrates by its CLI: run `supabase db push`, or set DATABASE_URL for `baza migrate`."
         )
     async with postgres_url(settings) as url:
-        applied = await migrate(url)
+        with Bar(0, "migrations") as shown:
+            applied = await migrate(url, told=shown.reach)
         async with open_postgres(url, pool_size=1, timeout_s=settings.database.timeout_s) as transport:
             await SearchStore(transport).ensure_index()
     count = len(applied.migrations)

@@ -46,6 +46,9 @@ async def test_a_folder_is_read_with_all_files_below_it_but_hidden_ones(tmp_path
     async with open_parts(settings) as parts, parts.open_worker() as worker:
         base = await parts.stores.people.open_named_base("folder")
         outcomes = dict([each async for each in add_sources(parts, worker, base, [str(folder), str(empty)])])
+        pattern = str(folder / "**" / "Т*.txt")
+        matched = [named async for named, _ in add_sources(parts, worker, base, [pattern])]
+    assert matched == [str(folder / names[2])]
     assert isinstance(outcomes.pop(str(empty)), SourceMissing)
     assert set(outcomes) == {str(folder / name) for name in names[:3]}
     assert {card.status for card in outcomes.values() if isinstance(card, DocumentCard)} == {DocumentStatus.READY}

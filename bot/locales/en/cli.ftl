@@ -38,7 +38,7 @@ missing-token = no BOT_TOKEN: the talk goes on in the local chat
 missing-model = no LLM key: I answer with quotes
 missing-speech = no WHISPER_MODEL: I do not listen to voice notes, audio and video
 missing-recognition = no tesseract and no VISION_MODEL: words in photos and scans are not read
-missing-jina = no Jina key: I search by words and their forms
+missing-jina = neither a Jina key nor a model: I search by words and their forms (search by meaning on this machine: baza models add search)
 missing-reranker = no Jina key: what is found is not reranked
 doctor-database = { $kind }
 doctor-altered = Migrations that were applied with another text than the one here: { $versions }. Install the Baza that applied them, or restore a backup.
@@ -48,3 +48,20 @@ doctor-telegram = Telegram refused: { $reason }. Check BOT_TOKEN.
 
 cli-token = Token (shown once): { $token }
   Id { $id }, base { $base }
+
+cli-model = { $task }: { $name }, { $megabytes } MB, { $licence }, languages: { $languages }. { $state ->
+    [used] In use.
+    [here] Downloaded, but the settings name another.
+   *[no] To add it: baza models add { $task }
+  }
+      { $brings }
+cli-model-search = Search by meaning: finds an answer also where the question has other words or another language.
+cli-model-rerank = The order of what was found: each passage is compared with the question, the best come first. Slower.
+cli-model-speech = Speech: voice messages, sound and video become text that can be found.
+cli-model-fetching = Downloading { $name } ({ $megabytes } MB). You may stop it: the same command goes on.
+cli-model-set = Written to { $file }: { $name }={ $value }
+cli-model-overruled = But the environment or .env sets { $name } to something else, which counts more. Remove it there.
+cli-model-jina = But JINA_API_KEY is set, and Jina searches. Remove it to search by this model, then: baza reindex
+cli-model-restart = Restart Baza to use the model: baza run
+cli-adding = Reading
+cli-dialogue = Ask away; Ctrl-D ends the dialogue.

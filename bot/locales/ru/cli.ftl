@@ -39,7 +39,7 @@ missing-token = нет BOT_TOKEN: разговор идёт в локально�
 missing-model = нет ключа LLM: отвечаю цитатами
 missing-speech = нет WHISPER_MODEL: голосовые, аудио и видео не слушаю
 missing-recognition = нет tesseract и VISION_MODEL: слова на фото и сканах не читаю
-missing-jina = нет ключа Jina: ищу по словам и их формам
+missing-jina = нет ни ключа Jina, ни модели: ищу по словам и их формам (поиск по смыслу на этой машине: baza models add search)
 missing-reranker = нет ключа Jina: найденное не пересортировывается
 doctor-database = { $kind }
 doctor-altered = Применённые миграции отличаются от тех, что в этой версии: { $versions }. Поставьте ту Базу, которая их применила, или восстановите копию.
@@ -49,3 +49,20 @@ doctor-telegram = Telegram отказал: { $reason }. Проверьте BOT_T
 
 cli-token = Токен (показывается один раз): { $token }
   Номер { $id }, база { $base }
+
+cli-model = { $task }: { $name }, { $megabytes } МБ, { $licence }, языки: { $languages }. { $state ->
+    [used] Работает.
+    [here] Скачана, но в настройках названа другая.
+   *[no] Добавить: baza models add { $task }
+  }
+      { $brings }
+cli-model-search = Поиск по смыслу: находит ответ и тогда, когда в вопросе другие слова или другой язык.
+cli-model-rerank = Порядок найденного: каждый фрагмент сверяется с вопросом, лучшие становятся первыми. Ответ медленнее.
+cli-model-speech = Речь: голосовые, аудио и видео становятся текстом, который можно найти.
+cli-model-fetching = Скачиваю { $name } ({ $megabytes } МБ). Можно прервать: та же команда продолжит.
+cli-model-set = Записано в { $file }: { $name }={ $value }
+cli-model-overruled = Но в окружении или в .env { $name } задано иначе, и это важнее. Уберите его оттуда.
+cli-model-jina = Но задан JINA_API_KEY, и ищет Jina. Уберите ключ, чтобы искала эта модель, затем: baza reindex
+cli-model-restart = Перезапустите Базу, чтобы она начала пользоваться моделью: baza run
+cli-adding = Читаю
+cli-dialogue = Спрашивайте; Ctrl-D заканчивает разговор.

@@ -31,6 +31,9 @@ DOORS = {
     "adapters/database/supabase.py",  # what follows leads where the settings say
     "adapters/database/postgres.py",
     "adapters/jina/client.py",
+    "adapters/kept_files.py",
+    "adapters/webhooks.py",  # through the crawler's guard
+    "adapters/local/fetching.py",
     "localchat/api/updates.py",
     "ingestion/fetch/guard.py",  # resolves names
     "ingestion/fetch/network.py",  # the crawler's only one
@@ -38,7 +41,7 @@ DOORS = {
 }
 OPENING = re.compile(
     r"AsyncClient\(|HTTPTransport\(|AsyncConnectionPool\(|urlopen\(|urlretrieve\(|ClientSession\(|requests\.(get|post)\("
-    r"|open_connection\(|create_connection\(|getaddrinfo\("
+    r"|httpx\.stream\(|open_connection\(|create_connection\(|getaddrinfo\("
 )
 
 
