@@ -15,7 +15,7 @@ class Patient:
 
     async def call(self, function: str, *, timeout_s: float | None = None, **arguments: Argument) -> list[Row]:
         self.patience.append(timeout_s)
-        return [] if function == "remove_expired" else [{"documents": 1, "chunks": 1}]
+        return [] if function == "remove_expired" else [{"documents": 1, "chunks": 1, "waiting": 0, "failed": 0}]
 
 
 async def test_what_removes_much_is_not_cut_short_and_begun_anew() -> None:
