@@ -28,6 +28,7 @@ from bot.enrichment import Reading, open_enricher
 from bot.listening import open_transcriber, video_fetcher
 from bot.metrics.measures import Measures
 from bot.metrics.opening import build_measures
+from bot.reading_costs import MeteredPipeline
 from bot.recognition import open_pictures
 from bot.search_models import Fusion, TextEmbedder, open_search_models
 from bot.settings import ModelSettings, Settings, WorkerSettings
@@ -152,7 +153,7 @@ class Parts:
             )
             yield Worker(
                 self.stores.work,
-                pipeline,
+                MeteredPipeline(pipeline, self.stores.statistics.save_reading_cost),
                 name=f"{socket.gethostname()}:{os.getpid()}",
                 concurrency=settings.concurrency,
                 long_concurrency=settings.long_concurrency,
@@ -173,7 +174,8 @@ class Parts:
     def open_enricher(self) -> AbstractAsyncContextManager[Enricher]:
         """The enricher, which reads entities from ready documents, with the process that finds names."""
         stores, model = self.stores, self.reading_model
-        return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model))
+        keep = stores.statistics.save_reading_cost
+        return open_enricher(self.settings, stores.entities, stores.text, Reading(names=self.names, model=model), keep)
 
 
 @asynccontextmanager

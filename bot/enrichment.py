@@ -13,6 +13,7 @@ from adapters.database.stores.text import TextStore
 from adapters.entities.finder import NatashaFinder, is_installed
 from adapters.entities.names import NameForms
 from bot.entity_reading import ModelFactReader
+from bot.reading_costs import Keep, charged
 from bot.settings import Settings
 from ingestion.entities.enricher import Enricher, Readers
 from prompts.loader import load_prompts
@@ -29,7 +30,7 @@ class Reading:
 
 @asynccontextmanager
 async def open_enricher(
-    settings: Settings, entities: EntityStore, text: TextStore, reading: Reading
+    settings: Settings, entities: EntityStore, text: TextStore, reading: Reading, keep: Keep
 ) -> AsyncIterator[Enricher]:
     """The process that finds names starts with the first document that needs it."""
     model = reading.model if settings.worker.entity_model else None
@@ -39,4 +40,11 @@ async def open_enricher(
             finder=await stack.enter_async_context(NatashaFinder()) if is_installed() and model is None else None,
             facts=ModelFactReader(model, load_prompts(), reading.names) if model else None,
         )
-        yield Enricher(entities, text, entities, readers, poll_s=settings.worker.poll_s)
+        yield Enricher(
+            entities,
+            text,
+            entities,
+            readers,
+            poll_s=settings.worker.poll_s,
+            charged=lambda claimed: charged(keep, claimed.base_id, [claimed.document]),
+        )

@@ -66,7 +66,7 @@ async def _open_jina_models(jina: JinaSettings, key: str, stack: AsyncExitStack)
         )
     )
     return SearchModels(
-        embedder=JinaEmbedder(client, model=jina.embedding_model),
+        embedder=JinaEmbedder(client, model=jina.embedding_model, million_cost=jina.million_cost),
         reranker=JinaReranker(client, model=jina.reranker_model),
         fusion=WITH_JINA_VECTORS,
     )

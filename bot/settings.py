@@ -122,6 +122,7 @@ class JinaSettings(Section):
     embedding_model: str = Field("jina-embeddings-v3", alias="JINA_EMBEDDING_MODEL")
     reranker_model: str = Field("jina-reranker-v2-base-multilingual", alias="JINA_RERANKER_MODEL")
     tier: Literal["free", "paid", "premium"] = Field("free", alias="JINA_TIER")
+    million_cost: float = Field(0, alias="JINA_MILLION_TOKENS_COST", ge=0)  # US dollars; 0: not counted
     concurrency: int | None = Field(None, alias="JINA_CONCURRENCY", ge=1, le=500)  # None: as the tier allows
     timeout_s: float = Field(60, alias="JINA_TIMEOUT_SECONDS", gt=0)
 

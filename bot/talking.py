@@ -36,6 +36,8 @@ from localchat.store import read_token
 from prompts.small_talk import load_small_talk
 from rag.small_talk import SmallTalkRule
 
+COMPARED_CHARS = 2_000_000  # of each version, a book of a thousand pages; both are in memory at once
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
@@ -122,8 +124,8 @@ def _comparison(parts: Parts) -> Callable[[DocumentCard], Awaitable[Changes]]:
         versions = await library.versions(card.base_id, card.id)
         if len(versions) < 2:
             return Changes()
-        before = await text.blocks(card.base_id, versions[1].id)
-        after = await text.blocks(card.base_id, card.id)
+        before = await text.blocks(card.base_id, versions[1].id, most_chars=COMPARED_CHARS)
+        after = await text.blocks(card.base_id, card.id, most_chars=COMPARED_CHARS)
         return await asyncio.to_thread(compare, before, after)
 
     return compare_versions

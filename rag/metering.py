@@ -165,6 +165,12 @@ def note_usage(*, prompt_tokens: int, answer_tokens: int, cost: float = 0.0) -> 
         usage.cost += cost
 
 
+def note_cost(cost: float) -> None:
+    """Count what a call of another model than a chat model has cost, in US dollars."""
+    for usage in _meters():
+        usage.cost += cost
+
+
 def searching() -> AbstractContextManager[None]:
     """The turn waits for a search while the context is open."""
     return _waiting(lambda usage: usage.searching)

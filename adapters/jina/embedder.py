@@ -13,6 +13,7 @@ from adapters.jina.faults import JinaFault, as_ingestion_error, as_model_error
 from adapters.jina.pace import estimate_cost
 from adapters.jina.replies import Vectors, read_embeddings
 from ingestion.records import Vector, Window
+from rag.metering import note_cost
 
 PATH = "embeddings"
 DIMENSIONS = 1024  # what jina-embeddings-v3 makes and the database keeps
@@ -23,10 +24,14 @@ CACHED_QUESTIONS = 256  # asked again when a turn searches twice or an answer is
 class JinaEmbedder:
     """One model of Jina. `dimensions` is for models that make shorter vectors."""
 
-    def __init__(self, client: JinaClient, *, model: str, dimensions: int = DIMENSIONS) -> None:
+    def __init__(
+        self, client: JinaClient, *, model: str, dimensions: int = DIMENSIONS, million_cost: float = 0.0
+    ) -> None:
+        """`million_cost` is what a million tokens cost, in US dollars."""
         self._client = client
         self._model = model
         self._dimensions = dimensions
+        self._million_cost = million_cost
         self._questions: OrderedDict[str, Vector] = OrderedDict()
 
     @property
@@ -84,11 +89,13 @@ class JinaEmbedder:
             "embedding_type": "base64",  # a third of the bytes and a tenth of the parsing of numbers
             "input": list(texts),
         }
-        count, dimensions = len(texts), self._dimensions
-        return await self._client.ask(
+        count, dimensions, tokens = len(texts), self._dimensions, estimate_cost(texts)
+        vectors = await self._client.ask(
             PATH,
             body,
             lambda content: read_embeddings(content, count=count, dimensions=dimensions),
             patience=patience,
-            tokens=estimate_cost(texts),
+            tokens=tokens,
         )
+        note_cost(tokens * self._million_cost / 1e6)
+        return vectors

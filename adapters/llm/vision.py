@@ -20,7 +20,7 @@ from adapters.llm.replies import as_reply, text_of, tokens_of
 from ingestion.errors import FailureCode, ServiceError
 from ingestion.records import Block
 from rag.errors import ModelAway, ModelError, ModelNonsense
-from rag.metering import ModelCall, unheard
+from rag.metering import ModelCall, note_usage, unheard
 
 if TYPE_CHECKING:
     import openai
@@ -113,6 +113,7 @@ class VisionRecognizer:
             async with asyncio.timeout(self._settings.timeout_s):
                 reply = as_reply(await self._sdk.post(PATH, cast_to=object, body=self._body(address)))
         if tokens := tokens_of(reply):
+            note_usage(prompt_tokens=tokens.prompt, answer_tokens=tokens.answer, cost=tokens.cost)
             self._heard(tokens.as_call(self._settings.model, seconds=time.monotonic() - started))
         return text_of(reply)
 

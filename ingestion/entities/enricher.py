@@ -5,7 +5,8 @@ delays nobody. It may be killed at any moment: its document is claimed again whe
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
@@ -58,12 +59,15 @@ class Enricher:
         readers: Readers,
         *,
         poll_s: float,
+        charged: Callable[[ClaimedEnrichment], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
+        """`charged` is open while a document is worked on: what models cost then is told to somebody."""
         self._queue = queue
         self._text = text
         self._registry = registry
         self._readers = readers
         self._poll_s = poll_s
+        self._charged = charged
         self._again_at = 0.0  # on the monotonic clock
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -120,7 +124,8 @@ class Enricher:
             return False
         started = monotonic()
         try:
-            await self._work(claimed)
+            async with self._charged(claimed):
+                await self._work(claimed)
         except LeaseLost as error:
             log.info("enrichment.lease_lost", document=str(error))
         except ServiceError as error:

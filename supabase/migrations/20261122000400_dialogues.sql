@@ -87,6 +87,18 @@ create index turn_metrics_base on turn_metrics (base_id, created_at);
 create index turn_metrics_day on turn_metrics (created_at);
 create index turn_metrics_asker on turn_metrics (asker, created_at, id) include (cost) where by_model;
 
+create table reading_costs (
+  id          bigint generated always as identity primary key,
+  user_id     bigint not null,             -- who sent the document
+  base_id     uuid not null references bases on delete cascade,
+  cost        double precision not null,   -- US dollars
+  created_at  timestamptz not null default now()
+);
+create index reading_costs_base on reading_costs (base_id);
+create index reading_costs_day on reading_costs (user_id, created_at) include (cost);
+comment on table reading_costs is
+  'What models have cost for reading documents: their vectors, pictures, names. It counts in the day of who sent them.';
+
 create table answer_tables (
   id          bigint generated always as identity primary key,
   base_id     uuid not null references bases on delete cascade,

@@ -7,7 +7,7 @@ from datetime import date
 
 from adapters.database import rows
 from adapters.database.transport import Row, Transport
-from domain.ids import BaseId
+from domain.ids import BaseId, DocumentId
 from domain.statistics import (
     ActionFigures,
     BaseStatistics,
@@ -27,6 +27,10 @@ class StatisticsStore:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+
+    async def save_reading_cost(self, base: BaseId, document: DocumentId, cost: float) -> None:
+        """What models have cost for reading the document, in US dollars."""
+        await self._transport.call("save_reading_cost", p_base=base, p_document=document, p_cost=cost)
 
     async def of_base(self, base: BaseId, *, days: int, offset_minutes: int = 0) -> BaseStatistics:
         """The last `days` days, today included, by a clock that is so many minutes ahead of UTC; at most 190 days."""

@@ -36,24 +36,45 @@ $$;
 comment on function save_turn is
   'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
 
+create or replace function save_reading_cost(p_base text, p_document text, p_cost double precision)
+returns table (id bigint)
+language sql set search_path = public, baza_internal, extensions, pg_temp
+as $$
+  with old as (
+    delete from reading_costs r where r.base_id = p_base::uuid and r.created_at < now() - interval '7 days'
+  )
+  insert into reading_costs as r (user_id, base_id, cost)
+  select d.user_id, d.base_id, p_cost from documents d
+  where d.base_id = p_base::uuid and d.id = p_document::uuid and d.user_id <> 0
+  returning r.id
+$$;
+comment on function save_reading_cost is
+  'What models have cost for reading a document, counted in the day of its sender; the command line has none.';
+
 create or replace function spent_in_a_day(p_user bigint, p_questions bigint default null,
   p_cost double precision default null)
 returns table (questions bigint, cost double precision, until timestamptz)
 language sql stable set search_path = public, baza_internal, extensions, pg_temp
 as $$
-  with asked as (
-    select t.created_at, t.cost, row_number() over latest as questions, sum(t.cost) over latest as spent
-    from turn_metrics t
+  with spent as (
+    select t.created_at, t.cost, 1 as questions from turn_metrics t
     where t.asker = p_user and t.by_model and t.created_at > now() - interval '24 hours'
-    window latest as (order by t.created_at desc, t.id desc)
+    union all
+    select r.created_at, r.cost, 0 from reading_costs r
+    where r.user_id = p_user and r.created_at > now() - interval '24 hours'
+  ), running as (
+    select s.*, sum(s.questions) over latest as questions_since, sum(s.cost) over latest as cost_since
+    from spent s
+    window latest as (order by s.created_at desc rows unbounded preceding)
   )
-  select count(*), coalesce(sum(a.cost), 0),
-    max(a.created_at) filter (where a.questions >= p_questions or a.spent >= p_cost) + interval '24 hours'
-  from asked a
+  select coalesce(sum(r.questions), 0), coalesce(sum(r.cost), 0),
+    max(r.created_at) filter (where r.questions > 0 and r.questions_since >= p_questions or r.cost_since >= p_cost)
+      + interval '24 hours'
+  from running r
 $$;
 comment on function spent_in_a_day is
   'Questions of a person, in any chat, that a model has answered or planned in the last 24 hours, and their cost in US '
-  'dollars. `until`: when enough of them are older than that for both bounds to be kept again; null while both are '
+  'dollars, with that of reading what the person has sent. `until`: when enough of them are older than that for both bounds to be kept again; null while both are '
   'kept (a null bound always is).';
 
 create or replace function baza_internal.local_day(p_at timestamptz, p_offset_minutes int) returns date

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from adapters.database.stores.statistics import StatisticsStore
 from domain.ids import ChatId, ThreadId, UserId
 from rag.metering import TurnMetrics, Usage
 from tests.integration.adapters.database.stores.conftest import DatabaseStores
-from tests.integration.adapters.database.stores.material import ANNA, TURN, Stores, open_base
+from tests.integration.adapters.database.stores.material import ANNA, TURN, Stores, enqueue, open_base
 
 BORIS = UserId(102)
 GROUP = UserId(-7)
@@ -123,3 +124,14 @@ async def test_the_count_reads_the_persons_own_day_from_the_index(
     plan = "\n".join(str(line[0]) for line in connection.execute(f"explain (analyze, buffers) {query}".encode()))
     assert "turn_metrics_asker" in plan
     assert "Seq Scan" not in plan
+
+
+@pytest.mark.over_rest
+async def test_reading_what_one_has_sent_counts_in_the_day(stores: DatabaseStores) -> None:
+    base = await open_base(stores)
+    (document,) = await enqueue(stores, base, "заметка")
+    await StatisticsStore(stores.transport).save_reading_cost(base, document, 0.3)
+    await stores.library.save_turn(ANNA, base, replace(TURN, usage=costing(0.3)))
+    spent = await stores.library.spent_in_a_day(ANNA, questions=2, cost=0.5)
+    assert (spent.questions, round(spent.cost, 6), spent.until is not None) == (1, 0.6, True)
+    assert (await stores.library.spent_in_a_day(ANNA, questions=2)).until is None
