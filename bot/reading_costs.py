@@ -48,8 +48,12 @@ async def charged(keep: Keep, base: BaseId, documents: Sequence[DocumentId]) -> 
             yield
     finally:
         if usage.cost:
-            try:
-                for document in documents:
-                    await keep(base, document, usage.cost / len(documents))
-            except DatabaseAway as error:
-                log.warning("reading_cost.lost", reason=str(error))
+            await _share(keep, base, documents, usage.cost)
+
+
+async def _share(keep: Keep, base: BaseId, documents: Sequence[DocumentId], cost: float) -> None:
+    try:
+        for document in documents:
+            await keep(base, document, cost / len(documents))
+    except DatabaseAway as error:
+        log.warning("reading_cost.lost", reason=str(error))
