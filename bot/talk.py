@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from bot.replies.sending import Place
 from bot.texts import Words
-from domain.ids import BaseId, UserId
+from domain.ids import BaseId, ThreadId, UserId
 from domain.people import PendingQuestion, UserState
+
+Room = tuple[UserId, ThreadId | None]
+"""Where a dialogue is held: a person or a group, and the topic. Topics wait for no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,3 +24,8 @@ class Talk:
     words: Words
     place: Place  # where answers go
     asked: PendingQuestion | None = None  # by the bot, before this update; see `bot.handlers.asking`
+
+    @property
+    def room(self) -> Room:
+        """Where this dialogue is held."""
+        return self.state.user_id, self.state.thread

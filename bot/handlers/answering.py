@@ -29,7 +29,7 @@ from bot.replies.small_talk import in_words
 from bot.replies.sourced_table import sourced_table
 from bot.replies.streaming import StreamedAnswer, streamed_answer
 from bot.services import Services
-from bot.talk import Talk
+from bot.talk import Room, Talk
 from domain.documents import DocumentCard, DocumentStatus
 from domain.errors import DatabaseTrouble
 from domain.ids import UserId
@@ -66,41 +66,41 @@ class Dialogues:
     """Serialises the turns of each dialogue, and remembers who was told what today."""
 
     def __init__(self) -> None:
-        self._locks: WeakValueDictionary[UserId, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[Room, asyncio.Lock] = WeakValueDictionary()
         self._told_at: dict[tuple[str, UserId], float] = {}
-        self._running: dict[UserId, _Running] = {}
+        self._running: dict[Room, _Running] = {}
 
     @contextmanager
-    def stoppable(self, user: UserId, *, asker: UserId) -> Iterator[asyncio.Event]:
+    def stoppable(self, room: Room, *, asker: UserId) -> Iterator[asyncio.Event]:
         """An event that `stop` sets while the context is open: the turn is to end with the facts found so far."""
-        turn = self._running[user] = _Running(asker=asker)
+        turn = self._running[room] = _Running(asker=asker)
         try:
             yield turn.stop
         finally:
-            del self._running[user]
+            del self._running[room]
 
-    def asker(self, user: UserId) -> UserId | None:
-        """Who asked what is being answered to this person or group; None when nothing is."""
-        return self._running[user].asker if user in self._running else None
+    def asker(self, room: Room) -> UserId | None:
+        """Who asked what is being answered there; None when nothing is."""
+        return self._running[room].asker if room in self._running else None
 
-    def stop(self, user: UserId) -> bool:
-        """Tell the running turn of this person or group to end; False when there is none."""
-        if user not in self._running:
+    def stop(self, room: Room) -> bool:
+        """Tell the running turn there to end; False when there is none."""
+        if room not in self._running:
             return False
-        self._running[user].stop.set()
+        self._running[room].stop.set()
         return True
 
-    def order(self, user: UserId) -> asyncio.Lock:
+    def order(self, room: Room) -> asyncio.Lock:
         """The lock that is held during a turn; waiters get it in the order in which they asked."""
-        return self._locks.setdefault(user, asyncio.Lock())
+        return self._locks.setdefault(room, asyncio.Lock())
 
     @asynccontextmanager
-    async def at_rest(self, user: UserId) -> AsyncIterator[None]:
-        """No turn of theirs runs while the context is open. A running one is stopped first; a plan of several steps
+    async def at_rest(self, room: Room) -> AsyncIterator[None]:
+        """No turn runs there while the context is open. A running one is stopped first; a plan of several steps
         needs two stops: one for the steps, one for the answer."""
-        order = self.order(user)
+        order = self.order(room)
         while order.locked():
-            self.stop(user)
+            self.stop(room)
             await asyncio.sleep(STOP_AGAIN_S)
         async with order:
             yield
@@ -138,11 +138,11 @@ async def answer_question(
         chosen=chosen.label if chosen else "",
     )
     stopping = rows([button(talk.words.plain("button-enough"), STOP)])
-    async with dialogues.order(talk.state.user_id), streamed_answer(bot, talk.place, stop=stopping) as shown:
+    async with dialogues.order(talk.room), streamed_answer(bot, talk.place, stop=stopping) as shown:
         spending = await services.bounds.spending(talk.person, services.library)
         spent_until = spending.until if spending else None
         conversation = services.frugal_conversation if spent_until else services.conversation
-        with dialogues.stoppable(talk.state.user_id, asker=talk.person) as stop:
+        with dialogues.stoppable(talk.room, asker=talk.person) as stop:
             async with live_steps(bot, talk.place, talk.words) as steps:
                 answer = await _follow(conversation.answer(question, stop=stop), talk, shown, steps)
         try:

@@ -67,7 +67,7 @@ async def _ask_chat(_: Services, talk: Talk, __: Dialogues) -> _Shown:
 
 async def _do_chat(services: Services, talk: Talk, dialogues: Dialogues) -> _Shown:
     """Erase the conversation. A running turn is ended first: its answer would be remembered afterwards."""
-    async with dialogues.at_rest(talk.state.user_id):
+    async with dialogues.at_rest(talk.room):
         removed = await services.people.clean_chat(talk.state.user_id, base=talk.base_id)
         await services.people.set_mode(talk.state.user_id, None, thread=talk.state.thread)
     report = talk.words("clean-chat-done", messages=removed.messages)

@@ -44,7 +44,7 @@ from bot.replies.names import shortened
 from bot.replies.sending import acknowledge, edit, send
 from bot.services import Services
 from bot.talk import Talk
-from domain.ids import ChatId, DocumentId, MessageId, SessionId, UserId
+from domain.ids import ChatId, DocumentId, MessageId, SessionId, ThreadId, UserId
 from rag.dialogue.memory import KEPT_MESSAGES
 from rag.records import DocumentChoice
 
@@ -164,17 +164,18 @@ async def ask_of_everything(query: CallbackQuery, shown: Message, services: Serv
 async def stop_turn(query: CallbackQuery, bot: Bot, talk: Talk, dialogues: Dialogues) -> None:
     """«Остановить» on a live list or a growing answer: the turn ends with the facts found so far. In a group whoever
     asked, and administrators, may stop it."""
-    if dialogues.asker(talk.state.user_id) not in (None, talk.person) and not await may_tidy(bot, talk):
+    if dialogues.asker(talk.room) not in (None, talk.person) and not await may_tidy(bot, talk):
         await acknowledge(query, talk.words.plain("only-asker-or-administrators"), alert=True)
         return
-    stopped = dialogues.stop(talk.state.user_id)
+    stopped = dialogues.stop(talk.room)
     await acknowledge(query, talk.words.plain("enough-heard" if stopped else "enough-too-late"))
 
 
 async def stop_draft(event: MessageGenerationStopped, dialogues: Dialogues) -> None:
     """Telegram's own stop button on a draft. The event names no sender, but drafts exist only in private chats, whose
     id is the person's. It can only stop that person's own turn, so no access check is needed."""
-    dialogues.stop(UserId(event.chat.id))
+    thread = event.message_thread_id
+    dialogues.stop((UserId(event.chat.id), ThreadId(thread) if thread else None))
 
 
 async def send_table(

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bot.handlers.answering import Dialogues
-from domain.ids import DocumentId, UserId
+from domain.ids import DocumentId, ThreadId, UserId
 from domain.people import Mode
 from rag.records import Answered, AnswerKind, DocumentChoice
 from tests.fakes.bot import PERSON, Person, plain_answer
@@ -220,18 +220,27 @@ async def test_stopping_what_has_ended_is_said() -> None:
     assert anna.popup.params["text"] == "Ответ уже готов."
 
 
+async def test_topics_of_one_group_neither_wait_for_nor_stop_each_other() -> None:
+    dialogues, here, there = Dialogues(), (UserId(PERSON), ThreadId(7)), (UserId(PERSON), ThreadId(8))
+    async with dialogues.order(here):
+        with dialogues.stoppable(here, asker=UserId(PERSON)) as stop:
+            assert not dialogues.order(there).locked()
+            assert not dialogues.stop(there)
+            assert not stop.is_set()
+
+
 async def test_forgetting_the_conversation_ends_the_answer_that_is_being_written_first() -> None:
-    dialogues, order = Dialogues(), list[str]()
+    dialogues, order, room = Dialogues(), list[str](), (UserId(PERSON), None)
 
     async def turn() -> None:
-        async with dialogues.order(UserId(PERSON)):
-            with dialogues.stoppable(UserId(PERSON), asker=UserId(PERSON)) as stop:
+        async with dialogues.order(room):
+            with dialogues.stoppable(room, asker=UserId(PERSON)) as stop:
                 await stop.wait()
                 order.append("answer kept")
 
     running = asyncio.create_task(turn())
     await asyncio.sleep(0)
-    async with dialogues.at_rest(UserId(PERSON)):
+    async with dialogues.at_rest(room):
         order.append("all forgotten")
     await running
     assert order == ["answer kept", "all forgotten"]
