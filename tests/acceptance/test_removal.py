@@ -52,7 +52,7 @@ async def test_deleting_a_document_ends_its_live_message(start: Start, web: WebS
     async with start(FETCH_ALLOW_HOSTS=web.host) as page, Person(page) as you:
         live = await send_pages(you, web, 1)
         await you.say("/docs")
-        await you.press("1", await you.wait_for("Документы: 1"))
+        await you.press("1", await you.wait_for("ещё читаю: 1"))
         await you.press("Удалить", await you.wait_for("добавлен"))
         await you.press("Да, удалить", await you.wait_for("Вернуть его нельзя"))
         ended = await you.wait_for("^Документ удалён из базы.$")
