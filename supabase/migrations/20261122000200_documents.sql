@@ -59,6 +59,14 @@ create table user_state (
 create index user_state_base on user_state (base_id);
 comment on table user_state is 'Mode, dialogue and open base of a chat or of one of its topics (seed 1, section 4.1).';
 
+create type opened_state as (
+  user_id bigint, thread_id bigint, current_mode text, session_id uuid, base_id uuid, language text, only_document uuid,
+  base_name text, role text, base_kind text, base_chat bigint, owner_name text
+);
+comment on type opened_state is
+  'A state with what the person sees of the open base: the columns of the view `user_states`. Functions return this type, '
+  'not the view''s rows: they would be dropped with the view when its file is made anew.';
+
 create table pending_questions (
   chat_id    bigint not null,
   thread_id  bigint not null,              -- 0: none

@@ -144,7 +144,7 @@ async def test_a_link_is_refreshed_into_a_new_version(start: Start) -> None:
             await you.press("1", await you.wait_for("Документы: 1"))
             await you.press("Обновить", await you.wait_for("добавлен"))
             receipt = await you.wait_for("✅ Цены: заменил", READ_S)
-    assert "изменён 1 абзац" in receipt.text
+    assert "теперь «пятьдесят» вместо «сорок»" in receipt.text
 
 
 async def test_a_link_that_is_sent_again_is_one_document(start: Start) -> None:
@@ -170,7 +170,7 @@ async def test_a_link_that_could_not_be_read_is_tried_again_by_its_card(start: S
             await you.wait_for("нет такой страницы", READ_S)
             web.replies["/a"] = Reply(body=FARE.format("сорок").encode())
             await you.say("/docs")
-            await you.press("1", await you.wait_for("Документы: 1"))
+            await you.press("1", await you.wait_for("Не прочитаны: 1"))
             await you.press("Обновить", await you.wait_for("добавлен"))
             await you.wait_for("✅ Цены в базе", READ_S)
             await you.say("/docs")

@@ -105,7 +105,7 @@ def copied_buttons(ids: dict[str, str]) -> Iterator[tuple[type[CallbackData], st
 
 
 def _given(kind: type[CallbackData], ids: dict[str, str]) -> dict[str, str]:
-    known = {**ids, "choice": Choice.REPLACE.value}
+    known = {**ids, "choice": Choice.REPLACE.value, "asked": keyboards.question_key(QUESTION)}
     return {name: value for name, value in known.items() if name in kind.model_fields}
 
 

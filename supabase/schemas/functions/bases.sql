@@ -167,7 +167,7 @@ comment on function delete_base is
   'a chat, which stays and can be emptied.';
 
 create or replace function open_in_chat(p_user bigint, p_base text, p_thread bigint default 0, p_person bigint default null)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
@@ -184,7 +184,7 @@ comment on function open_in_chat is
   'Opens a base in a chat or topic, and goes on with the last dialogue about it, or begins one.';
 
 create or replace function bind_base(p_base text, p_chat bigint, p_thread bigint, p_name text, p_person bigint default null)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'own');

@@ -202,7 +202,7 @@ comment on function list_messages is
   'The last messages of a dialogue with a base, or the last ones before `p_before`; oldest first, archived ones, too.';
 
 create or replace function resume_session(p_user bigint, p_session text, p_thread bigint default 0)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   update user_state u set session_id = p_session::uuid, updated_at = now()

@@ -71,7 +71,7 @@ end $$;
 comment on function open_named_base is 'The base of the command line with this name; made when there is none.';
 
 create or replace function read_or_create_state(p_user bigint, p_home text, p_language text, p_thread bigint default 0)
-returns setof user_states
+returns setof opened_state
 language plpgsql set search_path = public, baza_internal, extensions, pg_temp
 as $$
 begin
@@ -89,7 +89,7 @@ comment on function read_or_create_state is
   'The state as it is; a new one (no mode, a fresh dialogue) begins with this base and, in a first chat, this language.';
 
 create or replace function set_mode(p_user bigint, p_mode text, p_thread bigint default 0)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, thread_id, current_mode, base_id)
@@ -102,7 +102,7 @@ comment on function set_mode is
   'base.';
 
 create or replace function set_language(p_user bigint, p_language text)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, language, base_id)
@@ -114,7 +114,7 @@ $$;
 comment on function set_language is 'Sets the language of the interface, in all topics.';
 
 create or replace function new_session(p_user bigint, p_thread bigint default 0)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   insert into user_state as s (user_id, thread_id, base_id)
@@ -126,7 +126,7 @@ comment on function new_session is 'Begins a new dialogue; the old one is kept.'
 
 create or replace function set_only_document(p_user bigint, p_base text, p_document text, p_thread bigint default 0,
   p_person bigint default null)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select require(p_base, p_person, 'read');
@@ -165,7 +165,7 @@ comment on function take_pending_question is
   'What this person was asked in this chat, once; again only for the same update, which may be replayed after a crash.';
 
 create or replace function go_home(p_user bigint, p_thread bigint)
-returns setof user_states
+returns setof opened_state
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
   select send_home(s.base_id, p_user) from user_state s

@@ -36,10 +36,12 @@ $$;
 comment on function save_turn is
   'What a turn took and cost; no texts. Keys of `p_turn`: columns of `turn_metrics`. `p_asker`: who asked in a group.';
 
-create or replace function save_reading_cost(p_base text, p_document text, p_cost double precision)
+create or replace function save_reading_cost(p_base text, p_document text, p_cost double precision,
+  p_person bigint default null)
 returns table (id bigint)
 language sql set search_path = public, baza_internal, extensions, pg_temp
 as $$
+  select require(p_base, p_person, 'write');
   with old as (
     delete from reading_costs r where r.base_id = p_base::uuid and r.created_at < now() - interval '7 days'
   )
